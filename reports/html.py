@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from icecheck.contract import Contract
-from icecheck.findings.expected_failures import Mark
+from icecheck.findings.expected_failures import EntryMatch
 from icecheck.findings.finding_card import UNWITNESSED, Clause, clauses_of, describe, legible
 from icecheck.findings.verdict import Cause, Evidence, Level, Outcome, Run, Verdict, totals_of
 from icecheck.reports.joined import (
@@ -137,7 +137,7 @@ class _Page:
     run: Run
     contract: Contract
     budget: _Budget = field(default_factory=_Budget)
-    marks: Mapping[str, Mark] = field(default_factory=dict)
+    marks: Mapping[str, EntryMatch] = field(default_factory=dict)
 
     def causes(self) -> list[CauseView]:
         """Return the causes, numbered in the order of severity."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from icecheck.contract import Contract, load
-from icecheck.findings.expected_failures import ExpectationKind, Mark, Met
+from icecheck.findings.expected_failures import EntryMatch, EntryResult, ExpectationKind
 from icecheck.findings.verdict import (
     Cause,
     Group,
@@ -157,21 +157,21 @@ def _lacks_what_is_read(verdict: Verdict) -> bool:
     return bool(verdict.blocked_by) and all(by.startswith("schema.") for by in verdict.blocked_by)
 
 
-def gates(verdict: Verdict, mark: Mark | None = None) -> bool:
+def gates(verdict: Verdict, mark: EntryMatch | None = None) -> bool:
     """Return whether a failure of this check would fail the gate, given the mark of its entry."""
-    if mark is None or mark.met is Met.NOT_JUDGED:
+    if mark is None or mark.met is EntryResult.NOT_JUDGED:
         return verdict.level is Level.MUST and verdict.gating
     return not mark.excuses
 
 
-def is_unexpected(verdict: Verdict, mark: Mark | None) -> bool:
+def is_unexpected(verdict: Verdict, mark: EntryMatch | None) -> bool:
     """Return whether the outcome is a failure that no entry expects, or contradicts its entry."""
-    if mark is None or mark.met is Met.NOT_JUDGED:
+    if mark is None or mark.met is EntryResult.NOT_JUDGED:
         return verdict.outcome in _WRONG
     return not mark.excuses
 
 
-def note_of(mark: Mark | None) -> str:
+def note_of(mark: EntryMatch | None) -> str:
     """Return the mark in one line for a reader; "" for a check that no entry names."""
     if mark is None:
         return ""

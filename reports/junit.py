@@ -4,7 +4,7 @@ from collections import defaultdict
 from xml.etree import ElementTree as ET
 
 from icecheck.contract import Contract
-from icecheck.findings.expected_failures import Mark, Met, UnmetKind
+from icecheck.findings.expected_failures import EntryFailure, EntryMatch, EntryResult
 from icecheck.findings.finding_card import card_of, legible, one_line
 from icecheck.findings.verdict import Outcome, Run, Verdict
 from icecheck.reports.joined import contract_of, family_of, gates, note_of
@@ -62,7 +62,7 @@ def _suite(
 
 def _entries(root: ET.Element, run: Run) -> None:
     """Add a case for each unmet entry that no check's own case shows."""
-    wrong = [u for u in run.expectations.unmet if u.kind is not UnmetKind.FAILS_DIFFERENTLY]
+    wrong = [u for u in run.expectations.unmet if u.kind is not EntryFailure.FAILS_DIFFERENTLY]
     if not wrong:
         return
     suite = _extra(root, run, "expectations")
@@ -100,7 +100,7 @@ def _count(element: ET.Element, verdicts: list[Verdict], run: Run) -> None:
     element.set("time", f"{sum(v.duration_ms for v in verdicts) / 1000:.3f}")
 
 
-def _kind(verdict: Verdict, mark: Mark | None) -> str:
+def _kind(verdict: Verdict, mark: EntryMatch | None) -> str:
     match verdict.outcome:
         case Outcome.PASS:
             return ""
@@ -112,7 +112,7 @@ def _kind(verdict: Verdict, mark: Mark | None) -> str:
             return "failure" if gates(verdict, mark) else "skipped"
 
 
-def _case(suite: ET.Element, verdict: Verdict, contract: Contract, mark: Mark | None) -> None:
+def _case(suite: ET.Element, verdict: Verdict, contract: Contract, mark: EntryMatch | None) -> None:
     case = ET.SubElement(
         suite,
         "testcase",
@@ -133,10 +133,10 @@ def _case(suite: ET.Element, verdict: Verdict, contract: Contract, mark: Mark | 
         result.text = card_of(verdict, contract)
 
 
-def _type(verdict: Verdict, mark: Mark | None) -> str:
+def _type(verdict: Verdict, mark: EntryMatch | None) -> str:
     if mark is not None and mark.excuses:
         return f"conformance.{mark.entry.kind}"
-    if mark is not None and mark.met is Met.FAILS_DIFFERENTLY:
+    if mark is not None and mark.met is EntryResult.FAILS_DIFFERENTLY:
         return f"conformance.{mark.met}"
     match verdict.outcome:
         case Outcome.FAIL:

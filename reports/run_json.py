@@ -11,7 +11,7 @@ from icecheck.contract import Contract, Requirement
 from icecheck.contract.proofs import proven_by
 from icecheck.contract.witnesses import witnesses_of
 from icecheck.findings.client_impact import hurt_by
-from icecheck.findings.expected_failures import Expectation, Expectations, Mark, UnmetKind
+from icecheck.findings.expected_failures import EntryFailure, EntryMatch, Expectation, Expectations
 from icecheck.findings.finding_card import describe
 from icecheck.findings.verdict import Cause, Evidence, Finding, Outcome, Run, Verdict, totals_of
 from icecheck.reports.joined import (
@@ -207,9 +207,9 @@ def _expectations(expectations: Expectations) -> dict[str, Any]:
         if mine:
             block["applied"].append({**_entry(entry), "checks": mine})
     lists = {
-        UnmetKind.FAILS_DIFFERENTLY: "fails_differently",
-        UnmetKind.STALE: "stale",
-        UnmetKind.EXPIRED: "expired",
+        EntryFailure.FAILS_DIFFERENTLY: "fails_differently",
+        EntryFailure.STALE: "stale",
+        EntryFailure.EXPIRED: "expired",
     }
     for unmet in expectations.unmet:
         row = {**_entry(unmet.entry), "checks": list(unmet.checks), "why": unmet.why}
@@ -230,7 +230,7 @@ def _entry(entry: Expectation) -> dict[str, Any]:
     }
 
 
-def _mark(mark: Mark | None) -> dict[str, Any] | None:
+def _mark(mark: EntryMatch | None) -> dict[str, Any] | None:
     if mark is None:
         return None
     entry = mark.entry
@@ -243,7 +243,7 @@ def _mark(mark: Mark | None) -> dict[str, Any] | None:
 
 
 def _check(
-    verdict: Verdict, run: Run, cause: Cause | None, contract: Contract, mark: Mark | None
+    verdict: Verdict, run: Run, cause: Cause | None, contract: Contract, mark: EntryMatch | None
 ) -> dict[str, Any]:
     row: dict[str, Any] = {
         "id": verdict.check,

@@ -16,7 +16,7 @@ from typing import Any
 
 from tools.folders import folder_of
 
-__all__ = ["Novelties", "Span", "aligned", "dated", "main", "releases_of", "rendered", "spans"]
+__all__ = ["NewParts", "Span", "aligned", "dated", "main", "releases_of", "rendered", "spans"]
 
 PATH = "open-api/rest-catalog-open-api.yaml"
 FIRST = "0.14.0"  # no release before it has the document
@@ -44,7 +44,7 @@ PREDECESSORS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Novelties:
+class NewParts:
     """The parts that one release's document has and none before it had.
 
     ``responses`` are those of operations that are older; ``lines`` are spans of the last document,
@@ -82,7 +82,7 @@ def _number(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 
 
-def dated(documents: Mapping[str, str]) -> dict[str, Novelties]:
+def dated(documents: Mapping[str, str]) -> dict[str, NewParts]:
     """Return the novelties of each release; ``documents`` are YAML texts in the releases' order."""
     import yaml
 
@@ -90,7 +90,7 @@ def dated(documents: Mapping[str, str]) -> dict[str, Novelties]:
     known_responses: set[str] = set()
     known_names: set[str] = set()
     origins = _origins(documents)
-    found: dict[str, Novelties] = {}
+    found: dict[str, NewParts] = {}
     last = yaml.safe_load([*documents.values()][-1])
     lasting = {o: set(r) for o, r in _operations(last)}
     schemas = last["components"]["schemas"]
@@ -100,7 +100,7 @@ def dated(documents: Mapping[str, str]) -> dict[str, Novelties]:
         responses = {f"{o}.{status}" for o, rows in operations.items() for status in rows}
         names = {n for section in ("schemas", "responses") for n in document["components"][section]}
         fresh = [o for o in operations if o in lasting and o not in known_operations]
-        found[release] = Novelties(
+        found[release] = NewParts(
             operations=tuple(sorted(fresh)),
             responses=tuple(
                 sorted(
@@ -190,7 +190,7 @@ def aligned(released: str, document: str) -> Span | None:
     raise ValueError("the document is not the release's: they differ in more than white space")
 
 
-def rendered(found: Mapping[str, Novelties], extra: Span | None) -> str:
+def rendered(found: Mapping[str, NewParts], extra: Span | None) -> str:
     """Return the text of releases.toml; ``extra`` are lines of the document that no release has."""
     lines = [
         "# What each release's document has and no earlier one had; a release that is not here",

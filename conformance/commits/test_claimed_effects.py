@@ -9,7 +9,7 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
-from icecheck.client.given import given_commit, given_home, given_table
+from icecheck.client.given import given_commit, given_table, shared_namespace
 from icecheck.conformance.kit.demanding_values import (
     LARGE_BYTES,
     MANY,
@@ -124,7 +124,7 @@ def test_a_large_property_is_kept_whole(catalog: Catalog) -> None:
 )
 def test_a_thousand_columns_are_kept(catalog: Catalog) -> None:
     """A table that was created with a thousand columns has all of them, in their order."""
-    namespace, name, wide = given_home(catalog), catalog.new_name(), wide_schema()
+    namespace, name, wide = shared_namespace(catalog), catalog.new_name(), wide_schema()
     _claimed(catalog.create_table(namespace, bodies.create_table_body(name, table_schema=wide)))
     reply = catalog.load_table(namespace, name).expect(200)
     fields = view.current_schema(view.metadata_in(reply)).get("fields", [])
@@ -144,7 +144,7 @@ def test_a_thousand_columns_are_kept(catalog: Catalog) -> None:
 )
 def test_a_partition_by_column_zero_is_kept(catalog: Catalog) -> None:
     """A table that was created partitioned by the column with id 0 is partitioned by that one."""
-    namespace, name = given_home(catalog), catalog.new_name()
+    namespace, name = shared_namespace(catalog), catalog.new_name()
     _claimed(catalog.create_table(namespace, bodies.create_table_body(name, **zero_based())))
     metadata = view.metadata_in(catalog.load_table(namespace, name).expect(200))
     due = [("day", "identity", "day")]

@@ -4,7 +4,13 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
-from icecheck.client.given import given_commit, given_home, given_table, reloaded, shared_table
+from icecheck.client.given import (
+    given_commit,
+    given_table,
+    reloaded,
+    shared_namespace,
+    shared_table,
+)
 from icecheck.findings.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD
 from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
 from icecheck.findings.verdict import Group
@@ -68,7 +74,7 @@ def names_of(table: Table) -> dict[str, str | Namespace]:
 
 @check("commit.succeeds", proves="updateTable.200")
 def test_commit(catalog: Catalog) -> None:
-    """A commit is accepted, and answered with the metadata and where it is."""
+    """A commit is answered 200, with the new metadata and the location of its file."""
     reply = commit(catalog, given_table(catalog), [set_property("1")]).expect(200)
     reply.expect_json({"metadata": ANY_OBJECT, "metadata-location": ANY_STRING})
 
@@ -87,7 +93,7 @@ def test_malformed_commits(catalog: Catalog) -> None:
 @check("commit.missing-table", proves="updateTable.404")
 def test_commit_to_a_missing_table(catalog: Catalog) -> None:
     """A commit to a table that does not exist is refused, and does not create it."""
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     name = catalog.new_name()
     catalog.update_table(namespace, name, [set_property("1")]).expect(404)
     catalog.load_table(namespace, name).expect(404, detail="after a commit to no table")
@@ -228,7 +234,7 @@ def test_large_integers(catalog: Catalog) -> None:
     needs=("metadata-only-snapshots", "snapshot-history"),
 )
 def test_snapshot_log(catalog: Catalog) -> None:
-    """The snapshot log names every snapshot that main was moved to, in order, also back."""
+    """The snapshot log names every snapshot that main was moved to, in order."""
     table, [first, second] = given_snapshots(catalog, 2)
     moves = [{"snapshot-id": id_} for id_ in (first, second, first)]
     back = [bodies.snapshot_ref(first)]

@@ -83,7 +83,7 @@ def test_requirements_are_about_the_version_before(catalog: Catalog) -> None:
 
 @check("commit.every-requirement-counts", proves="commit.every-requirement-counts")
 def test_every_requirement_counts(catalog: Catalog) -> None:
-    """A requirement that fails fails the commit wherever it stands among others that hold."""
+    """One failing requirement fails the commit, wherever it stands among those that hold."""
     table = shared_table(catalog)
     holds = [same_table(table), schema_is(number(table, "current-schema-id"))]
     before = reloaded(catalog, table)
@@ -118,7 +118,7 @@ def test_updates_are_applied_in_order(catalog: Catalog) -> None:
     needs=("metadata-only-snapshots",),
 )
 def test_a_ref_is_removed_and_set_again(catalog: Catalog) -> None:
-    """A ref that a commit removes and sets again is there afterwards, as in a replaced table.
+    """A ref that a commit removes and then sets exists afterwards.
 
     Another check judges whether main may be removed.
     """
@@ -146,7 +146,7 @@ def test_a_ref_is_removed_and_set_again(catalog: Catalog) -> None:
     needs=("metadata-only-snapshots",),
 )
 def test_main_is_moved_twice(catalog: Catalog) -> None:
-    """Two appends in one commit, as a client's transaction sends them, are one after the other."""
+    """Two appends in one commit are applied in the order in which they were sent."""
     table = given_table(catalog)
     first = bodies.snapshot(table.metadata)
     second = bodies.snapshot(table.metadata, 2, parent=first["snapshot-id"])
@@ -221,7 +221,7 @@ def test_one_winner(catalog: Catalog) -> None:
 
 @check("commit.independent-writers", proves="commit.independent-writers")
 def test_independent_writers(catalog: Catalog) -> None:
-    """Writers that loaded the same version and change different things are all kept."""
+    """Commits of writers that loaded the same version and change different things are all kept."""
     table = given_table(catalog)
     kept = {}
     for writer in ("one", "two", "three"):

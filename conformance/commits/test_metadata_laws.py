@@ -207,7 +207,7 @@ def test_large_integers_everywhere(catalog: Catalog) -> None:
     needs=("metadata-only-snapshots", "format-version-3", "snapshot-history"),
 )
 def test_large_row_ids(catalog: Catalog) -> None:
-    """A snapshot's first row id and sequence number come back exactly, large as they may be."""
+    """A snapshot's first row id and sequence number of 64 bits come back exactly."""
     table = given_table_of(catalog, 3)
     added = bodies.snapshot(table.metadata, first_row_id=ODD, added_rows=2, sequence_number=ODD + 2)
     updates = [add_snapshot(added), bodies.snapshot_ref(added["snapshot-id"])]

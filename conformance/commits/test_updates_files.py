@@ -61,7 +61,7 @@ def test_outer_snapshot_id_is_optional(catalog: Catalog) -> None:
     needs=("metadata-only-snapshots", "snapshot-history"),
 )
 def test_remove_statistics(catalog: Catalog) -> None:
-    """Each snapshot has statistics of its own, and remove-statistics leaves those of others."""
+    """remove-statistics removes the statistics of one snapshot and leaves those of others."""
     table, [first, second] = given_snapshots(catalog, 2)
     files = [statistics_file(table, id_, n) for n, id_ in enumerate((first, second), 1)]
     set_both = [set_statistics(file) for file in files]
@@ -101,7 +101,7 @@ def test_set_partition_statistics(catalog: Catalog) -> None:
     needs=("metadata-only-snapshots", "snapshot-history"),
 )
 def test_remove_partition_statistics(catalog: Catalog) -> None:
-    """Each snapshot has a file of its own, and remove-partition-statistics leaves the others."""
+    """remove-partition-statistics removes the file of one snapshot and leaves those of others."""
     table, [first, second] = given_snapshots(catalog, 2)
     files = [partition_statistics_file(table, id_, n) for n, id_ in enumerate((first, second), 1)]
     set_both = [set_partition_statistics(file) for file in files]
@@ -142,7 +142,7 @@ def test_add_encryption_key(catalog: Catalog) -> None:
     needs=("format-version-3",),
 )
 def test_remove_encryption_key(catalog: Catalog) -> None:
-    """A table has several keys, and remove-encryption-key removes the one that it names."""
+    """remove-encryption-key removes the key that it names and leaves the others."""
     table = given_table(catalog, properties={"format-version": "3"})
     added = [{"action": "add-encryption-key", "encryption-key": key} for key in (KEY, ANOTHER_KEY)]
     both = {"encryption-keys": containing(KEY, ANOTHER_KEY)}

@@ -144,7 +144,7 @@ def test_unknown_schema_id(catalog: Catalog) -> None:
     proves=("update.remove-schemas.effect", "update.add-schema.last-column-id-never-falls"),
 )
 def test_remove_schemas(catalog: Catalog) -> None:
-    """remove-schemas removes the named schemas and leaves the others, and the last column id."""
+    """remove-schemas removes the named schemas, leaves the others, and keeps last-column-id."""
     table = given_table(catalog)
     first = number(table, "current-schema-id")
     wide, other, wider = (wider_schema(table, name) for name in ("one", "other", "two"))

@@ -359,7 +359,7 @@ def test_remove_snapshot_ref(catalog: Catalog) -> None:
     needs=("metadata-only-snapshots",),
 )
 def test_remove_main(catalog: Catalog) -> None:
-    """A commit that removes main is taken."""
+    """A commit that removes main is accepted."""
     table, _ = given_snapshots(catalog, 1)
     commit(catalog, table, [{"action": "remove-snapshot-ref", "ref-name": "main"}]).expect(200)
 
@@ -371,7 +371,7 @@ def test_remove_main(catalog: Catalog) -> None:
     group=Group.GENERATED,
 )
 def test_a_branch_before_main(catalog: Catalog) -> None:
-    """A branch of a table without main is only itself, until main is set to its snapshot."""
+    """On a table without main, setting another branch makes no main and no current snapshot."""
     table = given_table(catalog)
     added = bodies.snapshot(table.metadata)
     snapshot_id = added["snapshot-id"]

@@ -52,7 +52,7 @@ def test_the_configuration_is_answered(catalog: Catalog) -> None:
 
 @check("getConfig.warehouse-parameter", proves="getConfig.warehouse-parameter")
 def test_the_named_warehouse_is_configured(catalog: Catalog) -> None:
-    """Naming a warehouse is accepted, and always leads to that same warehouse."""
+    """A request that names a warehouse is accepted, and gets the same warehouse each time."""
     if catalog.target.warehouse is None:
         raise NotOffered("the run names no warehouse: add --warehouse NAME")
     reply = _ask(catalog).expect(200)
@@ -113,7 +113,7 @@ def test_endpoints_are_spelled_as_documented(catalog: Catalog) -> None:
     proves=("getConfig.listed-endpoints-served", "getConfig.default-endpoints-served"),
 )
 def test_what_clients_are_told_is_served(catalog: Catalog) -> None:
-    """Every endpoint that clients take for offered is served: the listed ones, or the defaults."""
+    """Every listed endpoint is served, or every default one where none is listed."""
     reply = _ask(catalog).expect(200)
     listed = object_in(reply).get("endpoints")
     claimed = catalog.session.contract.default_endpoints if listed is None else _listed(reply)

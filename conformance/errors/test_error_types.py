@@ -56,7 +56,7 @@ def _expect_no_such_namespace(reply: Reply) -> None:
     group=Group.GENERATED,
 )
 def test_the_type_of_an_error_says_what_is_missing(catalog: Catalog) -> None:
-    """Of what a request names one thing is missing, and the type of the 404 says which."""
+    """The type of a 404 says which of the objects that the request names is missing."""
     table = given_table(catalog)
     asked = [*_of_tables(catalog, table), *_of_views(catalog, table.namespace)]
     told = 0
@@ -73,7 +73,7 @@ def test_the_type_of_an_error_says_what_is_missing(catalog: Catalog) -> None:
 
 @check("http.json-refusals", proves="http.json-content-type", group=Group.GENERATED)
 def test_refusals_say_that_they_are_json(catalog: Catalog) -> None:
-    """A refusal with a body says application/json, whatever it refuses; only a 400 need not."""
+    """A refusal with a body says application/json; only a 400 may have another content type."""
     table = given_table(catalog, given_namespace(catalog))
     missing = [*_of_tables(catalog, table), *_of_views(catalog, table.namespace)]
     asked = [*(each[:3] for each in missing), *_that_conflict(catalog, table)]

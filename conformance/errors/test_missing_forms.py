@@ -33,7 +33,7 @@ _OPTIONAL = "if that is done at all"
     group=Group.GENERATED,
 )  # fmt: skip
 def test_what_is_missing_is_so_in_every_form(catalog: Catalog) -> None:
-    """What is answered 404 when it is asked plainly is not there however it is asked about."""
+    """A request for a missing object is answered 404 in every form that the request may have."""
     own = own_objects(catalog)
     missing = catalog.new_namespace_name()
     asked = [*_reads(catalog, own, missing)]
@@ -54,7 +54,7 @@ def test_what_is_missing_is_so_in_every_form(catalog: Catalog) -> None:
         return
     expect_own_unchanged(catalog, own)
     if catalog.claims("namespaceExists"):
-        catalog.namespace_exists(missing).expect(404, detail="a namespace that nobody has made")
+        catalog.namespace_exists(missing).expect(404, detail="a namespace that does not exist")
 
 
 def _reads(catalog: Catalog, own: Own, missing: Namespace) -> Iterator[Asked]:

@@ -24,10 +24,10 @@ _UNKNOWN_HEADERS = {
     "Cache-Control": "no-cache",
 }
 _HEADERS: Mapping[str, Mapping[str, str]] = {
-    "headers that nobody knows": _UNKNOWN_HEADERS,
+    "unknown headers": _UNKNOWN_HEADERS,
     "Accept: */*": {"Accept": "*/*"},
     "Accept with weights": {"Accept": "text/plain;q=0.1, application/json;q=0.9, */*;q=0.2"},
-    "a tag that nobody gave": {"If-None-Match": '"icecheck-of-nothing"'},
+    "an unknown ETag": {"If-None-Match": '"icecheck-of-nothing"'},
     "no compression": {"Accept-Encoding": "identity"},
 }
 _UNKNOWN_QUERY = [("icecheck-unknown", "a b"), ("_", "")]
@@ -62,7 +62,7 @@ _KINDS = (Object.TABLE, Object.VIEW)
     group=Group.GENERATED,
 )
 def test_a_read_is_answered_the_same_however_it_is_spelled(catalog: Catalog) -> None:
-    """What a client may send beside a request that reads makes no difference to its answer."""
+    """Unknown headers and tags, and any Accept of JSON, do not change the answer to a read."""
     own = own_objects(catalog)
     for asked in reads(catalog, own):
         # Reads with a tag are left out, because an unknown tag is sent as one of the headers.
@@ -80,7 +80,7 @@ def _expect_same_answers(catalog: Catalog, asked: Asked) -> None:
     unknown = _with_query(asked).send(catalog)
     # The document does not say that unknown parameters are accepted.
     if not 400 <= unknown.status < 500:
-        forms.append(("a parameter that nobody knows", unknown))
+        forms.append(("an unknown parameter", unknown))
     for what, reply in forms:
         reply.expect(first.status, detail=f"{asked} with {what}")
         # Another client may have changed it meanwhile.
@@ -102,7 +102,7 @@ def _expect_same_answers(catalog: Catalog, asked: Asked) -> None:
     group=Group.GENERATED,
 )
 def test_a_write_is_carried_out_however_its_content_type_is_spelled(catalog: Catalog) -> None:
-    """A content type with a charset, or in capitals, makes no difference to what is carried out."""
+    """A content type with a charset or in capitals does not change what a request does."""
     for what, media in _CONTENT_TYPES.items():
         headers = {**_UNKNOWN_HEADERS, "Accept": "*/*", "Content-Type": media}
         _expect_carried_out(catalog, _as_it_is, headers, f"a content type with {what}")
@@ -114,7 +114,7 @@ def _as_it_is(asked: Asked) -> Asked:
 
 @check("request.json-on-every-route", proves="request.json-is-json", group=Group.GENERATED)
 def test_a_write_is_carried_out_however_its_json_is_written(catalog: Catalog) -> None:
-    """The order of members, white space and escapes make no difference to what is carried out."""
+    """The order of members, white space and escapes in JSON do not change what a request does."""
     what = "its members in another order, and spaced out"
     _expect_carried_out(catalog, partial(_rewritten, catalog), {}, what)
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from icecheck.client.catalog import Catalog, Table
-from icecheck.client.given import arrange, given_home, given_loaded
+from icecheck.client.given import arrange, given_loaded
+from icecheck.client.given import shared_namespace as given_home
 from icecheck.conformance.evolution.stage_assertions import true_assertions
 from icecheck.conformance.evolution.stages import (
     as_assigned,

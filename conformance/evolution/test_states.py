@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from icecheck.client.catalog import Catalog, Table
-from icecheck.client.given import arrange, given_home
+from icecheck.client.given import arrange
+from icecheck.client.given import shared_namespace as given_home
 from icecheck.conformance.evolution.stage_assertions import nearly_true, true_assertions
 from icecheck.conformance.evolution.stages import as_assigned, life_body, stages_of, together
 from icecheck.conformance.evolution.state_walk import (

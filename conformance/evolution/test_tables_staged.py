@@ -5,7 +5,8 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_home, given_namespace, given_table, reloaded
+from icecheck.client.given import given_namespace, given_table, reloaded
+from icecheck.client.given import shared_namespace as given_home
 from icecheck.conformance.evolution.stages import life_body
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
 from icecheck.findings.symptoms import Severity, declare

@@ -77,7 +77,7 @@ for _operation_id in BODIES:
     _declare(
         _operation_id,
         "refused",
-        f"Generated {_operation_id} requests that nobody can serve are refused",
+        f"Generated {_operation_id} requests that cannot be carried out are refused",
         judge_refused,
     )
 for _operation_id in (*BODIES, *LISTINGS):

@@ -71,7 +71,7 @@ def test_an_empty_list_of_namespaces_is_there(catalog: Catalog) -> None:
 
 @check("listNamespaces.unique", proves="listNamespaces.unique")
 def test_no_namespace_is_listed_twice(catalog: Catalog) -> None:
-    """No namespace is listed twice, also not one that holds several others."""
+    """No namespace is listed twice, not even one that holds several others."""
     own = _own_tree(catalog)
     if has_capability(catalog, "nested-namespaces"):
         given_namespace(catalog, under=own)

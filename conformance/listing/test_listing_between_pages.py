@@ -73,7 +73,7 @@ def _page(place: Place, token: str) -> Reply:
     needs=("pagination", "nested-namespaces"),
 )
 def test_a_list_of_namespaces_goes_on_after_drops(catalog: Catalog) -> None:
-    """A list of namespaces does not end because the one that its token tells of was dropped."""
+    """A list of namespaces goes on after the namespace that its token points at was dropped."""
     place = namespaces_placed(catalog, _ENTRIES)
     _expect_more(catalog, place, "dropNamespace", catalog.drop_namespace)
 
@@ -85,7 +85,7 @@ def test_a_list_of_namespaces_goes_on_after_drops(catalog: Catalog) -> None:
     needs=("pagination",),
 )
 def test_a_list_of_tables_goes_on_after_drops(catalog: Catalog) -> None:
-    """A list of tables does not end because the one that its token tells of was dropped."""
+    """A list of tables goes on after the table that its token points at was dropped."""
     place = tables_placed(catalog, _ENTRIES)
     _expect_more(catalog, place, "dropTable", lambda entry: catalog.drop_table(*entry))
 
@@ -97,6 +97,6 @@ def test_a_list_of_tables_goes_on_after_drops(catalog: Catalog) -> None:
     needs=("pagination",),
 )
 def test_a_list_of_views_goes_on_after_drops(catalog: Catalog) -> None:
-    """A list of views does not end because the one that its token tells of was dropped."""
+    """A list of views goes on after the view that its token points at was dropped."""
     place = views_placed(catalog, _ENTRIES)
     _expect_more(catalog, place, "dropView", lambda entry: catalog.drop_view(*entry))

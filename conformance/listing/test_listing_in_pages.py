@@ -92,7 +92,7 @@ def test_pages_hold_one_kind(catalog: Catalog) -> None:
     needs=("pagination", "nested-namespaces"),
 )
 def test_pages_hold_children(catalog: Catalog) -> None:
-    """No page of namespaces has others than the children of the one that was named."""
+    """Every page of a list of namespaces holds only children of the parent that was named."""
     parent = given_namespace(catalog)
     due = [given_namespace(catalog, under=parent) for _ in range(2)]
     for above in (due[0], _lookalike(catalog, parent)):

@@ -253,7 +253,7 @@ def test_a_page_of_views_can_be_asked_for_again(catalog: Catalog) -> None:
     disruptive=True,
 )
 def test_without_a_token_a_thousand_namespaces_come_at_once(catalog: Catalog) -> None:
-    """More than a thousand namespaces come in one answer to who has asked for no pages."""
+    """Without a pageToken, more than a thousand namespaces come in one answer."""
     _expect_everything(namespaces_placed(catalog, _MANY))
 
 
@@ -263,7 +263,7 @@ def test_without_a_token_a_thousand_namespaces_come_at_once(catalog: Catalog) ->
     disruptive=True,
 )
 def test_without_a_token_a_thousand_tables_come_at_once(catalog: Catalog) -> None:
-    """More than a thousand tables come in one answer to who has asked for no pages."""
+    """Without a pageToken, more than a thousand tables come in one answer."""
     _expect_everything(tables_placed(catalog, _MANY))
 
 

@@ -168,7 +168,7 @@ def _expect_of_each_schema(catalog: Catalog) -> None:
 
 @check("reportMetrics.twice", proves="reportMetrics.twice", group=Group.GENERATED)
 def test_reports_that_come_again(catalog: Catalog) -> None:
-    """The same report is taken again and again, and leaves the table as it was."""
+    """The same report is accepted again and again, and leaves the table as it was."""
     table = given_loaded(catalog, given_table(catalog))
     counter = {"result-data-files": {"unit": "count", "value": 1}}
     reports = (_scan(table, counter), _commit(table, counter), _commit(table, counter))

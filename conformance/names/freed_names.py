@@ -7,7 +7,8 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import arrange, given_dropped, given_home, given_namespace, given_table
+from icecheck.client.given import arrange, given_dropped, given_namespace, given_table
+from icecheck.client.given import shared_namespace as given_home
 from icecheck.findings.statuses import ANY_SUCCESS
 from icecheck.judging.probes import has_capability
 from icecheck.objects.arranging import given_namespace_at

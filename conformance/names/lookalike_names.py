@@ -14,7 +14,7 @@ from icecheck.findings.shared_symptoms import CHANGE
 from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
 from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
 from icecheck.judging.probes import has_capability
-from icecheck.objects.edge_values import Hostile
+from icecheck.objects.edge_values import EdgeValue as Hostile
 from icecheck.objects.reading import (
     expect_levels,
     namespaces_in,

@@ -6,7 +6,8 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_home, given_namespace, given_table
+from icecheck.client.given import given_namespace, given_table
+from icecheck.client.given import shared_namespace as given_home
 from icecheck.conformance.kit.bisection import Pieces, expect_kept, no_breakdown, send_in_pieces
 from icecheck.conformance.names.lookalike_names import properties_in
 from icecheck.findings.shared_symptoms import EFFECT_MISSING

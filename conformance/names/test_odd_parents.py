@@ -21,7 +21,7 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.arranging import require
-from icecheck.objects.edge_values import Hostile
+from icecheck.objects.edge_values import EdgeValue as Hostile
 from icecheck.objects.reading import LISTING, namespaces_in
 from icecheck.replies.expect import show
 from icecheck.targets.target import Namespace

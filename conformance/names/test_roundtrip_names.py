@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_dropped, given_home, given_namespace, given_table
+from icecheck.client.given import given_dropped, given_namespace, given_table
+from icecheck.client.given import shared_namespace as given_home
 from icecheck.conformance.names.lookalike_names import (
     FAMILIES,
     MARK,

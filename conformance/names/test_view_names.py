@@ -8,10 +8,12 @@ from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Table
 from icecheck.client.given import (
     given_dropped,
-    given_home,
     given_namespace,
     given_table,
     shared_table,
+)
+from icecheck.client.given import (
+    shared_namespace as given_home,
 )
 from icecheck.conformance.names.name_reuse import reused
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING

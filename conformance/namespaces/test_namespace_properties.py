@@ -224,7 +224,7 @@ def test_every_stored_property_is_returned(catalog: Catalog) -> None:
     proves=("loadNamespaceMetadata.none-set", "loadNamespaceMetadata.unsupported-properties"),
 )
 def test_no_properties_are_an_empty_object_or_null(catalog: Catalog) -> None:
-    """Without properties there is an empty object; null means that they are not supported."""
+    """A namespace without properties has an empty object; null means they are not supported."""
     namespace = given_namespace(catalog)
     reply = catalog.load_namespace_metadata(namespace).expect(200)
     found = object_in(reply).get("properties", ABSENT)

@@ -73,7 +73,7 @@ def test_a_namespace_needs_no_properties(catalog: Catalog) -> None:
     needs=("namespace-properties",),
 )
 def test_properties_given_at_creation_are_stored(catalog: Catalog) -> None:
-    """Properties sent with a creation are in its answer and in later loads; the server's too."""
+    """Properties of a creation, and those the server adds, are in its answer and later loads."""
     sent = {"team": "icecheck", "note": "with spaces, and = signs"}
     namespace = catalog.new_namespace_name()
     reply = catalog.create_namespace(namespace, sent).expect(200)

@@ -11,11 +11,12 @@ from icecheck.client.catalog import Catalog, Table
 from icecheck.objects.edge_values import (
     LONGS,
     STRINGS,
-    Hostile,
+    EdgeValue,
     in_halves,
     shuffled,
     string_map,
 )
+from icecheck.objects.reading import not_applicable
 from icecheck.objects.round_trip import Change, Make
 from icecheck.objects.statistics_files import (
     partition_statistics_file,
@@ -123,12 +124,20 @@ def remove_snapshots(table: Table) -> list[Make]:
     return [make(*part) for part in (free[1:2], free[:1], [*free[2:4]][::-1]) if part]
 
 
+def _snapshot_ids(table: Table) -> list[int]:
+    """Return the ids of a table's snapshots; end the check if the table shows none."""
+    ids = [s["snapshot-id"] for s in table.metadata.get("snapshots") or []]
+    if not ids:
+        raise not_applicable("the table shows no snapshot that the update could be about")
+    return ids
+
+
 # ---- refs
 
 
 def set_refs(table: Table, kinds: Sequence[str]) -> list[Make]:
     """Set refs with odd names and ages; some names differ in case only."""
-    ids = [s["snapshot-id"] for s in table.metadata.get("snapshots") or []]
+    ids = _snapshot_ids(table)
     first, last = ids[0], ids[-1]
     members = ("min-snapshots-to-keep", "max-snapshot-age-ms", "max-ref-age-ms")
     makes = []
@@ -140,7 +149,7 @@ def set_refs(table: Table, kinds: Sequence[str]) -> list[Make]:
             m: min(each.value, 2**31 - 1) if m == members[0] else each.value for m in retention
         }
         makes.append(_ref(f"the ages {each.what}", f"aged_{at}", kind, first, **values))
-    names = [Hostile("a name with a capital", "Aged_0"), *STRINGS]
+    names = [EdgeValue("a name with a capital", "Aged_0"), *STRINGS]
     odd = [n for n in names if n.value.strip() and len(n.value) < _REF_NAME_LENGTH_MAX]
     makes += [
         _ref(f"a ref called like {each.what}", each.value, kinds[at % len(kinds)], last)
@@ -195,7 +204,7 @@ def _in_place(member: str, update: Json, file: Json, what: str) -> Make:
 
 def set_statistics_of(table: Table) -> list[Make]:
     """Set statistics with odd sizes, paths and blobs, both replacing and adding to others."""
-    ids = [s["snapshot-id"] for s in table.metadata.get("snapshots") or []]
+    ids = _snapshot_ids(table)
 
     def make(what: str, at: int, blobs: Sequence[Json] = (), **members: Any) -> Make:
         file = statistics_file(table, ids[at % len(ids)], at)
@@ -227,7 +236,7 @@ def set_statistics_of(table: Table) -> list[Make]:
 
 def set_partition_statistics_of(table: Table) -> list[Make]:
     """Set partition statistics with odd sizes and paths, both replacing and adding to others."""
-    ids = [s["snapshot-id"] for s in table.metadata.get("snapshots") or []]
+    ids = _snapshot_ids(table)
 
     def make(what: str, at: int, **members: Any) -> Make:
         file = partition_statistics_file(table, ids[at % len(ids)], at)

@@ -104,7 +104,7 @@ def test_properties_of_an_update(catalog: Catalog) -> None:
     needs=_NEEDS,
 )
 def test_removed_properties(catalog: Catalog) -> None:
-    """A removal takes just the keys that it names, whatever keys look like them."""
+    """A removal removes only the keys that it names, not keys that look like them."""
     require(catalog, "createNamespace", "loadNamespaceMetadata")
     namespace = given_namespace(catalog, {_BEFORE: "kept"})
     beside, others = _given_bystander(catalog, namespace)

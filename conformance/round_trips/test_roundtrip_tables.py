@@ -7,7 +7,7 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_home, given_loaded, given_table
+from icecheck.client.given import given_loaded, given_table, shared_namespace
 from icecheck.conformance.round_trips.edge_columns import (
     COLUMNS,
     COLUMNS_OF_VERSION_3,
@@ -70,7 +70,7 @@ def _create(
     ``shown`` gets the arguments of a creation and the metadata of an answer, and returns (member,
     due, seen) for each sent part. A bystander table must stay unchanged.
     """
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     bystander = given_bystander(catalog, given_table(catalog, namespace))
     waiting, created = deque(groups), 0
     while waiting and len(catalog.exchanges) < REQUESTS_MAX:
@@ -264,7 +264,7 @@ def test_properties_of_a_new_table(catalog: Catalog) -> None:
 
 @check("roundtrip.loadTable.own", proves="roundtrip.loadTable.own", group=Group.GENERATED)
 def test_loads_show_the_table_that_was_asked_for(catalog: Catalog) -> None:
-    """Loads of two tables with nearly one name show each as it is, in whichever turn and way."""
+    """Loads of two tables with similar names always show the table that was asked for."""
     table = given_table(catalog, properties=dict(KEPT), table_schema=TABLE_SCHEMA)
     table = given_loaded(catalog, table)  # while it is the only one
     bystander = given_bystander(catalog, table)

@@ -5,7 +5,7 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_home
+from icecheck.client.given import shared_namespace
 from icecheck.conformance.kit.bisection import expect_kept, send_in_pieces
 from icecheck.conformance.round_trips.view_roundtrip import (
     current_version,
@@ -109,7 +109,7 @@ def _expect_schema(reply: Reply, metadata: Mapping[str, Any], sent: Json) -> Non
 def test_schema_of_a_creation(catalog: Catalog) -> None:
     """A view has every column that it was created with: name, type, required and doc, in order."""
     require(catalog, *_VIEW)
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
 
     def send(some: Sequence[tuple[str, Json]]) -> Reply:
         name, sent = catalog.new_name(), _schema(some)
@@ -126,7 +126,7 @@ def test_schema_of_a_creation(catalog: Catalog) -> None:
     "roundtrip.view-schema.replaced", proves="roundtrip.view-schema-replaced", group=Group.GENERATED
 )
 def test_schema_of_a_commit(catalog: Catalog) -> None:
-    """A commit's new schema has every column that was sent, and all else stays."""
+    """A schema that a commit adds to a view has every column sent, and all else stays."""
     require(catalog, *_VIEW)
     view, beside = given_two(catalog)
     number = 1

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_home
+from icecheck.client.given import shared_namespace
 from icecheck.conformance.kit.bisection import Pieces, expect_kept, no_breakdown, send_in_pieces
 from icecheck.conformance.round_trips.view_roundtrip import (
     commit_version,
@@ -76,7 +76,7 @@ def _dialects() -> list[tuple[str, str]]:
 
 
 def _created_with(catalog: Catalog, items: Sequence[tuple[str, str]], what: str) -> None:
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
 
     def send(some: Sequence[tuple[str, str]]) -> Reply:
         name = catalog.new_name()
@@ -103,7 +103,7 @@ def test_queries_of_a_creation(catalog: Catalog) -> None:
 
 @check("roundtrip.view-sql.replaced", proves="roundtrip.view-sql-replaced", group=Group.GENERATED)
 def test_queries_of_a_commit(catalog: Catalog) -> None:
-    """A commit's new version has its queries letter for letter, and all else stays."""
+    """A version that a commit adds to a view has its queries letter for letter."""
     require(catalog, *_VIEW)
     view, beside = given_two(catalog, **_DIALECTS_MAY_GO)
     number = 1
@@ -144,7 +144,7 @@ def _contexts(view: View) -> list[tuple[str, Json]]:
 
 @check("roundtrip.view-context", proves="roundtrip.view-context", group=Group.GENERATED)
 def test_default_catalog_and_namespace(catalog: Catalog) -> None:
-    """Each version has the default catalog and namespace it was sent with, levels as they were."""
+    """Each version of a view keeps the default catalog and namespace that it was sent with."""
     require(catalog, *_VIEW)
     view, beside = given_two(catalog)
     accepted = 0
@@ -232,7 +232,7 @@ def _remove(some: Pieces) -> Json:
 def test_properties_of_a_creation(catalog: Catalog) -> None:
     """A view has every property that its creation gave it, key and value as sent."""
     require(catalog, *_VIEW)
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
 
     def send(pairs: Pieces) -> Reply:
         name = catalog.new_name()

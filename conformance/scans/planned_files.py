@@ -47,7 +47,7 @@ PLANNED_DELETES = declare(
 )
 PLANNED_FILE = declare(
     "planned-file",
-    "Tells of planned files what is not so",
+    "States wrong facts about planned files",
     Severity.FALSE_OR_LOST,
     OTHER_ROWS,
     told=("what is known of it", "something else"),
@@ -61,7 +61,7 @@ PLANNED_FILE_TIMES = declare(
 )
 RESIDUAL_FORGETS_THE_FILTER = declare(
     "residual-forgets-the-filter",
-    "Leaves nothing to test in a file of which only some rows match the filter",
+    "Sends no residual filter for a file of which only some rows match",
     Severity.FALSE_OR_LOST,
     OTHER_ROWS,
 )

@@ -6,7 +6,7 @@ test_scan_planning_files.py judges the content of plans.
 from typing import Any
 
 from icecheck.client.catalog import Catalog, Table
-from icecheck.client.given import given_home, shared_table
+from icecheck.client.given import shared_namespace, shared_table
 from icecheck.client.planned_scan import (
     expect_state,
     planned,
@@ -23,7 +23,7 @@ UNKNOWN_SNAPSHOT = 7_999_999_999_999_999_999
 
 def _missing(catalog: Catalog) -> list[tuple[Namespace, str]]:
     """Return a missing table in an existing namespace, and one in a missing namespace."""
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     return [
         (namespace, catalog.new_name()),
         (catalog.new_namespace_name(), catalog.new_name()),

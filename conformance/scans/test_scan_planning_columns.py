@@ -167,7 +167,7 @@ def _expect_found(files: ManifestFiles, catalog: Catalog, asked: _Asked, **membe
     group=Group.GENERATED,
 )
 def test_names_of_each_schema(catalog: Catalog) -> None:
-    """A scan finds columns under the names of its schema, which had other columns before or has."""
+    """A scan resolves names in its own schema, also where another schema reuses them."""
     with given_files(catalog, layout=COLUMNS) as files:
         for asked in _walk(files):
             known = [name for name, at in asked.ids.items() if at in _WITHIN]
@@ -192,7 +192,7 @@ def test_names_of_each_schema(catalog: Catalog) -> None:
     group=Group.GENERATED,
 )
 def test_statistics_of_each_schema(catalog: Catalog) -> None:
-    """Statistics are of the columns that have the names in the schema of the scan."""
+    """Statistics are of the columns that stats-fields names in the schema of the scan."""
     with given_files(catalog, layout=COLUMNS) as files:
         for asked in _walk(files):
             for name in ("low", "high", "place.lat"):
@@ -233,7 +233,7 @@ _TWINS = Layout(
     group=Group.GENERATED,
 )
 def test_columns_that_differ_in_case(catalog: Catalog) -> None:
-    """Of two columns whose names differ in case only, a filter is on the one that it names."""
+    """A filter applies to the column that it names, also where another differs only in case."""
     with ExitStack() as stack:
         try:
             files = stack.enter_context(given_files(catalog, layout=_TWINS))

@@ -202,7 +202,7 @@ def _asked(catalog: Catalog, files: ManifestFiles, snapshot_id: int, **members: 
     group=Group.GENERATED,
 )
 def test_deletes_of_plan_tasks(catalog: Catalog) -> None:
-    """Files are planned with their deletes in every part of a large plan, however it is asked."""
+    """Every part of a large plan has the delete files of its data files."""
     with given_files(catalog) as files:
         snapshot_id, due = _given_many(files)
         for asked in ("nothing else", "a filter", "everything"):
@@ -238,7 +238,7 @@ def _given_sizes(files: ManifestFiles) -> tuple[int, dict[str, Json]]:
     group=Group.GENERATED,
 )
 def test_facts_of_plan_tasks(catalog: Catalog) -> None:
-    """What is told of files, and what is left to test in them, is right in every part of a plan."""
+    """Every part of a large plan has the right facts and residual filter of each file."""
     with given_files(catalog) as files:
         snapshot_id, due = _given_sizes(files)
         reply = _asked(catalog, files, snapshot_id, filter=SOME_OF, stats_fields=["id"])

@@ -173,7 +173,7 @@ def test_filters_lose_nothing(catalog: Catalog) -> None:
 
 @check("planTableScan.constant-filters", proves="planTableScan.constant-filters", needs=V2)
 def test_filters_that_are_constant(catalog: Catalog) -> None:
-    """A filter that is the object for true keeps every file, and the one for false is taken."""
+    """A filter that is the object for true keeps every file; that for false is accepted."""
     with given_files(catalog) as files:
         files.append(PlannedFile("a.parquet", "a"), PlannedFile("b.parquet", "b"))
         found = planned(catalog, files.table, filter={"type": "true"})
@@ -193,7 +193,7 @@ def test_names_without_case(catalog: Catalog) -> None:
 
 @check("planTableScan.schemas", proves="planTableScan.schema-of-the-scan", needs=V2)
 def test_schema_of_a_scan(catalog: Catalog) -> None:
-    """A column is named as the snapshot's schema or the table's does, as the scan asks."""
+    """use-snapshot-schema decides whether names are of the snapshot's schema or the table's."""
     with given_files(catalog) as files:
         first = files.append(PlannedFile("a.parquet", "a"), PlannedFile("b.parquet", "b"))
         renamed = dict(files.table.metadata["schemas"][0], **{"schema-id": 1})

@@ -98,7 +98,7 @@ def test_every_snapshot_after_every_step(catalog: Catalog) -> None:
     group=Group.GENERATED,
 )
 def test_main_after_every_step(catalog: Catalog) -> None:
-    """A scan that names no snapshot plans what main is at, after each step and each way back."""
+    """A scan that names no snapshot plans main as it is, after each commit and each rollback."""
     with given_files(catalog) as files:
         history = History(files)
         for step, do in WALK.items():
@@ -116,7 +116,7 @@ def test_main_after_every_step(catalog: Catalog) -> None:
     group=Group.GENERATED,
 )
 def test_every_range(catalog: Catalog) -> None:
-    """A scan of any range plans what its snapshots appended, on main, beside it and rolled back."""
+    """A scan of a range plans what its snapshots appended, on main or on another branch."""
     with given_files(catalog) as files:
         history = History(files)
         for do in WALK.values():
@@ -142,7 +142,7 @@ def test_every_range(catalog: Catalog) -> None:
     group=Group.GENERATED,
 )
 def test_scan_of_a_snapshot_that_has_expired(catalog: Catalog) -> None:
-    """A scan of a snapshot that was removed is refused, though it was planned before."""
+    """A scan of a removed snapshot is refused, even if it was planned before."""
     with given_files(catalog) as files:
         first = files.append(PlannedFile("a.parquet"))
         files.append(PlannedFile("b.parquet"))
@@ -165,7 +165,7 @@ def test_scan_of_a_snapshot_that_has_expired(catalog: Catalog) -> None:
     group=Group.GENERATED,
 )
 def test_mixtures_of_points_and_ranges(catalog: Catalog) -> None:
-    """A scan of a point and any part of a range, or of a start only, is refused in every dress."""
+    """A scan of a snapshot and of a range, or of a range without an end, is refused."""
     table, [first, second] = shared_snapshots(catalog)
     point, start, end = (
         {"snapshot_id": second},
@@ -241,7 +241,7 @@ def _exchanged(catalog: Catalog, one: Table, other: Table) -> bool:
     group=Group.GENERATED,
 )
 def test_plans_of_a_table_that_is_gone(catalog: Catalog) -> None:
-    """A plan cannot be asked for under a name that its table has lost, and is nobody else's."""
+    """Under a name that a table has lost, no plan of that table can be fetched or cancelled."""
     with given_files(catalog) as files:
         files.append(*(PlannedFile(f"{at:03}.parquet") for at in range(MANY)))
         reply = catalog.plan_table_scan(files.table).expect(200)

@@ -168,7 +168,7 @@ def _lost(catalog: Catalog, files: ManifestFiles, filter_: Json) -> list[str]:
     group=Group.GENERATED,
 )
 def test_filters_on_sources_of_partitions(catalog: Catalog) -> None:
-    """A file whose partition may have matching rows is planned, whatever made its partition."""
+    """A file whose partition may have matching rows is planned, for every transform."""
     with _given_partitions(catalog) as files:
         for what, predicates in _FILTERS.items():
             if not _lost(catalog, files, _filter(predicates, FIELDS)):

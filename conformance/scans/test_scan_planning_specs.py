@@ -139,7 +139,7 @@ def _expect_place(files: ManifestFiles, told: Mapping[str, Json], why: str) -> N
     group=Group.GENERATED,
 )
 def test_files_of_every_spec(catalog: Catalog) -> None:
-    """Files are planned with the spec, the partition and the deletes that are theirs."""
+    """In a repartitioned table, each file is planned with its own spec, partition and deletes."""
     with given_files(catalog, layout=LAYOUT) as files:
         snapshots = _given_steps(files)
         for step, (snapshot_id, names) in zip(STEPS, snapshots.items(), strict=True):

@@ -119,7 +119,7 @@ def _matches_everything_or_nothing(expression: Json) -> bool:
 
 @check("planTableScan.residual", proves="planTableScan.residual", needs=V2)
 def test_residual_of_a_filter(catalog: Catalog) -> None:
-    """What is left to filter in a file is neither nothing nor everything, where it is told."""
+    """A residual filter, where one is sent, is not constant for a file that matches in part."""
     with given_files(catalog) as files:
         files.append(PlannedFile("a.parquet", "a", (0, 9)))
         filter_ = {"type": "gt-eq", "term": "id", "value": 5}

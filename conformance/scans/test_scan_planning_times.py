@@ -58,7 +58,7 @@ def _expect_told(told: Any, due: Any, field: PartitionField, where: str, raw: by
     group=Group.GENERATED,
 )
 def test_times_of_full_seconds(catalog: Catalog) -> None:
-    """Times in partitions and bounds have six digits of a fraction, be they zeros."""
+    """Timestamps in partitions and bounds have six fractional digits, zeros included."""
     try:
         made = given_files(catalog, layout=layout_of(_FIELDS))
         with made as files:

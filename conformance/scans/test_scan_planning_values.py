@@ -35,7 +35,7 @@ from icecheck.replies.expect import equal, show
 
 _RESIDUAL_FORGETS_ROWS = declare(
     "residual-forgets-rows",
-    "Leaves nothing to find in a file that may have matching rows",
+    "Sends a residual filter that excludes rows which may match",
     Severity.FALSE_OR_LOST,
     OTHER_ROWS,
 )
@@ -187,7 +187,7 @@ def _filters() -> Iterator[Due]:
     group=Group.GENERATED,
 )
 def test_filters_on_columns_with_nothing_in_them(catalog: Catalog) -> None:
-    """A filter finds files by what manifests say of nulls, of NaN, of bounds, and do not say."""
+    """A filter skips no file that its null counts, NaN counts and bounds do not exclude."""
     with given_files(catalog, layout=NOTES) as files:
         files.append(*FILES)
         for filter_, due in _filters():
@@ -316,7 +316,7 @@ STATISTICS: tuple[list[str] | None, ...] = (
     group=Group.GENERATED,
 )
 def test_what_is_told_of_files(catalog: Catalog) -> None:
-    """What is told of data and delete files is what manifests say, whatever is asked for."""
+    """Counts and bounds of planned files, where they are sent, are those of their manifests."""
     position = PlannedFile(
         "p.avro",
         partition=IN_A,

@@ -96,7 +96,7 @@ def _moments(name: str) -> PlannedFile:
     group=Group.GENERATED,
 )
 def test_times_to_the_nanosecond(catalog: Catalog) -> None:
-    """Filters and bounds have every digit of a time of nanoseconds."""
+    """Filters and bounds keep all nine digits of nanosecond timestamps."""
     with given_files(catalog, format_version=3, layout=MOMENTS) as files:
         files.append(*map(_moments, (*FILES, _UNKNOWN)))
         for column, field_id in (("at", 3), ("seen", 4)):
@@ -144,7 +144,7 @@ _FREE = "free.parquet"
     group=Group.GENERATED,
 )
 def test_vectors_in_one_file(catalog: Catalog) -> None:
-    """Each data file is planned with its own deletion vector, also where files have several."""
+    """Each data file is planned with its own deletion vector, also where a file holds several."""
     with given_files(catalog, format_version=3) as files:
         without = files.append(*map(PlannedFile, (*VECTORS, _FREE)))
         with_vectors = files.append(

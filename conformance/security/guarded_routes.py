@@ -6,9 +6,9 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import (
-    given_home,
     given_namespace,
     given_table,
+    shared_namespace,
     shared_table,
     some_namespace,
     some_table,
@@ -95,7 +95,7 @@ def _of_view(
 
 
 def _create_view(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
-    names = {"namespace": given_home(catalog)}
+    names = {"namespace": shared_namespace(catalog)}
     body = create_view_body(catalog.new_name())
     return catalog.call("createView", names, body=body, headers=headers)
 
@@ -113,7 +113,7 @@ def _create_namespace(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
 
 
 def _create_table(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     body = bodies.create_table_body(catalog.new_name())
     return catalog.create_table(namespace, body, headers)
 

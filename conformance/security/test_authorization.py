@@ -70,7 +70,7 @@ def test_a_write_refused_for_its_credentials_changes_nothing(catalog: Catalog) -
     changed = of_table(catalog, "updateTable", table, FALSE_TOKEN, change)
     dropped = of_table(catalog, "dropTable", table, FALSE_TOKEN)
     if made.ok and changed.ok and dropped.ok:
-        raise not_applicable("the catalog takes a made-up token for a good one")
+        raise not_applicable("the catalog accepts a made-up token")
     # A success on one of these routes does not prove the refusals on the others.
     if not dropped.ok:
         _expect_kept(catalog, table, changed=changed.ok)
@@ -151,7 +151,7 @@ for _operation_id, _send in REQUESTS.items():
 
 @check("auth.no-success-without-credentials", proves="auth.no-success-without-credentials")
 def test_nothing_protected_is_answered_without_credentials(catalog: Catalog) -> None:
-    """What the catalog protects is not shown, altered or changed for a caller without credentials.
+    """A caller without credentials gets no success: nothing protected is shown or changed.
 
     A catalog may choose which routes are open: routes that read namespaces, routes that read tables
     and routes that write are each judged together. A success is a leak if another route of its kind

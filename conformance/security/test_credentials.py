@@ -118,7 +118,7 @@ def test_credentials_of_a_missing_table(catalog: Catalog) -> None:
 
 @check("loadCredentials.covers-the-table", proves="loadCredentials.covers-the-table")
 def test_a_credential_is_for_the_table(catalog: Catalog) -> None:
-    """At least one of a table's credentials is for the place where the table is."""
+    """At least one of a table's credentials is for the location of the table."""
     tables = [some_table(catalog)]
     if not catalog.target.read_only:
         tables.append(given_table(catalog))  # a cache may answer the first one's
@@ -135,7 +135,7 @@ def test_a_credential_is_for_the_table(catalog: Catalog) -> None:
     group=Group.GENERATED,
 )
 def test_a_credential_is_for_where_the_table_is_now(catalog: Catalog) -> None:
-    """At least one of the credentials of a table that was moved is for its new place."""
+    """After a table was moved, one of its credentials at least is for its new location."""
     require(catalog, "updateTable")
     made = given_table(catalog)
     _vended(catalog, made)  # the catalog may cache those of the old location
@@ -224,7 +224,7 @@ def test_credentials_that_come_with_a_table(catalog: Catalog) -> None:
 
 @check("loadCredentials.refresh", proves="loadCredentials.refresh")
 def test_credentials_are_refreshed_where_the_table_says(catalog: Catalog) -> None:
-    """Where a table's config names an endpoint to refresh credentials at, it has new ones."""
+    """The endpoint that a table's config names for refreshing credentials answers with some."""
     _expect_refreshed(catalog, shared_table(catalog))
 
 
@@ -234,7 +234,7 @@ def test_credentials_are_refreshed_where_the_table_says(catalog: Catalog) -> Non
     group=Group.GENERATED,
 )
 def test_credentials_of_a_renamed_table_are_refreshed(catalog: Catalog) -> None:
-    """A table that was renamed names an endpoint to refresh credentials at that knows it."""
+    """The endpoint for credentials that a renamed table's config names serves that table."""
     require(catalog, "renameTable")
     table = given_table(catalog)
     _expect_refreshed(catalog, table)  # the catalog may cache the endpoint
@@ -319,7 +319,7 @@ def test_a_token_that_comes_with_a_table_opens_it(catalog: Catalog) -> None:
 
 @check("loadTable.tag-per-access", proves="loadTable.tag-per-access", needs=("etag",))
 def test_credentials_are_part_of_what_a_tag_names(catalog: Catalog) -> None:
-    """A table with credentials and the same table without do not have the same strong ETag."""
+    """Loads with and without credentials do not have the same strong ETag."""
     table = shared_table(catalog)
     plain = catalog.load_table(table.namespace, table.name).expect(200)
     vended = catalog.load_table(table.namespace, table.name, headers=_ASKING).expect(200)

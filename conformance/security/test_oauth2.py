@@ -68,7 +68,7 @@ def test_a_token_opens_the_catalog(catalog: Catalog) -> None:
 
 @check("getToken.basic-header", proves="getToken.basic-credentials")
 def test_a_client_may_send_a_basic_header(catalog: Catalog) -> None:
-    """A client may authenticate in a Basic header, with nothing about itself in the form."""
+    """A client may send its id and secret in a Basic header instead of the form."""
     token_in(catalog.get_token(*basic(own_form(catalog))))
 
 
@@ -91,7 +91,7 @@ def test_a_token_is_renewed_by_exchange(catalog: Catalog) -> None:
 
 @check("getToken.exchange-for-a-user", proves="getToken.exchange-for-a-user")
 def test_a_token_for_a_user_opens_the_catalog(catalog: Catalog) -> None:
-    """What a user's token is exchanged for, with the catalog's own as actor, opens the catalog."""
+    """A token exchanged for a user's token, with the catalog's own as actor, is accepted."""
     actor = token_in(catalog.get_token(own_form(catalog)))
     form = exchange_form(
         catalog,
@@ -126,7 +126,7 @@ def test_a_wrong_secret_is_refused(catalog: Catalog) -> None:
     reply = catalog.get_token({**own_form(catalog), "client_secret": _WRONG_SECRET})
     if reply.ok:
         if catalog.call("listNamespaces", headers={"Authorization": ""}).ok:
-            raise not_applicable("the catalog asks nobody for credentials")
+            raise not_applicable("the catalog asks for no credentials")
         detail = "getToken gave a token for a made-up secret"
         raise reply.violation(LEAK.of("wrong-secret"), "401", "a success", detail=detail)
     reply.expect(401, detail="with a made-up secret")
@@ -134,18 +134,18 @@ def test_a_wrong_secret_is_refused(catalog: Catalog) -> None:
 
 @check("getToken.unreadable-subject", proves="getToken.subject-is-judged")
 def test_an_unreadable_subject_is_refused(catalog: Catalog) -> None:
-    """The exchange of a made-up token is refused, whoever asks for it."""
+    """The exchange of a subject token that no server issued is refused."""
     mine = token_in(catalog.get_token(own_form(catalog)))
     form = exchange_form(catalog, "icecheck-made-up")
     reply = catalog.get_token(form, bearer(mine))
     if reply.ok and catalog.call("listNamespaces", headers={"Authorization": ""}).ok:
-        raise not_applicable("the catalog asks nobody for credentials")
+        raise not_applicable("the catalog asks for no credentials")
     reply.expect_refused(400, 401, detail="with a made-up subject token")
 
 
 @check("getToken.error-codes", proves="getToken.error-codes")
 def test_errors_are_named_as_oauth_names_them(catalog: Catalog) -> None:
-    """An unknown grant is an unsupported_grant_type, a wrong secret an invalid_client."""
+    """An unknown grant is answered unsupported_grant_type, and a wrong secret invalid_client."""
     own = own_form(catalog)
     unknown = catalog.get_token({**own, "grant_type": _UNKNOWN_GRANT})
     if not unknown.ok:

@@ -88,7 +88,7 @@ def test_a_second_principal_reads_nothing(catalog: Catalog) -> None:
     proves="auth.other-principal-gets-no-altered-list",
 )
 def test_a_second_principal_gets_no_altered_list(catalog: Catalog) -> None:
-    """A list is refused to a principal without the right to it, and not answered with less."""
+    """A principal without the right to a list is refused, and gets no shortened list."""
     theirs = second_principal(catalog)
     for reply, name in _lists(catalog, _Mine(catalog), theirs):
         if reply.ok and name not in [listed for _, listed in tables_in(reply)]:

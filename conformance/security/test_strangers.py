@@ -24,7 +24,7 @@ from icecheck.replies.expect import Reply, Violation
 
 _REFUSED_FOR_ANOTHER = declare(
     "refused-for-another",
-    "Answers whoever has the right otherwise after others were refused",
+    "Answers an authorized caller differently after others were refused",
     Severity.REFUSED,
 )
 
@@ -76,7 +76,7 @@ def _expect_owner_served(catalog: Catalog, every: list[Asked], before: Answers) 
     group=Group.GENERATED,
 )
 def test_strangers_are_shown_nothing_on_any_route(catalog: Catalog) -> None:
-    """No route, in no form, answers a caller without credentials, or with forged ones."""
+    """On every route, a request without credentials or with forged ones is refused."""
     if not catalog.target.authenticates:
         raise not_applicable("the run was given no credentials")
     own = own_objects(catalog)
@@ -139,7 +139,7 @@ def _expect_no_forgery(catalog: Catalog, closed: list[Asked]) -> None:
 
 @check("auth.strangers-are-told", proves="auth.bad-token-refused", group=Group.GENERATED)
 def test_a_forged_token_is_refused_as_one(catalog: Catalog) -> None:
-    """Whatever is wrong with a token, and whatever is asked with it, the answer is 401."""
+    """On every route, a request with an invalid token is refused with 401."""
     if not (catalog.target.token or catalog.target.credential) or catalog.target.sigv4:
         raise not_applicable("the run was given no token, and none to get one with")
     own = own_objects(catalog)
@@ -178,7 +178,7 @@ def _missing(catalog: Catalog, own: Own) -> list[Asked]:
 def test_a_second_principal_is_shown_nothing_of_what_the_first_has_just_read(
     catalog: Catalog,
 ) -> None:
-    """What one principal has just read is not shown to the other, and is shown to it again."""
+    """What one principal has read is refused to the other, and then shown to the first again."""
     theirs = second_principal(catalog)
     own = own_objects(catalog)
     looks = [each for each in reads(catalog, own) if each.operation_id not in _ANYBODYS]
@@ -220,7 +220,7 @@ def _holds(looks: list[Asked], name: str) -> Callable[[Reply], bool]:
     group=Group.GENERATED,
 )
 def test_a_second_principal_changes_nothing_on_any_route(catalog: Catalog) -> None:
-    """No write, in no form, is carried out for a principal who has no right to it."""
+    """On every route, a write by a principal without the right to it is refused."""
     theirs = second_principal(catalog)
     own = own_objects(catalog)
     sent = {str(each): each.send(catalog, theirs) for each in _inside(writes(catalog, own))}

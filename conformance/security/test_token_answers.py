@@ -45,7 +45,7 @@ def _asks_nobody(catalog: Catalog) -> bool:
 
 @check("getToken.lifetime", proves="getToken.lifetime-in-seconds", group=Group.GENERATED)
 def test_the_lifetime_of_a_token_is_in_seconds(catalog: Catalog) -> None:
-    """What expires_in tells is the lifetime of the token in seconds, in every way to get one."""
+    """expires_in is the lifetime of the token in seconds, whichever grant gave the token."""
     judged = 0
     for what, reply in _given(catalog):
         claims = claims_of(token_in(reply)) or {}
@@ -116,10 +116,10 @@ def test_an_exchange_tells_what_it_gave(catalog: Catalog) -> None:
 
 @check("getToken.spelled-otherwise", proves="getToken.unknown-parameters", group=Group.GENERATED)
 def test_a_token_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
-    """Unknown parameters, order, charset and spelling of blanks make no difference to a token."""
+    """Unknown parameters, order, charset and encoding of spaces do not affect a token request."""
     form = own_form(catalog)
     token_in(catalog.get_token(form))
-    detail = "with parameters that nobody knows"
+    detail = "with unknown parameters"
     token_in(catalog.get_token({**_UNKNOWN, **form}).expect(200, detail=detail))
     turned = dict(reversed([*form.items()]))
     token_in(catalog.get_token(turned).expect(200, detail="with its parameters in another order"))
@@ -142,7 +142,7 @@ def test_a_token_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
     group=Group.GENERATED,
 )
 def test_the_scheme_of_a_token_is_read_in_any_letters(catalog: Catalog) -> None:
-    """A token that is accepted after Bearer is accepted after bearer and BEARER."""
+    """The authentication scheme Bearer is accepted in small letters and in capitals."""
     token = None if catalog.target.sigv4 else own_token(catalog)
     if token is None:
         raise not_applicable("the run has no token to send")
@@ -165,7 +165,7 @@ def test_the_scheme_of_a_token_is_read_in_any_letters(catalog: Catalog) -> None:
 
 @check("getToken.no-wrong-client", proves="getToken.401", group=Group.GENERATED)
 def test_no_wrong_client_gets_a_token(catalog: Catalog) -> None:
-    """No secret but the right one, and no other client, gets a token, in the form or a header."""
+    """A wrong secret or an unknown client gets no token, in the form or in a Basic header."""
     form = own_form(catalog)
     right = catalog.get_token(form).expect(200)
     token_in(right)
@@ -173,7 +173,7 @@ def test_no_wrong_client_gets_a_token(catalog: Catalog) -> None:
         for where, (sent, headers) in (("form", (wrong, {})), ("header", basic(wrong))):
             reply = catalog.get_token(sent, headers)
             if reply.ok and _asks_nobody(catalog):
-                raise not_applicable("the catalog asks nobody for credentials")
+                raise not_applicable("the catalog asks for no credentials")
             if reply.ok:
                 detail = f"getToken gave a token for {what}, in the {where}"
                 raise reply.violation(LEAK.of("wrong-secret"), "401", "a success", detail=detail)
@@ -212,7 +212,7 @@ def test_an_incomplete_token_request_is_refused(catalog: Catalog) -> None:
     for what, (sent, headers) in incomplete.items():
         reply = catalog.get_token(sent, headers)
         if reply.ok and _asks_nobody(catalog):
-            raise not_applicable("the catalog asks nobody for credentials")
+            raise not_applicable("the catalog asks for no credentials")
         reply.expect(400, 401, detail=f"sent {what}")
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
-from icecheck.client.given import given_home, given_table, reloaded
+from icecheck.client.given import given_table, reloaded, shared_namespace
 from icecheck.conformance.kit.demanding_values import large_property, wide_schema
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.judging.check import check
@@ -123,7 +123,7 @@ def test_deprecated_last_column_id(catalog: Catalog) -> None:
     proves="update.add-schema.last-column-id-never-falls",
 )
 def test_last_column_id_of_a_client_that_is_behind(catalog: Catalog) -> None:
-    """A last-column-id below the highest id of the schema is refused or ignored, not believed."""
+    """A last-column-id below the schema's highest id is refused or ignored, never stored."""
     table = given_table(catalog)
     last = number(table, "last-column-id")
     behind = {"action": "add-schema", "schema": wider_schema(table), "last-column-id": last - 1}
@@ -184,7 +184,7 @@ def _expect_defaults(reply: Reply, schema: Any, due: list[Json]) -> None:
 )
 def test_defaults_of_a_new_table(catalog: Catalog) -> None:
     """Columns of every type keep the defaults that they are created with."""
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     name = catalog.new_name()
     columns = with_defaults(1)
     body = bodies.create_table_body(
@@ -218,10 +218,10 @@ def test_defaults_of_added_columns(catalog: Catalog) -> None:
 def test_a_thousand_columns(catalog: Catalog) -> None:
     """A table with a thousand columns is created."""
     body = bodies.create_table_body(catalog.new_name(), table_schema=wide_schema())
-    catalog.create_table(given_home(catalog), body).expect(200)
+    catalog.create_table(shared_namespace(catalog), body).expect(200)
 
 
 @check("update.set-properties.large-value", proves="update.set-properties.large")
 def test_a_large_property(catalog: Catalog) -> None:
-    """A commit of a property with a value of 100 KiB is taken."""
+    """A commit of a property with a value of 100 KiB is accepted."""
     commit(catalog, given_table(catalog), [large_property()]).expect(200)

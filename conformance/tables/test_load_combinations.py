@@ -8,10 +8,10 @@ from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Query, Table
 from icecheck.client.given import (
     given_commit,
-    given_home,
     given_namespace,
     given_snapshot,
     given_table,
+    shared_namespace,
     some_table,
 )
 from icecheck.findings.shared_symptoms import LISTED_TWICE
@@ -31,6 +31,7 @@ from icecheck.objects.reading import (
     object_in,
 )
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
+from icecheck.replies.ill_shaped import IllShaped
 
 _ACCESS_NOT_GIVEN = declare(
     "access-not-given",
@@ -151,7 +152,9 @@ def _stages(catalog: Catalog) -> Iterator[tuple[str, Table]]:
     try:
         table = given_snapshot(catalog, table)
         yield "with a snapshot", table
-        first = table.metadata["current-snapshot-id"]
+        first = table.metadata.get("current-snapshot-id")
+        if not isinstance(first, int):
+            return  # the checks of snapshots judge this
         table = given_snapshot(catalog, table, 2)
         if has_capability(catalog, "tags"):
             table = given_commit(catalog, table, [bodies.snapshot_ref(first, "kept", "tag")])
@@ -164,7 +167,7 @@ def _stages(catalog: Catalog) -> Iterator[tuple[str, Table]]:
             added = bodies.snapshot(table.metadata, number)
             table = given_commit(catalog, table, [{"action": "add-snapshot", "snapshot": added}])
             yield f"with {what} that nothing names", table
-    except (Blocked, NotOffered, KeyError):
+    except (Blocked, IllShaped, NotOffered):
         return
 
 
@@ -174,7 +177,7 @@ def _stages(catalog: Catalog) -> Iterator[tuple[str, Table]]:
     group=Group.GENERATED,
 )
 def test_a_table_is_the_same_whatever_is_asked(catalog: Catalog) -> None:
-    """Snapshots and access mechanisms, in any combination, change nothing else of a table."""
+    """The snapshots parameter and the access header change nothing else in a load."""
     for turn, (stage, table) in enumerate(_stages(catalog)):
         loads = {each: each.send(catalog, table) for each in _in_turn(turn)}
         # The check of access judges whether a mechanism may be refused.
@@ -193,7 +196,7 @@ def test_a_table_is_the_same_whatever_is_asked(catalog: Catalog) -> None:
     group=Group.GENERATED,
 )
 def test_a_tag_is_taken_for_its_version_alone(catalog: Catalog) -> None:
-    """An old tag gets the new version, whatever is asked with it and among whatever others."""
+    """An outdated ETag gets the new metadata, alone or in a list, with every other parameter."""
     stale: dict[str, _Combination] = {}
     few = [each for each in _EVERY if each.access in {None, _VENDED}]
     for stage, table in _stages(catalog):
@@ -238,7 +241,7 @@ def _expect_current(reply: Reply, detail: str) -> None:
 
 def _expect_nothing_unchanged(catalog: Catalog) -> None:
     """Judge that a missing table is answered 404 and not 304."""
-    namespace, name = given_home(catalog), catalog.new_name()
+    namespace, name = shared_namespace(catalog), catalog.new_name()
     for tags in ("*", _UNKNOWN_TAG):
         reply = catalog.load_table(namespace, name, headers={"If-None-Match": tags})
         reply.expect(404, detail=f"a missing table with If-None-Match: {tags}")
@@ -260,7 +263,7 @@ def _gives_access(reply: Reply) -> bool:
     group=Group.GENERATED,
 )
 def test_access_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
-    """Who vends credentials does so in every combination, for each spelling of the header."""
+    """Credentials are vended for every spelling of the header, with every other parameter."""
     table = some_table(catalog)
     where = (table.namespace, table.name)
     asked = {_ACCESS: _VENDED}
@@ -293,7 +296,7 @@ def test_access_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
     group=Group.GENERATED,
 )
 def test_not_modified_tells_the_tag(catalog: Catalog) -> None:
-    """Who is told that nothing has changed is told the tag of what has not."""
+    """A 304 answer has the ETag that a 200 answer would have."""
     table = given_table(catalog)
     tag = catalog.load_table(table.namespace, table.name).expect(200).header("etag") or ""
     headers = {"If-None-Match": f'"icecheck-of-nothing", {tag}'}

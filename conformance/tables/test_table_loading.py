@@ -8,12 +8,12 @@ from icecheck.client.catalog import Catalog, Query, Table
 from icecheck.client.given import (
     given_commit,
     given_dropped,
-    given_home,
     given_snapshot,
     given_table,
     reloaded,
+    shared_namespace,
     shared_table,
-    some_home,
+    some_shared_namespace,
     some_table,
 )
 from icecheck.findings.symptoms import ANOTHER_THING, NOT_ALL_SEEN, Severity, declare
@@ -33,9 +33,9 @@ from icecheck.replies.expect import ABSENT, ANY_INTEGER, ANY_STRING, Matcher, Re
 
 _ID_ABOVE_THE_LAST_ONE = declare(
     "id-above-the-last-one",
-    "An id in the metadata is above the last one that is told",
+    "An id in the metadata is above the last assigned id of its kind",
     Severity.FALSE_OR_LOST,
-    "every client: the next id it gives is taken already",
+    "every client: the next id that it assigns is in use already",
 )
 _METADATA_ALTERED = declare(
     "metadata-altered",
@@ -103,8 +103,8 @@ def test_load_table(catalog: Catalog) -> None:
 
 @check("loadTable.missing", proves="loadTable.404")
 def test_missing_table(catalog: Catalog) -> None:
-    """Loading a table that does not exist is refused, in an existing namespace and in none."""
-    namespace = some_home(catalog)
+    """Loading a table that does not exist is refused, in an existing namespace or a missing one."""
+    namespace = some_shared_namespace(catalog)
     catalog.load_table(namespace, catalog.new_name()).expect(404)
     missing = catalog.new_namespace_name()
     detail = "in a missing namespace"
@@ -113,7 +113,7 @@ def test_missing_table(catalog: Catalog) -> None:
 
 @check("loadTable.metadata-table-name", proves="loadTable.metadata-tables-not-found")
 def test_metadata_table_name(catalog: Catalog) -> None:
-    """A table's name is no namespace: what engines ask for as table.snapshots is not found."""
+    """A load of table.snapshots, as engines ask for metadata tables, is answered 404."""
     table = some_table(catalog)
     catalog.load_table((*table.namespace, table.name), "snapshots").expect(404)
 
@@ -137,7 +137,7 @@ def test_last_commit(catalog: Catalog) -> None:
 
 @check("loadTable.complete", proves="loadTable.full-metadata")
 def test_full_metadata(catalog: Catalog) -> None:
-    """The metadata is complete, and what its ids point at is in it."""
+    """The metadata is complete, and holds everything that its current ids refer to."""
     spec = bodies.partition_spec(bodies.partition_field(1, "bucket[4]", "id_bucket", 1000))
     order = bodies.sort_order(1)
     table = given_table(catalog, table_schema=PLACES, spec=spec, write_order=order)
@@ -178,7 +178,7 @@ def _asked(catalog: Catalog, table: Table, query: Query, headers: Mapping[str, s
 
 @check("loadTable.repeatable", proves="loadTable.stable")
 def test_two_loads_agree(catalog: Catalog) -> None:
-    """Loads without a commit between them agree, whatever they ask for beside the metadata."""
+    """Loads without a commit between them return the same metadata."""
     table = given_table(catalog, properties={MARK: "kept"})
     first = reloaded(catalog, table)
     was = view.settled(first.metadata, MARK)
@@ -233,7 +233,7 @@ def test_all_snapshots(catalog: Catalog) -> None:
     needs=("metadata-only-snapshots", "snapshot-history", "branches"),
 )
 def test_referenced_snapshots(catalog: Catalog) -> None:
-    """With snapshots=refs, every snapshot that a ref points at is returned, and all the rest."""
+    """With snapshots=refs, a load returns every snapshot of a ref, and all other metadata."""
     table, made = given_snapshots(catalog, 3)
     given_commit(catalog, table, [bodies.snapshot_ref(made[0], "kept"), NEXT])
     loads = [
@@ -314,7 +314,7 @@ def test_existing_table(catalog: Catalog) -> None:
 @check("tableExists.missing", proves="tableExists.404")
 def test_existence_of_missing_table(catalog: Catalog) -> None:
     """The existence check of a missing table is answered 404."""
-    namespace = some_home(catalog)
+    namespace = some_shared_namespace(catalog)
     catalog.table_exists(namespace, catalog.new_name()).expect(404)
     catalog.table_exists(catalog.new_namespace_name(), catalog.new_name()).expect(404)
 
@@ -322,7 +322,7 @@ def test_existence_of_missing_table(catalog: Catalog) -> None:
 @check("tableExists.agrees", proves="tableExists.agrees-with-load")
 def test_existence_agrees_with_load(catalog: Catalog) -> None:
     """The existence check agrees with loading, before and after creation and drop."""
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     name = catalog.new_name()
     _agrees(catalog, namespace, name, "not yet created")
     catalog.create_table(namespace, bodies.create_table_body(name)).expect(200)

@@ -2,7 +2,13 @@
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
-from icecheck.client.given import given_dropped, given_home, given_namespace, given_table, reloaded
+from icecheck.client.given import (
+    given_dropped,
+    given_namespace,
+    given_table,
+    reloaded,
+    shared_namespace,
+)
 from icecheck.findings.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
 from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.judging.check import check
@@ -38,7 +44,7 @@ def test_drop_table(catalog: Catalog) -> None:
 @check("dropTable.missing", proves="dropTable.404")
 def test_missing_table(catalog: Catalog) -> None:
     """Dropping a table that does not exist is refused."""
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     catalog.drop_table(namespace, catalog.new_name()).expect(404)
     missing = catalog.new_namespace_name()
     catalog.drop_table(missing, catalog.new_name()).expect(404, detail="in a missing namespace")
@@ -124,7 +130,7 @@ def test_purge(catalog: Catalog) -> None:
 
 @check("dropTable.as-pyiceberg", proves="dropTable.capital-boolean")
 def test_drop_as_pyiceberg_drops(catalog: Catalog) -> None:
-    """A drop with purgeRequested=False, as PyIceberg spells it, is taken."""
+    """A drop with purgeRequested=False, as PyIceberg spells it, is accepted."""
     table = given_table(catalog)
     catalog.drop_table(table.namespace, table.name, [("purgeRequested", "False")]).expect(200, 204)
 

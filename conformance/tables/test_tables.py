@@ -4,7 +4,13 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog
-from icecheck.client.given import given_home, given_namespace, given_table, reloaded, shared_table
+from icecheck.client.given import (
+    given_namespace,
+    given_table,
+    reloaded,
+    shared_namespace,
+    shared_table,
+)
 from icecheck.client.sender import encode
 from icecheck.conformance.kit.demanding_values import zero_based
 from icecheck.findings.shared_symptoms import (
@@ -55,7 +61,7 @@ ORDERS = bodies.schema(
 
 def _created(catalog: Catalog, **members: Any) -> dict[str, Any]:
     """Create a table (a failure is the check's finding), and return the metadata of a load."""
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     name = catalog.new_name()
     catalog.create_table(namespace, bodies.create_table_body(name, **members)).expect(200)
     return view.metadata_in(catalog.load_table(namespace, name).expect(200))
@@ -64,7 +70,7 @@ def _created(catalog: Catalog, **members: Any) -> dict[str, Any]:
 @check("createTable.succeeds", proves="createTable.200")
 def test_create_table(catalog: Catalog) -> None:
     """Creating a table succeeds and answers its metadata."""
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     # The body uses only what the schema clearly allows: no nulls, and every optional id.
     body = {
         "name": catalog.new_name(),
@@ -105,7 +111,7 @@ def test_answer_is_what_load_returns(catalog: Catalog) -> None:
 @check("createTable.minimal-body-accepted", proves="createTable.minimal-body")
 def test_minimal_body(catalog: Catalog) -> None:
     """Name and schema are enough to create a table."""
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     body = {"name": catalog.new_name(), "schema": bodies.DEFAULT_SCHEMA}
     # Sent as bytes, so that no adaptation adds members for this catalog or user.
     catalog.call("createTable", {"namespace": namespace}, body=encode(body)).expect(200)
@@ -114,7 +120,7 @@ def test_minimal_body(catalog: Catalog) -> None:
 @check("createTable.nulls-accepted", proves="createTable.explicit-nulls")
 def test_explicit_nulls(catalog: Catalog) -> None:
     """Nulls for unused optional members are accepted, as Spark sends them."""
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     name = catalog.new_name()
     body = bodies.create_table_body(name, location=catalog.location_for(namespace, name))
     catalog.call("createTable", {"namespace": namespace}, body=encode(body)).expect(200)
@@ -123,7 +129,7 @@ def test_explicit_nulls(catalog: Catalog) -> None:
 @check("createTable.malformed-refused", proves="createTable.400")
 def test_malformed_bodies(catalog: Catalog) -> None:
     """A creation with an unusable body is refused with 400."""
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     name = catalog.new_name()
     whole = bodies.create_table_body(name)
     wrong: dict[str, Any] = {
@@ -229,9 +235,9 @@ def test_partition_spec(catalog: Catalog) -> None:
 
 @check("createTable.field-ids-from-zero", proves="createTable.field-ids-from-zero")
 def test_field_ids_from_zero(catalog: Catalog) -> None:
-    """A creation partitioned and ordered by the column with id 0, as Spark sends it, is taken."""
+    """A creation that partitions and sorts by the column with id 0, as Spark does, is accepted."""
     body = bodies.create_table_body(catalog.new_name(), **zero_based())
-    catalog.create_table(given_home(catalog), body).expect(200)
+    catalog.create_table(shared_namespace(catalog), body).expect(200)
 
 
 @check("createTable.spec-without-id", proves="createTable.spec-id-optional")
@@ -290,7 +296,7 @@ def test_properties(catalog: Catalog) -> None:
 @check("createTable.tolerates-delegation-header", proves="createTable.access-delegation-list")
 def test_delegation_header(catalog: Catalog) -> None:
     """Naming several access delegation mechanisms never fails a request."""
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     name = catalog.new_name()
     headers = {"X-Iceberg-Access-Delegation": "vended-credentials,remote-signing"}
     body = bodies.create_table_body(name)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_home, given_table, shared_table
+from icecheck.client.given import given_table, shared_namespace, shared_table
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.judging.check import check
 from icecheck.judging.probes import offered
@@ -57,7 +57,7 @@ for _version in (1, 2, 3):
 @check("createTable.impossible-format-version", proves="createTable.format-version-out-of-range")
 def test_impossible_format_version(catalog: Catalog) -> None:
     """A format version that does not exist is refused."""
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     for version in ("0", "99"):
         name = catalog.new_name()
         body = bodies.create_table_body(name, properties={"format-version": version})
@@ -71,7 +71,7 @@ def test_impossible_format_version(catalog: Catalog) -> None:
 )
 def test_v3_type_in_v2(catalog: Catalog) -> None:
     """A column type of version 3 is refused in a version 2 table."""
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     name = catalog.new_name()
     body = bodies.create_table_body(
         name,
@@ -87,7 +87,7 @@ def test_v3_type_in_v2(catalog: Catalog) -> None:
 )
 def test_unresolved_columns(catalog: Catalog) -> None:
     """A partition spec or sort order over an unknown column is refused."""
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     spec = bodies.partition_spec(bodies.partition_field(77, "identity", "nowhere", 1000))
     for what, definition in (
         ("partition spec", {"spec": spec}),

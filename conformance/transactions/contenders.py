@@ -22,8 +22,8 @@ from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.targets.target import Namespace
 
 __all__ = [
+    "CONTENDERS",
     "MARK",
-    "RIVALS",
     "commit_to",
     "expect_no_anomaly",
     "expect_success",
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-RIVALS = ("client 1", "client 2", "client 3", "client 4")
+CONTENDERS = ("client 1", "client 2", "client 3", "client 4")
 """The clients in a round, each with its own connection: four clients form six pairs."""
 MARK = "icecheck.mark"
 """The property that identifies the client that made an object."""
@@ -159,7 +159,7 @@ def expect_success(history: Iterable[Event], due: str) -> None:
     attempt was answered 403 or 406, and Blocked if none succeeded for other reasons: then nothing
     shows how the catalog resolves conflicts.
     """
-    asked = [event for event in history if event.process in RIVALS]
+    asked = [event for event in history if event.process in CONTENDERS]
     if any(event.answer is Answer.OK for event in asked):
         return
     labels = {event.label for event in asked}

@@ -8,13 +8,13 @@ from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import (
     given_commit,
     given_dropped,
-    given_home,
     given_table,
     given_transaction,
+    shared_namespace,
 )
 from icecheck.conformance.transactions.contenders import (
+    CONTENDERS,
     MARK,
-    RIVALS,
     commit_to,
     expect_no_anomaly,
     expect_success,
@@ -47,14 +47,14 @@ from icecheck.objects.views import create_view_body, view_version
 from icecheck.replies.expect import NotOffered, Reply
 from icecheck.targets.target import Namespace
 
-Rivalry = dict[str, Sequence[Move]]
+MovesOf = dict[str, Sequence[Move]]
 
 READS = 7
 """The number of loads of a reader, table by table: they should outlast a transaction."""
 ASSERT_CREATE = {"type": "assert-create"}
 
 
-def expect_one_taker(catalog: Catalog, racers: Rivalry, looking: Move) -> tuple[Event, ...]:
+def expect_one_taker(catalog: Catalog, racers: MovesOf, looking: Move) -> tuple[Event, ...]:
     """Let clients take one name at once, read the object, and judge the history."""
     history = race(catalog, racers) + look(catalog, looking)
     expect_no_anomaly(history)
@@ -71,9 +71,9 @@ def test_a_namespace_is_created_once(catalog: Catalog) -> None:
     for _ in rounds(catalog):
         namespace = catalog.new_namespace_name()
         body = {"namespace": [*namespace], "properties": {}}
-        racers: Rivalry = {
-            rival: [Move("createNamespace", body=body, deeds=(Take(named(namespace), rival),))]
-            for rival in RIVALS
+        racers: MovesOf = {
+            client: [Move("createNamespace", body=body, deeds=(Take(named(namespace), client),))]
+            for client in CONTENDERS
         }
         history += expect_one_taker(catalog, racers, _load_namespace(namespace))
     expect_success(history, "createNamespace.200")
@@ -90,34 +90,36 @@ def _load_namespace(namespace: Namespace) -> Move:
 @check("race.create-table", proves="race.create-table")
 def test_a_table_is_created_once(catalog: Catalog) -> None:
     """Of clients that create one table at the same time, at most one succeeds."""
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     history: tuple[Event, ...] = ()
     for _ in rounds(catalog):
         name = catalog.new_name()
-        racers: Rivalry = {rival: [_create_table(namespace, name, rival)] for rival in RIVALS}
+        racers: MovesOf = {
+            client: [_create_table(namespace, name, client)] for client in CONTENDERS
+        }
         history += expect_one_taker(catalog, racers, load(namespace, name))
     expect_success(history, "createTable.200")
 
 
-def _create_table(namespace: Namespace, name: str, rival: str) -> Move:
-    body = bodies.create_table_body(name, properties={MARK: rival})
-    taken = Take(named(namespace, name), rival)
+def _create_table(namespace: Namespace, name: str, client: str) -> Move:
+    body = bodies.create_table_body(name, properties={MARK: client})
+    taken = Take(named(namespace, name), client)
     return Move("createTable", {"namespace": namespace}, body, deeds=(taken,))
 
 
 @check("race.create-view", proves="race.create-view")
 def test_a_view_is_created_once(catalog: Catalog) -> None:
     """Of clients that create one view at the same time, at most one succeeds."""
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     history: tuple[Event, ...] = ()
     for _ in rounds(catalog):
         name = catalog.new_name()
-        racers: Rivalry = {}
-        for rival in RIVALS:
+        racers: MovesOf = {}
+        for client in CONTENDERS:
             version = view_version(namespace=namespace)
-            body = create_view_body(name, version=version, properties={MARK: rival})
-            taken = Take(named(namespace, name), rival)
-            racers[rival] = [Move("createView", {"namespace": namespace}, body, deeds=(taken,))]
+            body = create_view_body(name, version=version, properties={MARK: client})
+            taken = Take(named(namespace, name), client)
+            racers[client] = [Move("createView", {"namespace": namespace}, body, deeds=(taken,))]
         history += expect_one_taker(catalog, racers, load(namespace, name, "view"))
     expect_success(history, "createView.200")
 
@@ -125,16 +127,18 @@ def test_a_view_is_created_once(catalog: Catalog) -> None:
 @check("race.create-and-commit", proves="race.create-and-commit", needs=("stage-create",))
 def test_a_table_is_created_directly_or_by_a_commit(catalog: Catalog) -> None:
     """A staged table is not committed over one that another client creates at the same time."""
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     history: tuple[Event, ...] = ()
     for _ in rounds(catalog):
         staged = given_table(catalog, namespace, stage_create=True)
         label = named(namespace, staged.name)
-        racers: Rivalry = {}
-        for rival in RIVALS[:-1]:
-            updates = [*creation_updates(staged.metadata), set_property(rival, MARK)]
-            racers[rival] = [commit_to(staged, updates, ASSERT_CREATE, deeds=[Take(label, rival)])]
-        racers[RIVALS[-1]] = [_create_table(namespace, staged.name, RIVALS[-1])]
+        racers: MovesOf = {}
+        for client in CONTENDERS[:-1]:
+            updates = [*creation_updates(staged.metadata), set_property(client, MARK)]
+            racers[client] = [
+                commit_to(staged, updates, ASSERT_CREATE, deeds=[Take(label, client)])
+            ]
+        racers[CONTENDERS[-1]] = [_create_table(namespace, staged.name, CONTENDERS[-1])]
         history += expect_one_taker(catalog, racers, load(namespace, staged.name))
     expect_success(history, "updateTable.200")
 
@@ -143,7 +147,7 @@ def test_a_table_is_created_directly_or_by_a_commit(catalog: Catalog) -> None:
 def test_a_name_is_registered_once(catalog: Catalog) -> None:
     """Of clients that register tables under one name at the same time, at most one succeeds."""
     history = _registrations(catalog, dropped=True)
-    if all(event.answer is Answer.REFUSED for event in history if event.process in RIVALS):
+    if all(event.answer is Answer.REFUSED for event in history if event.process in CONTENDERS):
         # A catalog may delete the files of a dropped table; then existing tables are registered
         # again.
         history = _registrations(catalog, dropped=False)
@@ -151,7 +155,7 @@ def test_a_name_is_registered_once(catalog: Catalog) -> None:
 
 
 def _registrations(catalog: Catalog, *, dropped: bool) -> tuple[Event, ...]:
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     tables = [given_table(catalog, namespace, properties={MARK: mark}) for mark in ("0", "1")]
     files = [table.metadata_location for table in tables]
     if None in files:
@@ -161,13 +165,13 @@ def _registrations(catalog: Catalog, *, dropped: bool) -> tuple[Event, ...]:
     history: tuple[Event, ...] = ()
     for turn in rounds(catalog):
         name = catalog.new_name()
-        racers: Rivalry = {}
-        for number, rival in enumerate(RIVALS):
+        racers: MovesOf = {}
+        for number, client in enumerate(CONTENDERS):
             body = {"name": name, "metadata-location": files[number % 2]}
             taken = Take(named(namespace, name), str(number % 2))
-            racers[rival] = [Move("registerTable", {"namespace": namespace}, body, deeds=(taken,))]
+            racers[client] = [Move("registerTable", {"namespace": namespace}, body, deeds=(taken,))]
         history += expect_one_taker(catalog, racers, load(namespace, name))
-        if turn == 0 and not any(event.answer is Answer.OK for event in history[: len(RIVALS)]):
+        if turn == 0 and not any(event.answer is Answer.OK for event in history[: len(CONTENDERS)]):
             break
         # Each file has one table at a time, because catalogs may refuse a second one.
         catalog.drop_table(namespace, name)
@@ -177,27 +181,27 @@ def _registrations(catalog: Catalog, *, dropped: bool) -> tuple[Event, ...]:
 @check("race.rename-table", proves="race.rename-table")
 def test_tables_are_not_renamed_over_each_other(catalog: Catalog) -> None:
     """Of clients that rename tables to one name at the same time, at most one succeeds."""
-    namespace = given_home(catalog)
-    tables = [given_table(catalog, namespace, properties={MARK: rival}) for rival in RIVALS]
+    namespace = shared_namespace(catalog)
+    tables = [given_table(catalog, namespace, properties={MARK: client}) for client in CONTENDERS]
     target = Table(namespace, catalog.new_name(), {}, None)
     label = named(namespace, target.name)
-    owned = dict(zip(RIVALS, tables, strict=True))
-    own = {rival: named(namespace, table.name) for rival, table in owned.items()}
-    before = given(*(Take(own[rival], rival) for rival in RIVALS))
+    owned = dict(zip(CONTENDERS, tables, strict=True))
+    own = {client: named(namespace, table.name) for client, table in owned.items()}
+    before = given(*(Take(own[client], client) for client in CONTENDERS))
     history: tuple[Event, ...] = (before,)
     for _ in rounds(catalog):
-        racers: Rivalry = {
-            rival: [rename(table, target.name, (Release(own[rival]), Take(label, rival)))]
-            for rival, table in owned.items()
+        racers: MovesOf = {
+            client: [rename(table, target.name, (Release(own[client]), Take(label, client)))]
+            for client, table in owned.items()
         }
         told = expect_one_taker(catalog, racers, load(namespace, target.name))
         history += told
         # Rename the table of each client that may have won back to its own name.
         refused = {event.process for event in told if event.answer is Answer.REFUSED}
         back = [
-            rename(target, table.name, (Release(label), Take(own[rival], rival)))
-            for rival, table in owned.items()
-            if rival not in refused
+            rename(target, table.name, (Release(label), Take(own[client], client)))
+            for client, table in owned.items()
+            if client not in refused
         ]
         sent_back = race(catalog, {"referee": back})
         history += sent_back
@@ -222,8 +226,8 @@ def test_a_branch_is_moved_once(catalog: Catalog) -> None:
     label = named(table.namespace, table.name)
     unmoved = {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": base}
     # The clients add no snapshots: sequence numbers that must grow would decide the race.
-    racers: Rivalry = {
-        rival: [
+    racers: MovesOf = {
+        client: [
             commit_to(
                 table,
                 [bodies.snapshot_ref(chosen)],
@@ -232,7 +236,7 @@ def test_a_branch_is_moved_once(catalog: Catalog) -> None:
                 deeds=[Write(label, "main", chosen, base)],
             )
         ]
-        for rival, chosen in zip(RIVALS, others, strict=True)
+        for client, chosen in zip(CONTENDERS, others, strict=True)
     }
     history: tuple[Event, ...] = ()
     for turn in rounds(catalog):
@@ -248,7 +252,7 @@ def test_a_branch_is_moved_once(catalog: Catalog) -> None:
 def _given_snapshots_on_main(catalog: Catalog) -> tuple[Table, list[int]]:
     """Return a table and its snapshot ids: the first one is main's, the others are the clients'."""
     table = given_table(catalog)
-    added = [bodies.snapshot(table.metadata, n) for n in range(1, len(RIVALS) + 2)]
+    added = [bodies.snapshot(table.metadata, n) for n in range(1, len(CONTENDERS) + 2)]
     snapshot_ids = [int(snapshot["snapshot-id"]) for snapshot in added]
     updates = [
         *({"action": "add-snapshot", "snapshot": snapshot} for snapshot in added),
@@ -264,12 +268,12 @@ def test_no_acknowledged_commit_is_lost(catalog: Catalog) -> None:
     label = named(table.namespace, table.name)
     history: tuple[Event, ...] = ()
     for turn in rounds(catalog):
-        racers: Rivalry = {}
-        for number, rival in enumerate(RIVALS):
+        racers: MovesOf = {}
+        for number, client in enumerate(CONTENDERS):
             key = f"icecheck.{turn}.{number}"
             updates = [set_property("1", key)]
             deeds = [Write(label, key, "1")]
-            racers[rival] = [commit_to(table, updates, same_table(table), deeds=deeds)]
+            racers[client] = [commit_to(table, updates, same_table(table), deeds=deeds)]
         history += race(catalog, racers)
     history += look(catalog, load(table.namespace, table.name))
     expect_no_anomaly(history)
@@ -279,13 +283,13 @@ def test_no_acknowledged_commit_is_lost(catalog: Catalog) -> None:
 @check("race.drop-and-commit", proves="race.drop-and-commit")
 def test_a_dropped_table_stays_dropped(catalog: Catalog) -> None:
     """A commit that is under way while its table is dropped does not bring the table back."""
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     history: tuple[Event, ...] = ()
-    *writers, dropper = RIVALS
+    *writers, dropper = CONTENDERS
     for turn in rounds(catalog):
         table = given_table(catalog, namespace)
         label = named(namespace, table.name)
-        racers: Rivalry = {}
+        racers: MovesOf = {}
         for writer in writers:
             updates = [set_property(str(turn), writer)]
             deeds = [Write(label, writer, str(turn))]
@@ -305,8 +309,8 @@ def test_a_dropped_table_stays_dropped(catalog: Catalog) -> None:
 
 @check("race.half-visible-transaction", proves="race.half-visible-transaction")
 def test_a_transaction_is_seen_whole(catalog: Catalog) -> None:
-    """A reader who saw one table of a transaction then sees its other tables as it left them."""
-    namespace = given_home(catalog)
+    """A reader that saw one table of a transaction is shown no older state of the others."""
+    namespace = shared_namespace(catalog)
     tables = [given_table(catalog, namespace) for _ in range(2)]
     writes, change = _transaction(tables, "0")
     given_transaction(catalog, change["table-changes"])
@@ -316,7 +320,7 @@ def test_a_transaction_is_seen_whole(catalog: Catalog) -> None:
         transaction = Move("commitTransaction", body=body, deeds=deeds)
         reading = [load(namespace, tables[number % 2].name) for number in range(READS)]
         # The client that reaches the starting barrier last runs first, at least within one process.
-        history += race(catalog, {"reader": reading, RIVALS[0]: [transaction]})
+        history += race(catalog, {"reader": reading, CONTENDERS[0]: [transaction]})
         for anomaly in half_visible_transactions(history):
             raise violation_of(anomaly)
     expect_success(history, "commitTransaction.204")

@@ -6,8 +6,8 @@ from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
 from icecheck.conformance.transactions.contenders import (
+    CONTENDERS,
     MARK,
-    RIVALS,
     expect_no_anomaly,
     expect_success,
     load,
@@ -22,11 +22,11 @@ from icecheck.objects.views import create_view_body, view_version
 from icecheck.replies.expect import Reply, find
 from icecheck.targets.target import Namespace
 
-Rivalry = dict[str, Sequence[Move]]
+MovesOf = dict[str, Sequence[Move]]
 
 
-def _create_table(namespace: Namespace, name: str, rival: str, *deeds: Deed) -> Move:
-    body = bodies.create_table_body(name, properties={MARK: rival})
+def _create_table(namespace: Namespace, name: str, client: str, *deeds: Deed) -> Move:
+    body = bodies.create_table_body(name, properties={MARK: client})
     return Move("createTable", {"namespace": namespace}, body, deeds=deeds)
 
 
@@ -37,13 +37,13 @@ def test_a_name_becomes_a_table_or_a_view(catalog: Catalog) -> None:
     history: tuple[Event, ...] = ()
     for _ in rounds(catalog):
         name = catalog.new_name()
-        taken = [Take(named(namespace, name), rival) for rival in RIVALS]
+        taken = [Take(named(namespace, name), client) for client in CONTENDERS]
         version = view_version(namespace=namespace)
-        view = create_view_body(name, version=version, properties={MARK: RIVALS[1]})
-        racers: Rivalry = {
-            RIVALS[0]: [_create_table(namespace, name, RIVALS[0], taken[0])],
-            RIVALS[1]: [Move("createView", {"namespace": namespace}, view, deeds=(taken[1],))],
-            RIVALS[2]: [_create_table(namespace, name, RIVALS[2], taken[2])],
+        view = create_view_body(name, version=version, properties={MARK: CONTENDERS[1]})
+        racers: MovesOf = {
+            CONTENDERS[0]: [_create_table(namespace, name, CONTENDERS[0], taken[0])],
+            CONTENDERS[1]: [Move("createView", {"namespace": namespace}, view, deeds=(taken[1],))],
+            CONTENDERS[2]: [_create_table(namespace, name, CONTENDERS[2], taken[2])],
         }
         # The maker of an object is shown by its own kind only: a 404 for the other kind is no lost
         # update.
@@ -64,12 +64,12 @@ def test_no_acknowledged_property_is_lost(catalog: Catalog) -> None:
     label = named(namespace)
     history: tuple[Event, ...] = ()
     for turn in rounds(catalog):
-        racers: Rivalry = {}
-        for number, rival in enumerate(RIVALS):
+        racers: MovesOf = {}
+        for number, client in enumerate(CONTENDERS):
             key = f"icecheck.{turn}.{number}"
             body = {"removals": [], "updates": {key: "1"}}
             deeds = (Write(label, key, "1"),)
-            racers[rival] = [Move("updateProperties", {"namespace": namespace}, body, deeds=deeds)]
+            racers[client] = [Move("updateProperties", {"namespace": namespace}, body, deeds=deeds)]
         history += race(catalog, racers)
     history += look(catalog, _properties(namespace))
     expect_no_anomaly(history)
@@ -94,13 +94,13 @@ def _properties(namespace: Namespace) -> Move:
 @check("race.create-in-dropped-namespace", proves="race.create-in-dropped-namespace")
 def test_a_table_is_not_created_in_a_namespace_that_is_gone(catalog: Catalog) -> None:
     """A table that was created is not lost with a namespace that is dropped at the same time."""
-    creator, dropper = RIVALS[:2]
+    creator, dropper = CONTENDERS[:2]
     history: tuple[Event, ...] = ()
     for _ in rounds(catalog):
         namespace = given_namespace(catalog)
         name = catalog.new_name()
         taken = Take(named(namespace, name), creator)
-        racers: Rivalry = {
+        racers: MovesOf = {
             creator: [_create_table(namespace, name, creator, taken)],
             dropper: [Move("dropNamespace", {"namespace": namespace})],
         }

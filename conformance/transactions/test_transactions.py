@@ -115,7 +115,7 @@ def test_every_table_changes(catalog: Catalog) -> None:
 
 @check("transaction.several-namespaces", proves="transaction.several-namespaces")
 def test_tables_of_several_namespaces(catalog: Catalog) -> None:
-    """A transaction changes tables of different namespaces, also such as have one name."""
+    """A transaction changes tables of several namespaces, also tables of one name."""
     first = given_table(catalog)
     elsewhere = given_namespace(catalog)
     body = bodies.create_table_body(first.name)
@@ -209,7 +209,7 @@ def nothing(catalog: Catalog, beside: Table) -> Json:
 
 @check("transaction.conflict", proves="commitTransaction.409")
 def test_conflict(catalog: Catalog) -> None:
-    """A transaction with a requirement that fails is answered 409, whichever of all it is."""
+    """A transaction with a failing requirement is answered 409, whichever table it is about."""
     tables = shared_tables(catalog)
     for failing in tables:
         changes = [change(table, set_property("1")) for table in tables]

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_home, given_namespace
+from icecheck.client.given import given_namespace
+from icecheck.client.given import shared_namespace as given_home
 from icecheck.conformance.views.view_stages import (
     FIRST_SCHEMA,
     KEYS,

@@ -4,7 +4,9 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog
-from icecheck.client.given import given_home, given_namespace, given_table, some_home
+from icecheck.client.given import given_namespace, given_table
+from icecheck.client.given import shared_namespace as given_home
+from icecheck.client.given import some_shared_namespace as some_home
 from icecheck.findings.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
 from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.judging.check import check

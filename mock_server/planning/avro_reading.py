@@ -10,7 +10,9 @@ from typing import Any
 
 import msgspec
 
+from icecheck.mock_server.planning.avro_blocks import plain_blocks, refuse_empty_items
 from icecheck.mock_server.planning.failure import PlanningFailure
+from icecheck.mock_server.storage.files import FILE_BYTES_MAX
 
 __all__ = ["AvroFile", "Layout", "read_avro"]
 
@@ -25,6 +27,7 @@ _HEADER = {
 }
 _MAGIC = b"Obj\x01"
 _SCHEMA_KEY = "avro.schema"
+_CODEC_KEY = "avro.codec"
 _FIELD_ID = "field-id"
 
 
@@ -62,16 +65,19 @@ class AvroFile(msgspec.Struct, frozen=True):
     records: tuple[dict[str, Any], ...]
 
 
-def read_avro(content: bytes, location: str) -> AvroFile:
-    """Read a file of records; PlanningFailure if it is not one."""
+def read_avro(content: bytes, location: str, bytes_max: int = FILE_BYTES_MAX) -> AvroFile:
+    """Read a file of records.
+
+    PlanningFailure if it is not one, or has more than ``bytes_max`` uncompressed bytes.
+    """
     try:
-        return _read(content)
+        return _read(content, bytes_max)
     except _unreadable() as error:
         reason = f"{type(error).__name__}: {str(error)[:200]}"
         raise PlanningFailure.unreadable(location, reason) from error
 
 
-def _read(content: bytes) -> AvroFile:
+def _read(content: bytes, bytes_max: int) -> AvroFile:
     import fastavro
 
     source = io.BytesIO(content)
@@ -79,11 +85,13 @@ def _read(content: bytes) -> AvroFile:
     if header["magic"] != _MAGIC:
         raise ValueError("not an Avro file")
     schema = msgspec.json.decode(header["meta"][_SCHEMA_KEY])
+    refuse_empty_items(schema)
+    blocks = plain_blocks(source, header["meta"].get(_CODEC_KEY, b"null").decode(), bytes_max)
     plain = msgspec.json.encode(_without_logical_types(schema))
-    changed = {**header, "meta": {**header["meta"], _SCHEMA_KEY: plain}}
+    changed = {**header, "meta": {_SCHEMA_KEY: plain, _CODEC_KEY: b"null"}}
     copy = io.BytesIO()
     fastavro.schemaless_writer(copy, _HEADER, changed)
-    copy.write(source.read())
+    copy.write(blocks)
     copy.seek(0)
     records = tuple(_only_records(fastavro.reader(copy)))
     metadata = {key: value.decode() for key, value in header["meta"].items() if key != _SCHEMA_KEY}

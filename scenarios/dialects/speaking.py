@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from icecheck.client.catalog import NO_BODY, Catalog
-from icecheck.client.given import given_home
+from icecheck.client.given import shared_namespace as given_home
 from icecheck.findings.shared_symptoms import MEMBER_MISSING
 from icecheck.findings.statuses import Statuses
 from icecheck.findings.symptoms import Severity, declare
@@ -54,7 +54,7 @@ class _Speaker:
         self.answers: dict[str, Reply] = {}
         self.now_ms = _LONG_AGO_MS
         self.makes_space = any(step.name == "create-namespace" for step in workflow.steps)
-        only_in = catalog.session.accommodations.only_in
+        only_in = catalog.session.adaptations.only_in
         if only_in is not None:
             self.space, self.makes_space = only_in, False
         elif self.makes_space:

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.access.test_accommodations import always_a_location, never_a_location
+from tests.access.test_adaptations import always_a_location, never_a_location
 
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings
 from icecheck.mock_server.defects.kit.rewriting import alter_body

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 from icecheck.cli import main
 from icecheck.cli.target_options import parameter_of, target_facts, target_options
-from icecheck.pytest.options import PREFIX, Spellings, add_options
-from icecheck.pytest.run import said_of_target
+from icecheck.pytest.options import PREFIX, ShortNames, add_options
+from icecheck.pytest.run import target_settings
 from icecheck.targets.options import TARGET_OPTIONS, Kind, Stage, TargetOption
 from icecheck.targets.sources import from_environment, from_toml
 from icecheck.targets.target import Target
@@ -108,14 +108,14 @@ def test_a_row_that_is_added_is_an_option_of_pytest_and_a_key_of_its_file(pytest
 
     class Manager:
         def register(self, plugin, name):
-            assert (type(plugin), name) == (Spellings, Spellings.NAME)
+            assert (type(plugin), name) == (ShortNames, ShortNames.NAME)
 
     parser = pytest.Parser(_ispytest=True)
     add_options(parser, Manager(), WITH_NEW)
     inifile = {"icecheck_catalog_realm": "north"} if given == "ini" else {}
     arguments = ["--catalog-realm", "north"] if given == "option" else []
     config = Config(vars(parser.parse(arguments)))
-    assert said_of_target(config, WITH_NEW) == {"realm": "north"}
+    assert target_settings(config, WITH_NEW) == {"realm": "north"}
     assert "icecheck_catalog_realm" in parser._inidict
 
 

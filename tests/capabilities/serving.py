@@ -8,7 +8,7 @@ from tests.kill.killing import ADDRESS, CREDENTIAL, TOKEN, WAREHOUSE
 from tests.kill.lawful import Install
 
 from icecheck.client.catalog import Catalog
-from icecheck.client.deletion_probe import refuse_to_litter
+from icecheck.client.deletion_probe import require_deletion
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
 from icecheck.contract import load
@@ -102,7 +102,7 @@ def said_of(
 ) -> Said:
     """Judge checks on such a catalog as a run does; ``each`` is called before each check."""
     with serving(install, hidden=hidden, **target) as (_, session):
-        refuse_to_litter(session)
+        require_deletion(session)
         verdicts = []
         for check in checks:
             each(check)

@@ -1,4 +1,4 @@
-"""A catalog behind a door that lets no encoded slash or percent sign through is not littered."""
+"""A catalog behind a door that lets no encoded slash or percent sign through is left empty."""
 
 import httpx
 import pytest

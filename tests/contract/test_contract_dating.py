@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from tools.dating import Novelties, aligned, dated, main, releases_of, rendered, spans
+from tools.dating import NewParts, aligned, dated, main, releases_of, rendered, spans
 
 SENTENCE = "      description: A sentence that is long enough to be known again"
 OLDEST = f"""\
@@ -106,8 +106,8 @@ def test_another_document_is_refused(copy: str) -> None:
 
 def test_lines_are_written_as_the_copy_counts_them() -> None:
     found = {
-        "1.0.0": Novelties(("getA",), (), ("S",), ((1, 4),)),
-        "1.1.0": Novelties((), ("getA.409",), (), ((2, 2), (5, 7))),
+        "1.0.0": NewParts(("getA",), (), ("S",), ((1, 4),)),
+        "1.1.0": NewParts((), ("getA.409",), (), ((2, 2), (5, 7))),
     }
     text = rendered(found, (3, 6))
     assert tomllib.loads(text) == {
@@ -121,7 +121,7 @@ def test_lines_are_written_as_the_copy_counts_them() -> None:
 
 def test_long_lists_are_broken_into_short_lines() -> None:
     names = tuple(f"anOperationOfSomeLength{n}" for n in range(40))
-    text = rendered({"1.0.0": Novelties(names, (), (), ())}, None)
+    text = rendered({"1.0.0": NewParts(names, (), (), ())}, None)
     assert max(map(len, text.splitlines())) <= 100
     assert tuple(tomllib.loads(text)["release"]["1.0.0"]["operations"]) == names
 

@@ -4,6 +4,7 @@ import argparse
 import datetime as dt
 import shlex
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,10 +13,11 @@ from typing import Any
 from tests.dialects.measuring import needs_of
 from tests.dialects.normalising import recording as written
 from tests.dialects.normalising import text_of
-from tests.dialects.programs import pyiceberg_client, spark_client
+from tests.dialects.programs import spark_client
 from tests.dialects.recorder import WAREHOUSE, Alter, Heard, recording
 
 ROOT = Path(__file__).parents[2]
+PYICEBERG = [sys.executable, str(Path(__file__).parent / "programs" / "pyiceberg_client.py")]
 SECONDS_MAX = 40
 TABLES = "makes, loads, fills, changes, lists, renames and drops a table"
 VIEWS = "makes, loads and drops a view"
@@ -54,14 +56,14 @@ class Player:
 
     def __init__(self, slug: str, command: list[str], workbench: Any = None) -> None:
         self.slug = slug
-        self.command = command
+        self.command = PYICEBERG if slug == "pyiceberg" else command
         self.workbench = workbench
         self.said = ""
 
     def play(self, alter: Alter | None = None) -> tuple[bool, list[Heard]]:
         """Return whether the program went through, and what was heard of it."""
         with recording(alter) as (url, recorder):
-            went_through = self._as_process(url) if self.command else self._in_process(url)
+            went_through = self._as_process(url) if self.command else self._in_spark(url)
         return went_through, recorder.heard
 
     def _as_process(self, url: str) -> bool:
@@ -78,15 +80,15 @@ class Player:
         self.said = done.stdout + done.stderr
         return done.returncode == 0
 
-    def _in_process(self, url: str) -> bool:
+    def _in_spark(self, url: str) -> bool:
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+
+        settings = {"type": "rest", "uri": url, "warehouse": WAREHOUSE}
         try:
-            if self.workbench is None:
-                pyiceberg_client.main(url, WAREHOUSE)
-            else:
-                settings = {"type": "rest", "uri": url, "warehouse": WAREHOUSE}
-                session = self.workbench.catalog_session("recorded", settings)
-                spark_client.play(session, "recorded", url)
-        except Exception as error:  # noqa: BLE001 - whatever stops the client stops the workflow
+            session = self.workbench.catalog_session("recorded", settings)
+            spark_client.play(session, "recorded", url)
+        except (AssertionError, OSError, Py4JError, PySparkException) as error:
             self.said = str(error)
             return False
         return True

@@ -22,7 +22,7 @@ def catalog_that():
 
         reached = Target("http://h", isolation="flat", token=TOKEN, **target)
         session = open_session(reached, run_id="r1", transport=httpx.MockTransport(handler))
-        session.connection._sleep = lambda _: None  # the weather takes no time here
+        session.connection._sleep = lambda _: None  # waiting takes no time here
         sessions.append(session)
         return Catalog(session, "some.check")
 

@@ -1,4 +1,4 @@
-"""The wire: weather is waited out with respect, trouble is never mistaken for an answer."""
+"""The wire: failed requests are retried as the server asks, and trouble is no answer."""
 
 from dataclasses import replace
 

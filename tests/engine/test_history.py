@@ -61,13 +61,13 @@ def test_every_pair_of_three_winners_is_found():
 
 
 @pytest.mark.parametrize("answer", [REFUSED, UNKNOWN])
-def test_one_success_is_no_anomaly_whatever_the_rival_was_told(answer):
-    winner, rival = TWO_TAKES
+def test_one_success_is_no_anomaly_whatever_the_contender_was_told(answer):
+    winner, contender = TWO_TAKES
     looked = event("r", (20, 21), OK, Seen("t", present=True, holder="a"))
-    assert kinds((winner, replace(rival, answer=answer), looked)) == set()
+    assert kinds((winner, replace(contender, answer=answer), looked)) == set()
 
 
-def test_names_that_differ_are_no_rivals():
+def test_names_that_differ_are_no_contenders():
     first, second = TWO_TAKES
     assert kinds((first, replace(second, deeds=(Take("u", "b"),)))) == set()
 
@@ -133,7 +133,7 @@ def test_two_changes_from_one_base_are_found():
 
 
 @pytest.mark.parametrize("base", [2, None, UNCONDITIONAL], ids=repr)
-def test_changes_from_other_bases_are_no_rivals(base):
+def test_changes_from_other_bases_are_no_contenders(base):
     first, second = MOVES
     assert kinds((first, replace(second, deeds=(Write("t", "main", 3, base=base),)))) == set()
 

@@ -203,11 +203,11 @@ def test_an_excuse_counts_from_the_first_question_to_the_last_answer(
 ):
     first, second = SAMPLES[which][0]
     excuse = event("z", span, answer, back)
-    for rivals in ((first, second), (second, first)):
-        assert (anomalies_in((*rivals, excuse)) == ()) is excused
+    for contenders in ((first, second), (second, first)):
+        assert (anomalies_in((*contenders, excuse)) == ()) is excused
 
 
-def test_a_rival_that_was_never_answered_may_have_come_last():
+def test_a_contender_that_was_never_answered_may_have_come_last():
     history = SAMPLES["two-winners"][0]
     late = event("z", (99, 100), OK, Release("t"))
     assert anomalies_in((*history, late)) != ()
@@ -235,7 +235,7 @@ def test_a_request_is_no_excuse_for_itself():
     ],
     ids=repr,
 )
-def test_only_changes_of_one_field_from_one_base_are_rivals(deed):
+def test_only_changes_of_one_field_from_one_base_are_contenders(deed):
     first, second = SAMPLES["one-base"][0]
     assert lost_updates((first, replace(second, deeds=(deed,)))) == ()
     assert lost_updates((replace(second, deeds=(deed,)), first)) == ()
@@ -246,7 +246,7 @@ def test_one_request_may_change_a_field_twice_from_one_base():
     assert lost_updates((event("a", (0, 10), OK, *both),)) == ()
 
 
-def test_two_names_taken_at_once_are_no_rivals():
+def test_two_names_taken_at_once_are_no_contenders():
     assert anomalies_in((event("a", (0, 10), OK, Take("t", "a"), Take("t", "a")),)) == ()
 
 

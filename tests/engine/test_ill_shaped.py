@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import httpx
@@ -9,6 +10,7 @@ import pytest
 from tests.engine.judging import ANSWERED, judged
 
 from icecheck.findings.verdict import Outcome
+from icecheck.judging.probes import CAPABILITIES, has_capability
 
 NAMES = {"namespace": ("a",)}
 NULLS = {"namespace": None, "properties": {"a": None}}
@@ -165,3 +167,30 @@ def test_a_sloppy_body_is_what_it_was_to_whoever_only_looks(catalog_that):
                 raise AssertionError(read)
 
     assert judged(catalog_that(answering(sloppy)), body).outcome is Outcome.PASS
+
+
+def judged_with_probe(catalog, probe, monkeypatch):
+    """Judge a check that needs a capability, which ``probe`` finds out."""
+    monkeypatch.setitem(CAPABILITIES, "etag", replace(CAPABILITIES["etag"], probe=probe))
+    return judged(catalog, lambda prober: has_capability(prober, "etag"))
+
+
+@pytest.mark.parametrize("which", SLOPPY)
+def test_a_probe_that_reads_what_a_sloppy_answer_lacks_finds_nothing_out(
+    catalog_that, which, monkeypatch
+):
+    answered, read = SLOPPY[which]
+    catalog = catalog_that(answering(answered))
+    verdict = judged_with_probe(catalog, reading(read), monkeypatch)
+    assert verdict.outcome is Outcome.PASS
+    assert catalog.session.capabilities["etag"] is None
+
+
+@pytest.mark.parametrize("which", OWN_SLIPS)
+def test_a_slip_of_our_own_in_a_probe_is_an_error_of_ours(catalog_that, which, monkeypatch):
+    def probe(catalog):
+        OWN_SLIPS[which]({"x": "theirs"})
+
+    assert judged_with_probe(catalog_that(answering([])), probe, monkeypatch).outcome is (
+        Outcome.ERROR
+    )

@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from tests.engine.test_folding import ALIKE, HALF, LOST, evidence, failing, missed
+from tests.engine.test_merged_causes import ALIKE, HALF, LOST, evidence, failing, missed
 from tests.engine.test_recorded_causes import NAMES
 from tests.engine.test_recorded_causes import verdicts as recorded
 

@@ -14,7 +14,7 @@ from icecheck.client.opening import open_session
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.ownership.ledger_file import read_ledger
-from icecheck.pytest.own_namespace import NotOwn, OwnNamespace
+from icecheck.pytest.own_namespace import ForeignObject, OwnNamespace
 from icecheck.targets.target import Target
 
 ENVIRONMENT = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
@@ -27,7 +27,7 @@ import pytest
 import pyarrow
 from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField
-from icecheck.pytest.own_namespace import NotOwn
+from icecheck.pytest.own_namespace import ForeignObject
 
 SCHEMA = Schema(NestedField(1, "id", LongType()))
 ROWS = pyarrow.table({"id": [1, 2, 3]})
@@ -144,7 +144,7 @@ def theirs(iceberg_catalog):
 ])
 def test_harm(iceberg_catalog, iceberg_namespace, harm):
     iceberg_catalog.create_table(f"{iceberg_namespace}.made", SCHEMA)
-    with pytest.raises(NotOwn):
+    with pytest.raises(ForeignObject):
         harm(iceberg_catalog, iceberg_namespace)
     iceberg_catalog.load_table(f"{iceberg_namespace}.made")
     assert iceberg_catalog.load_table("sales.orders").metadata.snapshots == []
@@ -217,7 +217,7 @@ def test_what_cannot_be_removed_is_an_error_and_stays_in_the_ledger(tmp_path, mo
     assert "kept" in {entry.name for entry in read_ledger(tmp_path / LEDGER).entries}
 
 
-def test_a_catalog_that_deletes_nothing_is_not_littered(tmp_path, mock):
+def test_a_run_creates_no_more_on_a_catalog_that_deletes_nothing(tmp_path, mock):
     (tmp_path / "test_mine.py").write_text(HEADER + USES)
     drop = mock.registries.operations.pop("dropTable")
     done = run_pytest(tmp_path, *target(mock))
@@ -232,7 +232,7 @@ def test_where_a_run_may_only_read_nothing_is_created(tmp_path, mock):
     (tmp_path / "test_mine.py").write_text(
         HEADER + "\ndef test_reads(iceberg_catalog):\n"
         "    assert iceberg_catalog.load_table('sales.orders').scan().to_arrow().num_rows == 0\n"
-        "    with pytest.raises(NotOwn):\n"
+        "    with pytest.raises(ForeignObject):\n"
         "        iceberg_catalog.create_namespace('mine')\n"
         "\ndef test_wants_to_write(iceberg_namespace):\n    pass\n"
     )
@@ -325,7 +325,7 @@ def test_what_is_not_wholly_its_own_is_not_sent(own, method, rest, sent):
     filled = json.loads(json.dumps(sent).replace("{own}", name))
     # As PyIceberg's library sends it: dots in a path are resolved before that.
     url = Request(method, place(own) + rest.replace("{own}", name)).prepare().url
-    with pytest.raises(NotOwn):
+    with pytest.raises(ForeignObject):
         own.permit(method, url, None if sent is None else body(**filled))
 
 
@@ -336,7 +336,7 @@ def test_a_transaction_with_one_foreign_table_is_not_sent(own):
     ]
     url = f"{ADDRESS}/v1/{own._session.offer.prefix}/transactions/commit"
     assert own.permit("POST", url, body(**{"table-changes": changes[:1]}))
-    with pytest.raises(NotOwn):
+    with pytest.raises(ForeignObject):
         own.permit("POST", url, body(**{"table-changes": changes}))
 
 
@@ -344,5 +344,5 @@ def test_a_transaction_with_one_foreign_table_is_not_sent(own):
                                  f"{ADDRESS}/other"])  # fmt: skip
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
 def test_nothing_is_sent_elsewhere(own, method, url):
-    with pytest.raises(NotOwn):
+    with pytest.raises(ForeignObject):
         own.permit(method, url, None)

@@ -28,14 +28,14 @@ def catalog_that(answers, **target):
 
     reached = Target("http://h", isolation="flat", **target)
     session = open_session(reached, run_id="r1", transport=httpx.MockTransport(handler))
-    session.connection._sleep = lambda _: None  # the weather takes no time here
+    session.connection._sleep = lambda _: None  # waiting takes no time here
     return Catalog(session, "racing")
 
 
-def creation(catalog, rival):
+def creation(catalog, contender):
     namespace = ("icecheck_r1_n",)
-    body = {"namespace": [*namespace], "properties": {"by": rival}}
-    return Move("createNamespace", body=body, deeds=(Take("n", rival),))
+    body = {"namespace": [*namespace], "properties": {"by": contender}}
+    return Move("createNamespace", body=body, deeds=(Take("n", contender),))
 
 
 def drop(name):
@@ -50,7 +50,7 @@ def test_racers_are_under_way_at_the_same_time():
         return httpx.Response(200, json={"namespace": ["n"]})
 
     catalog = catalog_that(answers)
-    events = race(catalog, {rival: [creation(catalog, rival)] for rival in "abc"})
+    events = race(catalog, {contender: [creation(catalog, contender)] for contender in "abc"})
     assert [event.answer for event in events] == [Answer.OK] * 3
     latest_start = max(event.invoked_ns for event in events)
     assert all(event.answered_ns > latest_start for event in events)
@@ -91,7 +91,7 @@ def test_the_ledger_keeps_what_somebody_may_have_made(statuses, left):
         return httpx.Response(statuses[by], json={})
 
     catalog = catalog_that(answers)
-    race(catalog, {rival: [creation(catalog, rival)] for rival in statuses})
+    race(catalog, {contender: [creation(catalog, contender)] for contender in statuses})
     assert len(catalog.ledger) == left
     assert catalog.ledger.created == left
 
@@ -99,7 +99,7 @@ def test_the_ledger_keeps_what_somebody_may_have_made(statuses, left):
 def test_the_ledger_has_an_object_before_the_first_request_is_sent():
     seen = []
     catalog = catalog_that(lambda _: (seen.append(len(catalog.ledger)), httpx.Response(200))[1])
-    race(catalog, {rival: [creation(catalog, rival)] for rival in "ab"})
+    race(catalog, {contender: [creation(catalog, contender)] for contender in "ab"})
     assert seen == [1, 1]
 
 
@@ -178,5 +178,5 @@ def test_what_goes_wrong_in_a_thread_is_raised_where_the_race_was_started():
     connection = catalog.session.connection
     connection.follow(Target("http://h", credential="id:secret"))
     with pytest.raises(TargetUnusable):
-        race(catalog, {rival: [creation(catalog, rival)] for rival in "ab"})
+        race(catalog, {contender: [creation(catalog, contender)] for contender in "ab"})
     assert len(catalog.ledger) == 1  # nobody knows what was sent

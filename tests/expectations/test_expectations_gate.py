@@ -6,7 +6,7 @@ from datetime import date, timedelta
 import pytest
 from tests.findings import a_finding
 
-from icecheck.findings.expected_failures import Met, UnmetKind
+from icecheck.findings.expected_failures import EntryFailure, EntryResult
 from icecheck.findings.verdict import Level, Outcome, totals_of
 
 EXISTS = "createNamespace.already-exists"
@@ -14,7 +14,12 @@ CREATED = "createNamespace.created"
 STATUS_200 = '{ symptom = "status", actual = "200" }'
 STATUS_500 = '{ symptom = "status", actual = "500" }'
 
-MET, PASSES, DIFFERS, UNJUDGED = Met.AS_EXPECTED, Met.PASSES, Met.FAILS_DIFFERENTLY, Met.NOT_JUDGED
+MET, PASSES, DIFFERS, UNJUDGED = (
+    EntryResult.AS_EXPECTED,
+    EntryResult.PASSES,
+    EntryResult.FAILS_DIFFERENTLY,
+    EntryResult.NOT_JUDGED,
+)
 FAILURE, STALE = "unexpected-failure", "stale-expectation"
 # kind, fails_with -> outcome of the one check it names -> (how it is met, exit code, why)
 TABLE = [
@@ -76,7 +81,7 @@ def test_a_day_after_its_last_an_entry_fails_the_gate_and_excuses_nothing(a, kin
     over = a.expecting(plain, entry_of(a, kind, expires=day - timedelta(days=1)))
     assert (over.exit_code, over.exit_reason) == (1, "expired-expectation")
     (unmet,) = over.expectations.unmet
-    assert (unmet.kind, unmet.checks) == (UnmetKind.EXPIRED, (EXISTS,))
+    assert (unmet.kind, unmet.checks) == (EntryFailure.EXPIRED, (EXISTS,))
     assert over.expectations.excused == frozenset()
 
 
@@ -91,7 +96,7 @@ def test_an_expired_entry_of_a_passing_check_fails_the_gate_too(a):
 def test_a_failure_that_no_entry_names_is_the_first_thing_said(a):
     run = a.expecting(a.finished(a.failed(CREATED), a.passed(EXISTS)), entry_of(a, "known-failure"))
     assert (run.exit_code, run.exit_reason) == (1, FAILURE)
-    assert [u.kind for u in run.expectations.unmet] == [UnmetKind.STALE]
+    assert [u.kind for u in run.expectations.unmet] == [EntryFailure.STALE]
 
 
 def test_every_finding_of_a_check_must_be_foreseen(a):
@@ -102,7 +107,7 @@ def test_every_finding_of_a_check_must_be_foreseen(a):
     assert a.expecting(plain, entry_of(a, "known-failure", both)).exit_code == 0
 
 
-def test_weather_is_no_known_failure_unless_it_is_named(a):
+def test_a_missing_answer_is_no_known_failure_unless_it_is_named(a):
     plain = a.finished(a.passed(CREATED), a.blocked(EXISTS, "target"))
     run = a.expecting(plain, entry_of(a, "known-failure"))
     assert (run.exit_code, run.exit_reason) == (4, "target-unusable")
@@ -132,7 +137,7 @@ def test_a_glob_covers_what_it_matches_and_nothing_else(a):
 def test_a_known_failure_of_which_a_part_passes_is_stale(a):
     run = a.expecting(a.finished(a.passed(CREATED), a.failed(EXISTS)), a.entry("createName*"))
     (unmet,) = run.expectations.unmet
-    assert (unmet.kind, unmet.checks) == (UnmetKind.STALE, (CREATED,))
+    assert (unmet.kind, unmet.checks) == (EntryFailure.STALE, (CREATED,))
     assert "name only those that fail" in unmet.why
     assert run.exit_reason == STALE
 

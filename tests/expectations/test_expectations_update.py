@@ -81,7 +81,7 @@ def test_several_findings_are_several_ways_and_names_of_the_run_are_left_out(a):
     assert after.exit_code == 0
 
 
-def test_a_recommendation_and_the_weather_are_not_written(a):
+def test_a_recommendation_and_a_missing_answer_are_not_written(a):
     low = a.failed(EXISTS, level=Level.SHOULD)
     result, _ = updated(a.finished(a.passed(CREATED), low, a.blocked(DROPPED, "target")))
     assert rows(result) == []

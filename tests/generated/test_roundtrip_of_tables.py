@@ -12,7 +12,7 @@ from icecheck.conformance.round_trips import test_roundtrip_updates as updates
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import declaration_of
 from icecheck.mock_server.protocol import problem, replies
-from icecheck.objects import edge_values as hostile
+from icecheck.objects import edge_values
 
 FUNCTIONS = [*vars(tables).values(), *vars(updates).values()]
 CHECKS = {declaration_of(f).id: f for f in FUNCTIONS if declaration_of(f) is not None}
@@ -144,10 +144,10 @@ def test_the_same_seed_sends_the_same_and_another_one_another_order(run_check):
     assert sent[0] != sent[2]
 
 
-def test_hostile_values_differ_and_every_one_is_in_the_map():
-    for values in (hostile.STRINGS, hostile.KEYS, hostile.LONGS):
+def test_edge_values_differ_and_every_one_is_in_the_map():
+    for values in (edge_values.STRINGS, edge_values.KEYS, edge_values.LONGS):
         assert len({each.value for each in values}) == len(values)
         assert len({each.what for each in values}) == len(values)
-    every = hostile.string_map()
-    assert {each.value for each in hostile.STRINGS} <= set(every.values())
-    assert {each.value for each in hostile.KEYS} <= set(every)
+    every = edge_values.string_map()
+    assert {each.value for each in edge_values.STRINGS} <= set(every.values())
+    assert {each.value for each in edge_values.KEYS} <= set(every)

@@ -7,8 +7,8 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.failing_catalogs.chaos import FEW, new_mock, run_through
 from tests.hostile.lying_socket import Talk, answering, honest, lying_socket, where
-from tests.sick.chaos import FEW, new_mock, run_through
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
@@ -285,14 +285,14 @@ def test_nonsense_over_a_socket_is_the_catalogs_fault(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path
 ) -> None:
     mock = new_mock()
-    monkeypatch.setattr("tests.sick.chaos.ADDRESS", "")
+    monkeypatch.setattr("tests.failing_catalogs.chaos.ADDRESS", "")
 
     def lists(talk: Talk) -> bool:
         return talk.method == "GET" and talk.path.endswith("/tables")
 
     lie = where(lists, answering(200, NO_JSON[name]), honest(mock))
     with lying_socket(lie) as url:
-        monkeypatch.setattr("tests.sick.chaos.ADDRESS", url)
+        monkeypatch.setattr("tests.failing_catalogs.chaos.ADDRESS", url)
         run = run_through(None, monkeypatch, globs=("listTables.*",))
     outcomes = {v.outcome for v in run.verdicts}
     assert Outcome.FAIL in outcomes

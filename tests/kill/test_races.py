@@ -222,7 +222,7 @@ def test_every_defect_fails_its_check_over_http(name: str) -> None:
     assert told <= {each.ordinal for each in verdict.evidence}
 
 
-WITHOUT_RIVALS = {
+WITHOUT_CONTENDERS = {
     "race-namespace-created-twice": "createNamespace.already-exists",
     "race-table-created-twice": "createTable.already-exists",
     "race-loser-replaces-table": "createTable.already-exists",
@@ -234,7 +234,7 @@ WITHOUT_RIVALS = {
 }
 
 
-@pytest.mark.parametrize(("name", "check_id"), WITHOUT_RIVALS.items())
+@pytest.mark.parametrize(("name", "check_id"), WITHOUT_CONTENDERS.items())
 def test_who_sends_one_request_after_another_notices_nothing(name: str, check_id: str) -> None:
     """The defects show in races only: the check of the same sentence without a race passes."""
     families = ("test_namespaces", "test_tables", "test_register", "test_rename")

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
+from tests.failing_catalogs.naming import strays
 from tests.laws.golden import reviewed
-from tests.sick.naming import strays
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session

@@ -52,10 +52,10 @@ class _Commands(ClickGroup):
         **extra: Any,
     ) -> NoReturn:
         """Run a command and exit: with 2 for misuse, 130 if interrupted, else with its code."""
-        from icecheck.cli.ending import LastResort, fail
+        from icecheck.cli.ending import ExitOnError, fail
 
         try:
-            with LastResort():
+            with ExitOnError():
                 code = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         except click.UsageError as misuse:
             if not (args if args is not None else sys.argv[1:]):

@@ -8,7 +8,7 @@ from icecheck.ownership.ledger_file import LEDGER_FILE
 from icecheck.reports.joined import contract_of, counts_words, excused_words, expected_causes
 from icecheck.run.closing import residue_lines, unmet_lines
 
-__all__ = ["closing_lines", "say_conclusion"]
+__all__ = ["closing_lines", "print_conclusion"]
 
 _WHERE = "in the report, or here with --verbose"
 _CAUSES_MAX = 10
@@ -16,7 +16,7 @@ _HURTS_CHARACTERS_MAX = 160
 _COLOURS = {"conformant": "green", "conformant-with-warnings": "green", "not-conformant": "red"}
 
 
-def say_conclusion(run: Run, page: Path) -> None:
+def print_conclusion(run: Run, page: Path) -> None:
     """Print the closing lines; the verdict is coloured on a terminal."""
     import click
 

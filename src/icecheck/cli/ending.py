@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn, Self
 if TYPE_CHECKING:
     from icecheck.wire.redaction import Redactor
 
-__all__ = ["LastResort", "fail", "left_behind"]
+__all__ = ["ExitOnError", "fail", "left_behind"]
 
 _USAGE = 2
 _SUITE_ERROR = 3
@@ -46,7 +46,7 @@ def left_behind(directory: Path, owner: str) -> str:
     return f"{many} object{'s' * (many > 1)} may be left; {clean_command(written.url, path)}"
 
 
-class LastResort:
+class ExitOnError:
     """A block whose errors end the program with a line and an exit code.
 
     The code is 2 for errors that the user can correct, 4 for a target that cannot be used, 3 where

@@ -9,7 +9,7 @@ import click
 from icecheck.cli.option_groups import adding
 from icecheck.cli.stored_run import stored_run
 
-__all__ = ["held_to", "selected", "selection_options"]
+__all__ = ["release_of_run", "selected", "selection_options"]
 
 SMOKE = ("getConfig.*", "*.succeeds", "*.exists-at-once")
 """The globs of a quick test: one request of each kind that has to succeed."""
@@ -59,7 +59,7 @@ def selected(options: Mapping[str, Any], report: Path) -> tuple[str, ...]:
     return failed
 
 
-def held_to(options: Mapping[str, Any]) -> str:
+def release_of_run(options: Mapping[str, Any]) -> str:
     """Return the release whose document the run holds to.
 
     Raises UsageError for one whose document cannot be used.

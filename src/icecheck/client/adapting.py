@@ -12,12 +12,13 @@ from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
 from icecheck.client.session import Session
-from icecheck.replies.expect import SHAPE_ERRORS, Blocked, NotOffered, Reply, Violation
-from icecheck.targets.adaptations import Accommodations
+from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
+from icecheck.replies.ill_shaped import IllShaped, ill_shaped_reads_named
+from icecheck.targets.adaptations import Adaptations
 from icecheck.targets.target import Namespace
 from icecheck.wire.unreachable import Unreachable
 
-__all__ = ["FirstTable", "accommodate", "first_table"]
+__all__ = ["FirstTable", "adapt", "first_table"]
 
 # These statuses tell nothing about the body: access, throttling, or an operation not served.
 _NO_REFUSALS = frozenset({401, 404, 406, 409, 429, 503})
@@ -32,12 +33,13 @@ class FirstTable:
     reply: Reply
 
 
-def accommodate(session: Session) -> None:
+def adapt(session: Session) -> None:
     """Make one table and remove it, only to learn what the catalog needs; never raises for that."""
     catalog = Catalog(session, session.probe_id("accommodation"))
     try:
-        first_table(catalog)
-    except (Blocked, NotOffered, Unreachable, Violation, *SHAPE_ERRORS):
+        with ill_shaped_reads_named(catalog.handed_out):
+            first_table(catalog)
+    except (Blocked, IllShaped, NotOffered, Unreachable, Violation):
         pass  # the checks meet the same trouble and report it
     finally:
         catalog.undo()
@@ -60,24 +62,24 @@ def first_table(catalog: Catalog) -> FirstTable:
     made = _attempt(catalog, namespace)
     if not _is_refused(made.reply):
         return made
-    ordinary = session.accommodations
+    ordinary = session.adaptations
     status = made.reply.status
     for candidate in () if status == 403 else _candidates(catalog, namespace, status):
-        session.accommodations = candidate
+        session.adaptations = candidate
         again = _attempt(catalog, namespace)
         if again.reply.ok:
             return _confirmed(catalog, again, ordinary)
-        session.accommodations = ordinary
+        session.adaptations = ordinary
     return _in_parent(catalog, "takes no tables in namespaces of the run's own") or made
 
 
-def _confirmed(catalog: Catalog, made: FirstTable, ordinary: Accommodations) -> FirstTable:
+def _confirmed(catalog: Catalog, made: FirstTable, ordinary: Adaptations) -> FirstTable:
     """Try the ordinary request once more: after a passing error no adaptation is needed."""
     session = catalog.session
-    needed, session.accommodations = session.accommodations, ordinary
+    needed, session.adaptations = session.adaptations, ordinary
     once_more = _attempt(catalog, made.namespace)
     if not once_more.reply.ok:
-        session.accommodations = needed
+        session.adaptations = needed
         return made
     catalog.drop_table(made.namespace, made.name)
     return once_more
@@ -94,12 +96,12 @@ def _is_refused(reply: Reply) -> bool:
     return reply.status >= 400 and reply.status not in _NO_REFUSALS
 
 
-def _candidates(catalog: Catalog, namespace: Namespace, status: int) -> Iterator[Accommodations]:
+def _candidates(catalog: Catalog, namespace: Namespace, status: int) -> Iterator[Adaptations]:
     """Yield the adaptations to try, the smallest change first.
 
     A refused location is removed; a missing one is added below a root that the catalog names.
     """
-    ordinary = catalog.session.accommodations
+    ordinary = catalog.session.adaptations
     if ordinary.location_root is not None:
         said = f"createTable with a location is refused with {status}: it is sent without"
         yield replace(ordinary, location_root=None, records=(*ordinary.records, said))
@@ -126,7 +128,7 @@ def _roots(catalog: Catalog, namespace: Namespace) -> Iterator[str]:
         reply = catalog.load_namespace_metadata(namespace)
         try:
             location = reply.member("properties", "location") if reply.ok else None
-        except (Violation, *SHAPE_ERRORS):
+        except (Blocked, Violation):
             location = None
         if isinstance(location, str) and _is_uri(location):
             levels = "/".join(namespace)
@@ -146,10 +148,10 @@ def _in_parent(catalog: Catalog, because: str) -> FirstTable | None:
     session, parent = catalog.session, catalog.target.namespace
     if not parent or not catalog.claims("createTable"):
         return None
-    ordinary = session.accommodations
+    ordinary = session.adaptations
     made = _attempt(catalog, parent)
     if not made.reply.ok:
         return None
     said = f"the catalog {because}: tables and views are made in {'.'.join(parent)} itself"
-    session.accommodations = replace(ordinary, only_in=parent, records=(*ordinary.records, said))
+    session.adaptations = replace(ordinary, only_in=parent, records=(*ordinary.records, said))
     return made

@@ -39,7 +39,7 @@ class Catalog:
         self.ledger = self.sender.ledger
         self.exchanges = self.sender.exchanges
         self.handed_out = self.sender.handed_out
-        self.groundwork: list[Exchange] = []
+        self.setup_exchanges: list[Exchange] = []
         self.borrowed: dict[str, SharedObject] = {}
         self.doubted = False
         self._key = hashlib.blake2s(check_id.encode(), digest_size=3).hexdigest()
@@ -106,7 +106,7 @@ class Catalog:
     def location_for(self, namespace: Namespace, name: str) -> str | None:
         """Return where a new table or view is put, or None where the catalog chooses."""
         ordinal = len(self.exchanges) + 1
-        return self.session.accommodations.location(namespace, name, ordinal)
+        return self.session.adaptations.location(namespace, name, ordinal)
 
     # ---- configuration
 
@@ -296,9 +296,11 @@ class Catalog:
 
     # ---- arrange steps
 
-    def stand_on(self, made: Sequence[Exchange]) -> None:
+    def note_setup(self, made: Sequence[Exchange]) -> None:
         """Remember the exchanges that made an object which this check only uses."""
-        self.groundwork += [exchange for exchange in made if exchange not in self.groundwork]
+        self.setup_exchanges += [
+            exchange for exchange in made if exchange not in self.setup_exchanges
+        ]
 
     def borrows(self, thing: object) -> bool:
         """Return whether an object is one that checks share and that this check has borrowed."""
@@ -343,7 +345,7 @@ class Catalog:
         for shared in self.borrowed.values():
             operations = self.contract.operations
             if not self.doubted and not shared.may_be_changed_by(self.exchanges, operations):
-                shared.hand_on(shared)
+                shared.give_back(shared)
         self.borrowed.clear()
 
 

@@ -10,13 +10,13 @@ from icecheck.client.opening import open_session
 from icecheck.client.session import Session
 from icecheck.ownership.ledger import Entry
 from icecheck.ownership.ledger_file import WrittenLedger
-from icecheck.ownership.removal import look_at, says_gone
+from icecheck.ownership.removal import is_gone, load_object
 from icecheck.replies.expect import Reply, Violation
 from icecheck.targets.target import Target, UsageError
 from icecheck.wire.redaction import Redactor
 from icecheck.wire.unreachable import Unreachable
 
-__all__ = ["Cleaned", "clean", "salvage"]
+__all__ = ["Cleaned", "clean", "remove_again"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def clean(
     return Cleaned(session.deleted, missing, tuple(left.residue + left.foreign))
 
 
-def salvage(session: Session) -> None:
+def remove_again(session: Session) -> None:
     """Try once more to remove what the run's checks could not: a temporary failure may be over."""
     if session.target.accept_residue or not session.stranded:
         return
@@ -81,8 +81,8 @@ def _remove_each(session: Session, entries: tuple[Entry, ...]) -> int:
             catalog = Catalog(session, "clean")
             catalog.ledger.add(left[-1])
             for entry in catalog.ledger:
-                found = look_at(catalog, entry)
-                if found is not None and says_gone(found):
+                found = load_object(catalog, entry)
+                if found is not None and is_gone(found):
                     catalog.ledger.forget(entry, deleted=False)
                     missing += 1
                 elif found is not None and _is_anothers(found, session.owner):

@@ -1,23 +1,24 @@
 """Finds out on one object, before a run makes many, whether the catalog deletes what it drops."""
 
-from icecheck.client.adapting import FirstTable, accommodate, first_table
+from icecheck.client.adapting import FirstTable, adapt, first_table
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
 from icecheck.client.isolation import exists_already
 from icecheck.client.session import Session
 from icecheck.contract import Action, Object
 from icecheck.ownership.effects import effect_of
-from icecheck.replies.expect import SHAPE_ERRORS, Blocked, NotOffered, Violation
+from icecheck.replies.expect import Blocked, NotOffered, Violation
+from icecheck.replies.ill_shaped import IllShaped, ill_shaped_reads_named
 from icecheck.wire.connection import TargetUnusable
 from icecheck.wire.retry import foreign_words
 from icecheck.wire.unreachable import Unreachable
 
-__all__ = ["refuse_to_litter", "try_deleting_table"]
+__all__ = ["require_deletion", "try_deleting_table"]
 
 _HOW_TO_GO_ON = "; to let all of it stay on the catalog, add --accept-residue"
 
 
-def refuse_to_litter(session: Session) -> None:
+def require_deletion(session: Session) -> None:
     """Make one namespace and one table, drop them, and look whether they are gone.
 
     Source: verdict-rules 13. What the catalog needs to make them is found out on the way and
@@ -30,7 +31,7 @@ def refuse_to_litter(session: Session) -> None:
     """
     if session.target.read_only or session.target.accept_residue:
         if session.target.accept_residue and not session.target.read_only:
-            accommodate(session)
+            adapt(session)
         _expect_a_catalog(Catalog(session, session.probe_id("deletion")))
         return
     for kind in (Object.NAMESPACE, Object.TABLE, Object.VIEW):
@@ -40,12 +41,13 @@ def refuse_to_litter(session: Session) -> None:
         if claimed == [True, False]:
             raise TargetUnusable(
                 f"the catalog claims {creates} and not {drops}: what a run makes would stay, so "
-                f"it stops before it litters{_HOW_TO_GO_ON}"
+                f"it stops before it creates more{_HOW_TO_GO_ON}"
             )
     catalog = Catalog(session, session.probe_id("deletion"))
     try:
-        _try_deleting(catalog)
-    except (Blocked, NotOffered, Unreachable, Violation, *SHAPE_ERRORS):
+        with ill_shaped_reads_named(catalog.handed_out):
+            _try_deleting(catalog)
+    except (Blocked, IllShaped, NotOffered, Unreachable, Violation):
         _expect_a_catalog(catalog)
         _expect_to_be_first(catalog)
         _expect_to_be_allowed(catalog)
@@ -123,7 +125,7 @@ def _try_deleting(catalog: Catalog) -> None:
             return
         namespace = made.namespace
         try_deleting_table(catalog, made)
-        if namespace == catalog.session.accommodations.only_in:
+        if namespace == catalog.session.adaptations.only_in:
             return  # the namespace is the user's
     else:
         namespace = given_namespace(catalog)
@@ -142,7 +144,7 @@ def try_deleting_table(catalog: Catalog, made: FirstTable) -> None:
     is still there.
     """
     refused = False
-    if made.namespace != catalog.session.accommodations.only_in:
+    if made.namespace != catalog.session.adaptations.only_in:
         refused = 400 <= catalog.drop_namespace(made.namespace).status < 500
     uuid = made.reply.member("metadata", "table-uuid")
     dropped = catalog.drop_table(made.namespace, made.name)
@@ -157,5 +159,5 @@ def try_deleting_table(catalog: Catalog, made: FirstTable) -> None:
 def _still_there(kind: str, name: str, status: int) -> TargetUnusable:
     return TargetUnusable(
         f"the {kind} {name} was made, its drop was answered {status}, and it is still there: the "
-        f"run stops before it litters{_HOW_TO_GO_ON}"
+        f"run stops before it creates more{_HOW_TO_GO_ON}"
     )

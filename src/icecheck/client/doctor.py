@@ -293,14 +293,14 @@ def _of_first_table(session: Session, catalog: Catalog) -> Iterator[Advice]:
             session, "namespace", reply, "--namespace PARENT, if only some parents take any"
         )
         return
-    if made.namespace != session.accommodations.only_in:
+    if made.namespace != session.adaptations.only_in:
         yield Advice(True, "a namespace can be created")
     if not made.reply.ok:
         otherwise = "--namespace PARENT, if tables live under given ones; --location-root URI"
         yield _unmade(session, "table", made.reply, otherwise)
         return
-    for words in session.accommodations.records:
-        placed = session.accommodations.location_root is not None
+    for words in session.adaptations.records:
+        placed = session.adaptations.location_root is not None
         yield Advice(True, f"a run will make do: {words}", _OTHERWISE if placed else "")
     try:
         try_deleting_table(catalog, made)

@@ -20,17 +20,17 @@ __all__ = [
     "arrange",
     "given_commit",
     "given_dropped",
-    "given_home",
     "given_loaded",
     "given_namespace",
     "given_snapshot",
     "given_table",
     "given_transaction",
     "reloaded",
+    "shared_namespace",
     "shared_object",
     "shared_table",
-    "some_home",
     "some_namespace",
+    "some_shared_namespace",
     "some_table",
 ]
 
@@ -59,31 +59,35 @@ def arrange(catalog: Catalog, operation_id: str, send: Callable[[], Reply]) -> R
 
 
 def _works_in_parent(catalog: Catalog) -> bool:
-    return catalog.session.accommodations.only_in is not None
+    return catalog.session.adaptations.only_in is not None
 
 
 # -------------------------------------------------------------------------- namespaces
 
 
-def given_home(catalog: Catalog) -> Namespace:
+def shared_namespace(catalog: Catalog) -> Namespace:
     """Return the shared namespace in which many checks keep their tables and views.
 
     It is made when a check first asks for it. Checks that list, change or drop a namespace, or
     judge its content, make one of their own (``given_namespace``).
     """
-    only_in = catalog.session.accommodations.only_in
-    return shared_setup(catalog).enter(catalog, _make_home) if only_in is None else only_in
+    only_in = catalog.session.adaptations.only_in
+    return (
+        shared_setup(catalog).namespace(catalog, _make_shared_namespace)
+        if only_in is None
+        else only_in
+    )
 
 
-def _make_home(speaker: Catalog, namespace: Namespace) -> None:
+def _make_shared_namespace(maker: Catalog, namespace: Namespace) -> None:
     try:
-        arrange(speaker, "createNamespace", lambda: speaker.create_namespace(namespace))
+        arrange(maker, "createNamespace", lambda: maker.create_namespace(namespace))
     except Blocked:
         # The name is the run's own: an earlier attempt whose answer was lost has made the
         # namespace.
-        if speaker.exchanges[-1].status != 409:
+        if maker.exchanges[-1].status != 409:
             raise
-        speaker.ledger_namespace(namespace)
+        maker.ledger_namespace(namespace)
 
 
 def given_namespace(
@@ -108,12 +112,12 @@ def some_namespace(catalog: Catalog) -> Namespace:
     return _theirs(catalog) if catalog.target.read_only else given_namespace(catalog)
 
 
-def some_home(catalog: Catalog) -> Namespace:
+def some_shared_namespace(catalog: Catalog) -> Namespace:
     """Return a namespace to look for objects in: the run's shared one, or the user's.
 
     The user's namespace is taken if the run may only read.
     """
-    return _theirs(catalog) if catalog.target.read_only else given_home(catalog)
+    return _theirs(catalog) if catalog.target.read_only else shared_namespace(catalog)
 
 
 def _theirs(catalog: Catalog) -> Namespace:
@@ -135,7 +139,7 @@ def given_table(
 
     ``members`` are those of ``bodies.create_table_body``.
     """
-    where = given_home(catalog) if namespace is None else namespace
+    where = shared_namespace(catalog) if namespace is None else namespace
     name = catalog.new_name(hint)
     body = bodies.create_table_body(name, **members)
     reply = arrange(catalog, "createTable", lambda: catalog.create_table(where, body))
@@ -155,8 +159,8 @@ def shared_table(catalog: Catalog) -> Table:
 
 def shared_object(catalog: Catalog, kind: str, make: Callable[[Catalog, Namespace], T]) -> T:
     """Return the table or view of a kind that checks share; ``make`` makes it in a namespace."""
-    namespace = given_home(catalog)
-    return shared_setup(catalog).lend(catalog, kind, lambda speaker: make(speaker, namespace))
+    namespace = shared_namespace(catalog)
+    return shared_setup(catalog).lend(catalog, kind, lambda maker: make(maker, namespace))
 
 
 def some_table(catalog: Catalog) -> Table:

@@ -188,4 +188,4 @@ def _call(session: Session, operation_id: str, namespace: Namespace, body: Any =
 
 
 def _fitted(session: Session, operation_id: str, body: Any) -> Any:
-    return session.accommodations.fitted(session.contract.operations[operation_id], {}, body, 0)
+    return session.adaptations.fitted(session.contract.operations[operation_id], {}, body, 0)

@@ -16,7 +16,7 @@ from icecheck.ownership.ledger import Entry, Ledger
 from icecheck.ownership.ledger_file import LedgerFile
 from icecheck.ownership.request_guard import RequestGuard
 from icecheck.replies.schema import schema_judge
-from icecheck.targets.adaptations import Accommodations
+from icecheck.targets.adaptations import Adaptations
 from icecheck.targets.offer import Offer
 from icecheck.targets.target import Target, UsageError
 from icecheck.wire.connection import Connection, TargetUnusable, Wire
@@ -89,7 +89,7 @@ def open_session(
             on_exchange=on_exchange,
             journal=journal,
             worker=worker,
-            accommodations=Accommodations(target.location_root, places_namespaces=True),
+            adaptations=Adaptations(target.location_root, places_namespaces=True),
             config_url=target.base_url,
             ledgered=ledgered,
         )

@@ -23,7 +23,7 @@ _PLAN_WITHOUT_ID = declare(
     "plan-without-id", "Submits a plan without an id to ask for it with", Severity.REFUSED
 )
 _PLAN_FAILED_WITHOUT_ERROR = declare(
-    "plan-failed-without-error", "Tells of a failed plan without an error", Severity.SHAPE
+    "plan-failed-without-error", "Reports a failed plan without an error", Severity.SHAPE
 )
 _TASKS_BEFORE_COMPLETION = declare(
     "tasks-before-completion", "Sends the tasks of a plan that is not completed", Severity.SHAPE

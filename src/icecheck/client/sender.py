@@ -92,7 +92,7 @@ class Sender:
 
         Raises NotOffered for an object that the catalog does not take there.
         """
-        known = self.session.accommodations
+        known = self.session.adaptations
         operation = self.session.contract.operations[operation_id]
         if refusal := known.refuses(operation, names, body):
             raise NotOffered(refusal)

@@ -11,7 +11,7 @@ from icecheck.contract import Contract
 from icecheck.ownership.ledger import Entry, Ledger
 from icecheck.ownership.ledger_file import LedgerFile
 from icecheck.replies.schema import SchemaJudge
-from icecheck.targets.adaptations import Accommodations
+from icecheck.targets.adaptations import Adaptations
 from icecheck.targets.offer import Offer
 from icecheck.targets.target import Namespace, Target
 from icecheck.wire.connection import Connection
@@ -54,7 +54,7 @@ class SessionSummary:
     capabilities: dict[str, bool | None] = field(default_factory=dict)
     needed_by: dict[str, list[str]] = field(default_factory=dict)
     undeclared: dict[str, str] = field(default_factory=dict)
-    accommodations: list[str] = field(default_factory=list)
+    adaptations: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -96,7 +96,7 @@ class Session:
     """The setup that checks share, once one has asked for it; ``client.shared_setup`` sets it."""
     at_close: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
     """Callbacks that remove things before the connection is closed, the newest first."""
-    accommodations: Accommodations = field(default_factory=Accommodations)
+    adaptations: Adaptations = field(default_factory=Adaptations)
     strangers: bool = False
     """Whether something other than the catalog has answered in its place for a while."""
     config_url: str = ""
@@ -162,7 +162,7 @@ class Session:
             capabilities=dict(self.capabilities),
             needed_by={name: sorted(ids) for name, ids in self.needed_by.items()},
             undeclared=dict(self.undeclared),
-            accommodations=[redactor.text(each) for each in self.accommodations.records],
+            adaptations=[redactor.text(each) for each in self.adaptations.records],
         )
 
     def close(self) -> None:

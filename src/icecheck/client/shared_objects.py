@@ -7,10 +7,10 @@ from typing import Any, Protocol
 from icecheck.contract import Changes, Operation
 from icecheck.wire.exchange import Exchange, Step
 
-__all__ = ["GROUNDWORK", "Named", "SharedObject"]
+__all__ = ["SETUP_ORDINAL", "Named", "SharedObject"]
 
-GROUNDWORK = 0
-"""The ordinal of exchanges before a check's own, which count from 1."""
+SETUP_ORDINAL = 0
+"""The ordinal of the exchanges that made the shared setup; a check's own count from 1."""
 
 
 class Named(Protocol):
@@ -27,7 +27,7 @@ class SharedObject:
 
     thing: Any
     made: tuple[Exchange, ...]
-    hand_on: Callable[["SharedObject"], None]
+    give_back: Callable[["SharedObject"], None]
 
     def may_be_changed_by(
         self, exchanges: Iterable[Exchange], operations: Mapping[str, Operation]

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.session import Session
-from icecheck.client.shared_objects import GROUNDWORK, Named, SharedObject
+from icecheck.client.shared_objects import SETUP_ORDINAL, Named, SharedObject
 from icecheck.replies.expect import Blocked
 from icecheck.targets.target import Namespace
 from icecheck.wire.exchange import Exchange
@@ -23,58 +23,58 @@ class SharedSetup:
     this gives one finding, and a temporary failure blocks no later check. Threads may share it.
     """
 
-    def __init__(self, anybody: Catalog) -> None:
-        session = anybody.session
+    def __init__(self, catalog: Catalog) -> None:
+        session = catalog.session
         worker = f"_{session.worker}" if session.worker else ""
         self._session = session
         self._namespace = (*session.isolation.base, f"{session.owner}_home{worker}")
-        self._speaker = anybody.apart(session.probe_id("home"))
+        self._maker = catalog.apart(session.probe_id("home"))
         self._made: Exchange | None = None
         self._lenders: dict[str, Catalog] = {}
         self._idle: dict[str, list[SharedObject]] = {}
 
-    def enter(self, guest: Catalog, make: Callable[[Catalog, Namespace], None]) -> Namespace:
+    def namespace(self, borrower: Catalog, make: Callable[[Catalog, Namespace], None]) -> Namespace:
         """Make the namespace if it is not there yet, and return its path; raises like ``make``."""
         with self._session.sharing:
             if self._made is None:
-                with _groundwork(guest, self._speaker):
-                    make(self._speaker, self._namespace)
-                self._made = self._speaker.exchanges[-1]
-        guest.stand_on((self._made,))
+                with _blamed_on(borrower, self._maker):
+                    make(self._maker, self._namespace)
+                self._made = self._maker.exchanges[-1]
+        borrower.note_setup((self._made,))
         return self._namespace
 
-    def lend(self, guest: Catalog, kind: str, make: Callable[[Catalog], T]) -> T:
+    def lend(self, borrower: Catalog, kind: str, make: Callable[[Catalog], T]) -> T:
         """Lend an object that is as it was made, and return it; raises like ``make``.
 
         Checks that run after one another get the same object, and so does a check that asks twice.
         """
-        if kind not in guest.borrowed:
+        if kind not in borrower.borrowed:
             with self._session.sharing:
                 idle = self._idle.setdefault(kind, [])
-                guest.borrowed[kind] = idle.pop() if idle else self._new(guest, kind, make)
-        borrowed = guest.borrowed[kind]
-        guest.stand_on(borrowed.made)
+                borrower.borrowed[kind] = idle.pop() if idle else self._new(borrower, kind, make)
+        borrowed = borrower.borrowed[kind]
+        borrower.note_setup(borrowed.made)
         thing: T = borrowed.thing
         return thing
 
     def remove(self) -> None:
         """Remove everything; objects that cannot be removed are residue."""
-        for speaker in (*self._lenders.values(), self._speaker):
-            speaker.undo()
+        for maker in (*self._lenders.values(), self._maker):
+            maker.undo()
 
-    def _new(self, guest: Catalog, kind: str, make: Callable[[Catalog], T]) -> SharedObject:
+    def _new(self, borrower: Catalog, kind: str, make: Callable[[Catalog], T]) -> SharedObject:
         if kind not in self._lenders:
-            self._lenders[kind] = guest.apart(self._session.probe_id(f"shared-{kind}"))
+            self._lenders[kind] = borrower.apart(self._session.probe_id(f"shared-{kind}"))
         lender = self._lenders[kind]
         before = len(lender.exchanges)
-        with _groundwork(guest, lender):
+        with _blamed_on(borrower, lender):
             thing = make(lender)
 
-        def hand_on(used: SharedObject) -> None:
+        def give_back(used: SharedObject) -> None:
             with self._session.sharing:
                 self._idle.setdefault(kind, []).append(used)
 
-        return SharedObject(thing, tuple(lender.exchanges[before:]), hand_on)
+        return SharedObject(thing, tuple(lender.exchanges[before:]), give_back)
 
 
 def shared_setup(catalog: Catalog) -> SharedSetup:
@@ -96,11 +96,11 @@ def remove_shared(session: Session) -> None:
 
 
 @contextlib.contextmanager
-def _groundwork(guest: Catalog, speaker: Catalog) -> Iterator[None]:
+def _blamed_on(borrower: Catalog, maker: Catalog) -> Iterator[None]:
     """Attribute a failed shared step to the check that needs it, like its own arrange steps."""
-    before = len(speaker.exchanges)
+    before = len(maker.exchanges)
     try:
         yield
     except Blocked as blocked:
-        guest.stand_on(speaker.exchanges[before:])
-        raise Blocked(blocked.by, blocked.reason, exchange=GROUNDWORK) from None
+        borrower.note_setup(maker.exchanges[before:])
+        raise Blocked(blocked.by, blocked.reason, exchange=SETUP_ORDINAL) from None

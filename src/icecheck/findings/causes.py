@@ -33,7 +33,7 @@ _UNREACHABLE = declare(
 )
 _CREDENTIALS_ENDED = declare(
     CREDENTIALS,
-    "The catalog accepts the run's credentials no more",
+    "The catalog no longer accepts the run's credentials",
     Severity.REFUSED,
     told=("an arrange step that works", "a failure"),
     answer_in_id=False,

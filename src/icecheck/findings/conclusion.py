@@ -110,11 +110,11 @@ def _profile_status(claimed: bool, verdicts: Sequence[Verdict], must: Mapping[st
     if not claimed:
         return "not-claimed"
     blocked = [v for v in verdicts if v.level is Level.MUST and v.outcome is Outcome.BLOCKED]
-    by_weather = bool(blocked) and all(v.unanswered for v in blocked)
-    if must["fail"] or (blocked and not by_weather):
+    unavailable = bool(blocked) and all(v.unanswered for v in blocked)
+    if must["fail"] or (blocked and not unavailable):
         return "not-conformant"
     proven = any(v.level is Level.MUST and v.outcome is Outcome.PASS for v in asked_of(verdicts))
-    if by_weather or must["error"] or not proven:
+    if unavailable or must["error"] or not proven:
         return "not-verified"
     gaps = {SkipKind.MISSING_FIXTURE, SkipKind.EXCLUDED_BY_USER, SkipKind.SAFETY_LEVEL}
     if any(v.level is Level.MUST and v.skip and v.skip.kind in gaps for v in verdicts):

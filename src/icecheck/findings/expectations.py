@@ -15,15 +15,15 @@ from typing import Any
 
 from icecheck.findings.conclusion import conclude
 from icecheck.findings.expected_failures import (
+    EntryFailure,
+    EntryMatch,
+    EntryResult,
     Expectation,
     ExpectationFile,
     ExpectationKind,
     Expectations,
+    FailedEntry,
     FailsWith,
-    Mark,
-    Met,
-    Unmet,
-    UnmetKind,
 )
 from icecheck.findings.verdict import Outcome, Run, Verdict
 from icecheck.targets.settings_file import TABLE
@@ -37,9 +37,9 @@ __all__ = [
     "failures_of",
     "in_force",
     "is_foreseen",
-    "met_by",
     "parse",
     "refuse_unknown_checks",
+    "result_of_entry",
 ]
 
 BLOCKED = "blocked"
@@ -230,8 +230,8 @@ def apply(run: Run, file: ExpectationFile, selection: Selection) -> Run:
     for verdict in run.verdicts:
         entry = entry_for(verdict.check, causes.get(verdict.check), lasting)
         if entry is not None:
-            met = met_by(entry, verdict, selected=verdict.check in selection.checks)
-            marks.append(Mark(verdict.check, entry, met))
+            met = result_of_entry(entry, verdict, selected=verdict.check in selection.checks)
+            marks.append(EntryMatch(verdict.check, entry, met))
     found = (
         _unmet(entry, [m for m in marks if m.entry is entry], run, causes, selection)
         if entry in lasting
@@ -262,7 +262,7 @@ def entry_for(check: str, cause: str | None, entries: Sequence[Expectation]) -> 
     return next((e for e in entries if e.names(check, cause)), None)
 
 
-def met_by(entry: Expectation, verdict: Verdict, *, selected: bool = True) -> Met:
+def result_of_entry(entry: Expectation, verdict: Verdict, *, selected: bool = True) -> EntryResult:
     """Return how a verdict compares with the entry that names it.
 
     A check that could not be judged for want of a usable answer is no known failure, unless
@@ -271,26 +271,26 @@ def met_by(entry: Expectation, verdict: Verdict, *, selected: bool = True) -> Me
     failing = verdict.outcome in _FAILING
     match entry.kind:
         case ExpectationKind.WAIVED if verdict.outcome is not Outcome.SKIP:
-            return Met.AS_EXPECTED
+            return EntryResult.AS_EXPECTED
         case ExpectationKind.FLAKY if failing or verdict.outcome is Outcome.PASS:
-            return Met.AS_EXPECTED
+            return EntryResult.AS_EXPECTED
         case ExpectationKind.KNOWN_FAILURE if failing:
             ways = failures_of(verdict)
             if entry.fails_with and all(any(w.covers(*f) for w in entry.fails_with) for f in ways):
-                return Met.AS_EXPECTED
+                return EntryResult.AS_EXPECTED
             if verdict.unanswered:
-                return Met.NOT_JUDGED
-            return Met.FAILS_DIFFERENTLY if entry.fails_with else Met.AS_EXPECTED
+                return EntryResult.NOT_JUDGED
+            return EntryResult.FAILS_DIFFERENTLY if entry.fails_with else EntryResult.AS_EXPECTED
         case ExpectationKind.KNOWN_FAILURE if verdict.outcome is Outcome.PASS and selected:
-            return Met.PASSES
+            return EntryResult.PASSES
         case _:
-            return Met.NOT_JUDGED
+            return EntryResult.NOT_JUDGED
 
 
 def is_foreseen(verdict: Verdict, entries: Sequence[Expectation]) -> bool:
     """Return whether an entry that names the check by its id excuses its outcome."""
     entry = entry_for(verdict.check, None, entries)
-    return entry is not None and met_by(entry, verdict) is Met.AS_EXPECTED
+    return entry is not None and result_of_entry(entry, verdict) is EntryResult.AS_EXPECTED
 
 
 def in_force(file: ExpectationFile | None, today: date) -> tuple[Expectation, ...]:
@@ -311,39 +311,39 @@ def _cause_ids(run: Run) -> dict[str, str]:
 
 def _expired(
     entry: Expectation, run: Run, causes: Mapping[str, str], selection: Selection
-) -> Unmet | None:
+) -> FailedEntry | None:
     named = [v for v in run.verdicts if entry.names(v.check, causes.get(v.check))]
     if not named and not _in_selection(entry, selection):
         return None
     failing = tuple(v.check for v in named if v.outcome in _FAILING)
     todo = "it still fails: set a new date or repair it" if failing else "remove it"
-    return Unmet(UnmetKind.EXPIRED, entry, failing, f"expired on {entry.expires}; {todo}")
+    return FailedEntry(EntryFailure.EXPIRED, entry, failing, f"expired on {entry.expires}; {todo}")
 
 
 def _unmet(
     entry: Expectation,
-    marks: Sequence[Mark],
+    marks: Sequence[EntryMatch],
     run: Run,
     causes: Mapping[str, str],
     selection: Selection,
-) -> Unmet | None:
+) -> FailedEntry | None:
     """Return what is wrong with an entry that is in force, the most severe problem first."""
-    differing = tuple(m.check for m in marks if m.met is Met.FAILS_DIFFERENTLY)
-    passing = tuple(m.check for m in marks if m.met is Met.PASSES)
+    differing = tuple(m.check for m in marks if m.met is EntryResult.FAILS_DIFFERENTLY)
+    passing = tuple(m.check for m in marks if m.met is EntryResult.PASSES)
     if differing:
         ways = failures_of(next(v for v in run.verdicts if v.check == differing[0]))
         said = "; ".join(f"{symptom}, got {actual}" for symptom, actual in ways)
         why = f"fails in another way than `fails_with` says: {said}"
-        return Unmet(UnmetKind.FAILS_DIFFERENTLY, entry, differing, why)
+        return FailedEntry(EntryFailure.FAILS_DIFFERENTLY, entry, differing, why)
     if passing:
-        rest = any(m.met is Met.AS_EXPECTED for m in marks)
+        rest = any(m.met is EntryResult.AS_EXPECTED for m in marks)
         todo = "name only those that fail" if rest else "remove the entry"
-        return Unmet(UnmetKind.STALE, entry, passing, f"known to fail, but passes: {todo}")
+        return FailedEntry(EntryFailure.STALE, entry, passing, f"known to fail, but passes: {todo}")
     if marks or not run.complete or not _in_selection(entry, selection):
         return None
     taken = any(entry.names(v.check, causes.get(v.check)) for v in run.verdicts)
     why = "earlier entries name all its checks" if taken else "it matches nothing in this run"
-    return Unmet(UnmetKind.STALE, entry, (), f"{why}: remove it")
+    return FailedEntry(EntryFailure.STALE, entry, (), f"{why}: remove it")
 
 
 def _in_selection(entry: Expectation, selection: Selection) -> bool:

@@ -8,15 +8,15 @@ from fnmatch import fnmatchcase
 
 __all__ = [
     "NOTHING_EXPECTED",
+    "EntryFailure",
+    "EntryMatch",
+    "EntryResult",
     "Expectation",
     "ExpectationFile",
     "ExpectationKind",
     "Expectations",
+    "FailedEntry",
     "FailsWith",
-    "Mark",
-    "Met",
-    "Unmet",
-    "UnmetKind",
 ]
 
 
@@ -28,7 +28,7 @@ class ExpectationKind(StrEnum):
     WAIVED = "waived"
 
 
-class Met(StrEnum):
+class EntryResult(StrEnum):
     """How the outcome of a check compares with the entry that names it."""
 
     AS_EXPECTED = "as-expected"
@@ -37,7 +37,7 @@ class Met(StrEnum):
     NOT_JUDGED = "not-judged"
 
 
-class UnmetKind(StrEnum):
+class EntryFailure(StrEnum):
     """Why an entry fails the gate."""
 
     FAILS_DIFFERENTLY = "fails-differently"
@@ -106,24 +106,24 @@ class ExpectationFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class EntryMatch:
     """The mark of one check: the entry that names it, and how the outcome compares with it."""
 
     check: str
     entry: Expectation
-    met: Met
+    met: EntryResult
 
     @property
     def excuses(self) -> bool:
         """Whether the entry keeps the check out of the gate."""
-        return self.met is Met.AS_EXPECTED
+        return self.met is EntryResult.AS_EXPECTED
 
 
 @dataclass(frozen=True, slots=True)
-class Unmet:
+class FailedEntry:
     """One entry that fails the gate, the checks that show it, and what to do about it."""
 
-    kind: UnmetKind
+    kind: EntryFailure
     entry: Expectation
     checks: tuple[str, ...]
     why: str
@@ -134,8 +134,8 @@ class Expectations:
     """How a run compares with the entries of a file: a mark for each check that an entry names."""
 
     file: ExpectationFile | None = None
-    marks: tuple[Mark, ...] = ()
-    unmet: tuple[Unmet, ...] = ()
+    marks: tuple[EntryMatch, ...] = ()
+    unmet: tuple[FailedEntry, ...] = ()
 
     @property
     def excused(self) -> frozenset[str]:
@@ -148,7 +148,7 @@ class Expectations:
         return frozenset(m.check for m in self.marks if m.entry.kind is ExpectationKind.WAIVED)
 
     @property
-    def by_check(self) -> dict[str, Mark]:
+    def by_check(self) -> dict[str, EntryMatch]:
         """Check id -> its mark."""
         return {m.check: m for m in self.marks}
 
@@ -161,8 +161,8 @@ class Expectations:
         if not self.unmet or not explained.issuperset(failing):
             return None
         kinds = {unmet.kind for unmet in self.unmet}
-        first = next(kind for kind in UnmetKind if kind in kinds)
-        return f"{first}-expectation" if first is not UnmetKind.FAILS_DIFFERENTLY else str(first)
+        first = next(kind for kind in EntryFailure if kind in kinds)
+        return f"{first}-expectation" if first is not EntryFailure.FAILS_DIFFERENTLY else str(first)
 
 
 NOTHING_EXPECTED = Expectations()

@@ -187,7 +187,7 @@ def _lines(card: Card) -> Iterator[str]:
 def _note(card: Card) -> str:
     """Return the note that says what a reader has to put into the curl lines below."""
     token = "$ICECHECK_TOKEN stands for your token" * ("$ICECHECK_TOKEN" in card.curl)
-    again = "uuids and places that the catalog makes up are others each time" * bool(card.arrange)
+    again = "uuids and locations that the catalog assigns differ each time" * bool(card.arrange)
     return "; ".join(filter(None, (token, again)))
 
 

@@ -41,7 +41,7 @@ _NEVER_REFUSES = declare(
     "never-refuses",
     "Refuses nothing: answers {actual} where {expected} is due",
     Severity.FALSE_OR_LOST,
-    "every client: it sees no error where it has made one",
+    "every client: it sees no error although its request was wrong",
     answer_in_id=False,
 )
 
@@ -234,7 +234,7 @@ def _transactions(seen: Seen) -> Iterator[Join]:
     whole = _of(seen, _LOST_IN_TRANSACTION)
     parts = _of(seen, _HALF_VISIBLE)
     if whole and parts:
-        yield Join(whole | parts, "a reader comes between the commits that a transaction became")
+        yield Join(whole | parts, "a reader sees a state between the commits of one transaction")
 
 
 def _as_transaction(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
@@ -246,7 +246,7 @@ def _names_given_twice(seen: Seen) -> Iterator[Join]:
     whole = frozenset(g.key for g in seen.groups if g.key == _TAKEN_TWICE)
     raced = _of(seen, _DUPLICATE_SUCCESS)
     if whole and raced:
-        yield Join(whole | raced, "a name that is taken is given again, with or without a race")
+        yield Join(whole | raced, "a name in use is given again, also without a race")
 
 
 def _competing_clients(seen: Seen) -> Iterator[Join]:
@@ -258,7 +258,7 @@ def _competing_clients(seen: Seen) -> Iterator[Join]:
         explained |= _of(seen, _DUPLICATE_SUCCESS)
     anomalies = {g.key for g in seen.groups if g.key.symptom.is_a(ANOMALY)} - explained
     if len(anomalies) > 1:
-        yield Join(frozenset(anomalies), "the catalog does not keep competing clients apart")
+        yield Join(frozenset(anomalies), "the catalog does not isolate concurrent requests")
 
 
 def _as_competing(_seen: Seen, groups: Sequence[Group]) -> CauseKey:

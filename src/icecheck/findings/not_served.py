@@ -22,7 +22,7 @@ NOT_SERVED_STATUSES = frozenset({404, 405, 406, 501})
 """The statuses with which an operation that is not served is answered."""
 NOT_SERVED = declare(
     "not-served",
-    "Claims operations and answers them with {actual}, as if nobody had written them",
+    "Claims operations that it does not implement, and answers them with {actual}",
     Severity.REFUSED,
 )
 ONE_ANSWER = declare(

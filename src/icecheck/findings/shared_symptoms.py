@@ -94,13 +94,13 @@ ANSWER_DIFFERS_FROM_LOAD = declare(
 )
 LEAK = declare(
     "leak",
-    "Answers whoever has no right to an answer: {what}",
+    "Answers a caller who has no right to the answer: {what}",
     Severity.EXPOSED,
     "every client: what the catalog guards is open to others",
 )
 _ALTERED = declare(
     "leak:altered-success",
-    "Hides things from whoever has no right to them, and says success",
+    "Answers a caller without the right with success and a shortened answer",
     Severity.EXPOSED,
     "every client without the right: what is hidden passes for missing",
 )
@@ -136,11 +136,13 @@ LISTED_TWICE = declare("listed-twice", "Lists one thing twice", Severity.SHAPE)
 ERROR_TYPE = declare(
     "error-type", "error.type is not the name that the document gives", Severity.WORDING
 )
-VALUE = declare("value", "Not so: {what}", Severity.SHAPE, values_in_title=False)
+VALUE = declare(
+    "value", "A value is not the one that is due: {what}", Severity.SHAPE, values_in_title=False
+)
 """The symptom of a member with a wrong value; only the check can say what that means."""
 ANOMALY = declare(
     "anomaly",
-    "Clients that work at the same time are told what cannot be true together: {what}",
+    "Answers to concurrent clients contradict each other: {what}",
     Severity.FALSE_OR_LOST,
     NOT_AS_ACKNOWLEDGED,
     values_in_title=False,
@@ -155,6 +157,6 @@ ENDPOINT_NOT_SERVED = declare(
 )
 SPELLING_CHANGES_THE_ANSWER = declare(
     "spelling-changes-the-answer",
-    "Answers one request otherwise when it is spelled otherwise",
+    "Answers one request differently when it is spelled in another way",
     Severity.FALSE_OR_LOST,
 )

@@ -29,7 +29,7 @@ NOBODY = "no known client"
 """The client impact of a finding when no client is known to be affected."""
 # Client impacts that findings of several kinds share.
 NOT_AS_ACKNOWLEDGED = "every client: what was acknowledged is not what is there"
-UNNAMED_CHANGED = "every client: what nobody named is changed"
+UNNAMED_CHANGED = "every client: something that the request does not name is changed"
 NOT_ALL_SEEN = "every client: it does not see all that is there"
 ANOTHER_THING = "every client: it works with something else than it named"
 OTHER_ROWS = "every client that has its scans planned: it reads other rows than there are"

@@ -8,10 +8,10 @@ from typing import Any
 from icecheck.contract import Level
 from icecheck.findings.expected_failures import (
     NOTHING_EXPECTED,
+    EntryFailure,
+    EntryResult,
     ExpectationKind,
     Expectations,
-    Met,
-    UnmetKind,
 )
 from icecheck.findings.statuses import Statuses, what_is_wrong, wrong_status_severity
 from icecheck.findings.symptoms import Severity, Symptom
@@ -179,8 +179,8 @@ class Verdict:
     @property
     def unanswered(self) -> bool:
         """Whether this check could not be judged because no usable answer came."""
-        weather = {TARGET, CREDENTIALS}.intersection(self.blocked_by)
-        return self.outcome is Outcome.BLOCKED and bool(weather)
+        without_answer = {TARGET, CREDENTIALS}.intersection(self.blocked_by)
+        return self.outcome is Outcome.BLOCKED and bool(without_answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,13 +277,13 @@ def totals_of(
     failed = frozenset(v.check for v in verdicts if v.outcome in failing)
     excused = [m for m in expectations.marks if m.excuses and m.check in failed]
     flaky = sum(m.entry.kind is ExpectationKind.FLAKY for m in excused)
-    passing = sum(m.met is Met.PASSES for m in expectations.marks)
+    passing = sum(m.met is EntryResult.PASSES for m in expectations.marks)
     return {
         **totals,
         "executed": totals["pass"] + totals["fail"],
         "passive": len(verdicts) - len(asked_of(verdicts)),
         "unexpected": sum(totals[o] for o in failing) - len(excused) + passing,
         "expected_failures": len(excused) - flaky,
-        "stale_expectations": sum(u.kind is UnmetKind.STALE for u in expectations.unmet),
+        "stale_expectations": sum(u.kind is EntryFailure.STALE for u in expectations.unmet),
         "flaky": flaky,
     }

@@ -76,8 +76,8 @@ class Breaker:
                 verdict = self._after_silence(check, resources, verdict)
             elif disturbed != self._disturbed:
                 verdict = self._judge(check, resources, attempt=2)
-            elif self._stranger():
-                verdict = self._after_strangers(check, resources, verdict)
+            elif self._foreign_answer():
+                verdict = self._after_foreign_answers(check, resources, verdict)
             self._unanswered = self._unanswered + 1 if verdict.unanswered else 0
             if self._unanswered >= _UNANSWERED_MAX:
                 many = f"{_UNANSWERED_MAX} checks in a row got no usable answer"
@@ -116,7 +116,7 @@ class Breaker:
                 self.why, self._blocked_by = verdict.summary, verdict.blocked_by
             elif not self._answers_again():
                 self.why = f"the catalog gives no usable answer any more: {verdict.summary}"
-                self._session.connection.resign()
+                self._session.connection.stop_retrying()
             elif self._is_lost():
                 self.why = _FORGOT
             if self.why or not verdict.unanswered:
@@ -124,7 +124,7 @@ class Breaker:
             verdict = self._judge(check, resources, attempt)
         return verdict
 
-    def _after_strangers(
+    def _after_foreign_answers(
         self, check: Check, resources: Mapping[str, Any] | None, verdict: Verdict
     ) -> Verdict:
         """Wait until the catalog itself answers, and judge the check again with new names.
@@ -133,7 +133,7 @@ class Breaker:
         """
         waited, pause = 0.0, _FIRST_PAUSE_SECONDS
         self._session.strangers = True
-        while words := self._stranger():
+        while words := self._foreign_answer():
             if waited >= _PATIENCE_SECONDS:
                 self.why = (
                     f"since {check.id} something else answers in the catalog's place: {words}, "
@@ -181,7 +181,7 @@ class Breaker:
             else:
                 return True
 
-    def _stranger(self) -> str:
+    def _foreign_answer(self) -> str:
         """Return in words what answers in the catalog's place, or "" if the catalog does.
 
         Both a load that worked before and a list must be answered so.

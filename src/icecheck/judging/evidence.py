@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from icecheck.client.catalog import Catalog
-from icecheck.client.shared_objects import GROUNDWORK
+from icecheck.client.shared_objects import SETUP_ORDINAL
 from icecheck.findings.verdict import Evidence, Finding
 from icecheck.wire.exchange import Exchange, Step, as_curl
 from icecheck.wire.redaction import Redactor
@@ -25,19 +25,19 @@ def evidence_of(catalog: Catalog, ordinal: int | None) -> tuple[Evidence, ...]:
     if ordinal is not None:
         told = [e for e in told if e.ordinal <= ordinal]
     arranged = [e for e in told[:-_EXCHANGES_MAX] if e.step is Step.GIVEN]
-    shown = [*_groundwork(catalog, told), *arranged, *told[-_EXCHANGES_MAX:]]
+    shown = [*_setup_exchanges(catalog, told), *arranged, *told[-_EXCHANGES_MAX:]]
     redactor = catalog.session.connection.redactor
     return tuple(evidence_from(e, as_curl(e)) for e in map(redactor.exchange, shown))
 
 
-def _groundwork(catalog: Catalog, told: Sequence[Exchange]) -> Iterator[Exchange]:
+def _setup_exchanges(catalog: Catalog, told: Sequence[Exchange]) -> Iterator[Exchange]:
     """Yield the exchanges that made what a check used and has not made itself."""
     owner, root = catalog.session.owner, catalog.session.root_made
     # All names of the run contain its token, so that one in the requests means the root was used.
     if root is not None and any(owner in f"{e.url} {e.request_body!r}" for e in told):
-        yield replace(root, ordinal=GROUNDWORK)
-    for made in catalog.groundwork:
-        yield replace(made, ordinal=GROUNDWORK)
+        yield replace(root, ordinal=SETUP_ORDINAL)
+    for made in catalog.setup_exchanges:
+        yield replace(made, ordinal=SETUP_ORDINAL)
 
 
 def finding_without_secrets(finding: Finding, redactor: Redactor) -> Finding:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from icecheck.client.catalog import Catalog
-from icecheck.client.shared_objects import GROUNDWORK
+from icecheck.client.shared_objects import SETUP_ORDINAL
 from icecheck.findings.shared_symptoms import SUITE_ERROR
 from icecheck.findings.verdict import (
     CREDENTIALS,
@@ -142,7 +142,7 @@ def _blocked_by_shape(catalog: Catalog, error: Exception) -> Blocked | None:
         return None
     blocked = blocked_by_shape(body.exchange, catalog.session.schemas)
     if blocked and body.exchange.check != catalog.check_id:
-        return Blocked(blocked.by, blocked.reason, exchange=GROUNDWORK)
+        return Blocked(blocked.by, blocked.reason, exchange=SETUP_ORDINAL)
     return blocked
 
 

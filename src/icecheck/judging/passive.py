@@ -36,7 +36,7 @@ _ERROR_CODE = declare(
     "error-code",
     "error.code differs from the HTTP status",
     Severity.SHAPE,
-    "Spark: goes by error.code, and takes it for another error",
+    "Spark: reads error.code, and handles the answer as another error",
     values_in_title=False,
 )
 

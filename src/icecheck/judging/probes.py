@@ -8,15 +8,16 @@ from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import (
     given_commit,
-    given_home,
     given_namespace,
     given_snapshot,
     given_table,
     reloaded,
+    shared_namespace,
 )
 from icecheck.client.table import Table
 from icecheck.findings.verdict import SkipKind
-from icecheck.replies.expect import SHAPE_ERRORS, Blocked, NotOffered, Reply, Violation
+from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
+from icecheck.replies.ill_shaped import IllShaped, ill_shaped_reads_named
 
 __all__ = ["CAPABILITIES", "DOES_NOT", "Trait", "has_capability", "is_refusal", "offered", "saw"]
 
@@ -55,9 +56,10 @@ def _known(catalog: Catalog, name: str) -> bool:
             raise ValueError(f"{name} has no probe: a check says what it saw")
         prober = Catalog(catalog.session, catalog.session.probe_id(name))
         try:
-            found = probe(prober)
+            with ill_shaped_reads_named(prober.handed_out):
+                found = probe(prober)
             known.update(found if isinstance(found, dict) else {name: found})
-        except (Blocked, NotOffered, Violation, *SHAPE_ERRORS):
+        except (Blocked, IllShaped, NotOffered, Violation):
             pass
         finally:
             prober.undo()
@@ -138,7 +140,7 @@ def _pagination(catalog: Catalog) -> bool:
 
 
 def _stage_create(catalog: Catalog) -> bool:
-    namespace = given_home(catalog)
+    namespace = shared_namespace(catalog)
     body = bodies.create_table_body(catalog.new_name(), stage_create=True)
     return _unless_refused(catalog, catalog.create_table(namespace, body))
 
@@ -156,7 +158,7 @@ def _unless_refused(catalog: Catalog, reply: Reply) -> bool:
 
 def _format_version(version: int) -> Callable[[Catalog], bool]:
     def probe(catalog: Catalog) -> bool:
-        namespace = given_home(catalog)
+        namespace = shared_namespace(catalog)
         body = bodies.create_table_body(
             catalog.new_name(), properties={"format-version": str(version)}
         )
@@ -179,7 +181,10 @@ def _snapshots(catalog: Catalog) -> dict[str, bool]:
         given_commit(catalog, table, [named])
         return {"metadata-only-snapshots": False}
     found = {"metadata-only-snapshots": True}
-    with contextlib.suppress(Blocked, NotOffered, Violation, *SHAPE_ERRORS):
+    with (
+        contextlib.suppress(Blocked, IllShaped, NotOffered, Violation),
+        ill_shaped_reads_named(catalog.handed_out),
+    ):
         _refs_and_history(catalog, table, added["snapshot-id"], found)
     return found
 
@@ -207,9 +212,7 @@ def _etag(catalog: Catalog) -> bool:
 
 
 def _names_with(what: str) -> Trait:
-    return Trait(
-        "createNamespace", f"objects cannot be called by names with {what}, however they are quoted"
-    )
+    return Trait("createNamespace", f"objects cannot have names with {what}, quoted or not")
 
 
 CAPABILITIES: dict[str, Trait] = {

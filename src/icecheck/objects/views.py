@@ -6,7 +6,7 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import arrange, given_home, shared_object
+from icecheck.client.given import arrange, shared_namespace, shared_object
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.findings.symptoms import NOT_ALL_SEEN, UNNAMED_CHANGED, Severity, declare
 from icecheck.findings.verdict import SkipKind
@@ -181,7 +181,7 @@ def given_view(catalog: Catalog, namespace: Namespace | None = None, **members: 
 
     ``members`` are those of ``create_view_body``.
     """
-    where = given_home(catalog) if namespace is None else namespace
+    where = shared_namespace(catalog) if namespace is None else namespace
     name = catalog.new_name()
     body = create_view_body(name, **{"version": view_version(namespace=where), **members})
     reply = arrange(catalog, "createView", lambda: catalog.create_view(where, body))

@@ -10,7 +10,7 @@ from icecheck.targets.target import Namespace
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.unreachable import Unreachable
 
-__all__ = ["Remover", "look_at", "remove_all", "says_gone"]
+__all__ = ["Remover", "is_gone", "load_object", "remove_all"]
 
 _KINDS = (Object.NAMESPACE, Object.TABLE, Object.VIEW)
 # With these statuses, an earlier attempt may have made the object.
@@ -115,8 +115,8 @@ def _was_never_made(catalog: Remover, entry: Entry) -> bool:
 
     If the catalog refuses both, an object whose creation it refused was not made.
     """
-    found = look_at(catalog, entry)
-    if found is not None and (found.ok or says_gone(found)):
+    found = load_object(catalog, entry)
+    if found is not None and (found.ok or is_gone(found)):
         return not found.ok
     listed = _is_listed(catalog, entry)
     return _was_refused(catalog, entry) if listed is None else not listed
@@ -163,7 +163,7 @@ def _is_listed(catalog: Remover, entry: Entry) -> bool | None:
         return None
 
 
-def look_at(catalog: Remover, entry: Entry) -> Reply | None:
+def load_object(catalog: Remover, entry: Entry) -> Reply | None:
     """Return the answer to a load of an object; None where the catalog claims no load for it."""
     loads = catalog.contract.operation_that(Action.LOAD, entry.kind)
     if not catalog.claims(loads):
@@ -174,7 +174,7 @@ def look_at(catalog: Remover, entry: Entry) -> Reply | None:
     return catalog.call(loads, names)
 
 
-def says_gone(reply: Reply) -> bool:
+def is_gone(reply: Reply) -> bool:
     """Return whether an answer says that there is no such object."""
     return reply.status in {404, 410}
 
@@ -196,7 +196,7 @@ def _listed_in(catalog: Remover, kind: Kind, namespace: Namespace) -> list[Entry
     token = ""
     for _ in range(_PAGES_MAX):
         reply = _page(catalog, kind, namespace, token)
-        if says_gone(reply):
+        if is_gone(reply):
             return found
         try:
             body = reply.json() if reply.ok else None

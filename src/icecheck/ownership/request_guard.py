@@ -13,7 +13,7 @@ from icecheck.findings.symptoms import Severity, declare
 from icecheck.ownership.effects import changes_nothing, read_body
 from icecheck.ownership.ledger import Entry, bears_token
 from icecheck.replies.expect import Violation
-from icecheck.targets.addresses import origin_of, spelled_separator, the_host_is_named
+from icecheck.targets.addresses import is_allowed_host, origin_of, spelled_separator
 from icecheck.targets.offer import Offer, encode_segment
 from icecheck.targets.target import Namespace, Target
 from icecheck.wire.connection import Wire
@@ -61,8 +61,8 @@ class RequestGuard:
         Raises Violation where a plan-id of the catalog cannot be put into a path.
         """
         hosts = self.own.allow_hosts
-        if not the_host_is_named(origin_of(wire.url), origin_of(self.own.base_url), hosts):
-            raise ForeignRequest(f"{wire.method} {wire.url} goes to a host that nobody has named")
+        if not is_allowed_host(origin_of(wire.url), origin_of(self.own.base_url), hosts):
+            raise ForeignRequest(f"{wire.method} {wire.url} goes to a host not named by the user")
         if wire.method in _READING:
             return  # an address to read at may be the catalog's, as for fresh credentials
         operation = self.contract.operations.get(str(wire.operation))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from icecheck.client.adapting import accommodate
+from icecheck.client.adapting import adapt
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions, VendingSettings
@@ -65,7 +65,7 @@ def defective_session(
         # Nobody else uses this mock, so the probe for other users' objects is left out.
         session.keeps_full_namespaces = True
         if from_the_start:
-            accommodate(session)
+            adapt(session)
         else:
             _install(mock, installs)
         yield mock, session

@@ -63,10 +63,10 @@ def _iceberg_session(request: pytest.FixtureRequest) -> "Iterator[Callable[[], O
 
 
 def _opened(config: pytest.Config) -> "Session":
-    """Open a session whose ledger is on disk; raises as `open_session` and `refuse_to_litter`."""
+    """Open a session whose ledger is on disk; raises as `open_session` and `require_deletion`."""
     from dataclasses import replace
 
-    from icecheck.client.deletion_probe import refuse_to_litter
+    from icecheck.client.deletion_probe import require_deletion
     from icecheck.client.opening import open_session
 
     run = _run(config)
@@ -82,7 +82,7 @@ def _opened(config: pytest.Config) -> "Session":
     )
     with contextlib.ExitStack() as undo:
         undo.callback(session.close)
-        refuse_to_litter(session)
+        require_deletion(session)
         undo.pop_all()
     return session
 
@@ -128,7 +128,7 @@ def iceberg_catalog(request: pytest.FixtureRequest) -> "RestCatalog":
     """A pyiceberg catalog: on the test's own warehouse of the mock, or with `--catalog-url` there.
 
     On a real catalog the test may read everything and change what is in `iceberg_namespace`, which
-    is removed at its end; any other change is refused before it is sent (NotOwn).
+    is removed at its end; any other change is refused before it is sent (ForeignObject).
     """
     if running(request.config) is not None:
         own: _OwnCatalog = request.getfixturevalue("_iceberg_own")

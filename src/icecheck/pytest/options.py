@@ -16,7 +16,7 @@ import pytest
 
 from icecheck.targets.options import TARGET_OPTIONS, Kind, TargetOption
 
-__all__ = ["OptionTaken", "Spellings", "add_options", "given", "option"]
+__all__ = ["OptionTaken", "ShortNames", "add_options", "given", "option"]
 
 PREFIX = "icecheck-"
 
@@ -70,9 +70,9 @@ def add_options(
     for name, (settings, words) in ini.items():
         parser.addini(_dest(name), words, type=_ini_type(settings), default=None)
     flags = frozenset(name for name, (settings, _) in kinds.items() if settings is _FLAG)
-    spellings = Spellings(parser, frozenset(kinds), flags, ini)
+    spellings = ShortNames(parser, frozenset(kinds), flags, ini)
     spellings.watch()
-    pluginmanager.register(spellings, Spellings.NAME)
+    pluginmanager.register(spellings, ShortNames.NAME)
 
 
 def _settings(option: TargetOption) -> dict[str, Any]:
@@ -94,14 +94,14 @@ def given(config: pytest.Config, name: str) -> Any:
     if said is None:
         said = config.getini(_dest(f"catalog-{name}"))
     if said is None:
-        spellings = config.pluginmanager.get_plugin(Spellings.NAME)
+        spellings = config.pluginmanager.get_plugin(ShortNames.NAME)
         key = f"catalog-{name}"
         if spellings is not None and key in spellings.own_keys:
             said = config.getini(key.replace("-", "_"))
     return said
 
 
-class Spellings:
+class ShortNames:
     """The short names: each time the command line is read, they are resolved anew.
 
     It is read before conftests are loaded and after it. pytest has no hook for this, and a name

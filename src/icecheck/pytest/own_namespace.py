@@ -21,13 +21,13 @@ from icecheck.ownership.ledger import Entry
 from icecheck.replies.expect import Blocked
 from icecheck.targets.target import Namespace
 
-__all__ = ["NotOwn", "OwnNamespace", "Permit"]
+__all__ = ["ForeignObject", "OwnNamespace", "Permit"]
 
 _READING = frozenset({"GET", "HEAD"})
 _IDENTIFIERS = frozenset({Place.IDENTIFIER, Place.SOURCE, Place.DESTINATION, Place.TABLE_CHANGES})
 
 
-class NotOwn(Exception):
+class ForeignObject(Exception):
     """A request of a test would change an object that is not the test's own; it was not sent."""
 
 
@@ -80,9 +80,10 @@ class OwnNamespace:
         self._session.exchanges.clear()  # no report uses them
 
     def permit(self, method: str, url: str, body: bytes | None) -> Permit:
-        """Enter in the ledger what a request may create; raise NotOwn if it must not be sent.
+        """Enter in the ledger what a request may create.
 
-        ``url`` is the complete URL, as it will be sent.
+        ``url`` is the complete URL, as it will be sent. Raises ForeignObject if the request must
+        not be sent.
         """
         asked = url.partition("?")[0]
         if method == "POST" and asked in self._tokens:
@@ -90,7 +91,7 @@ class OwnNamespace:
         if method == "GET" and asked == self._config:
             return Permit("getConfig", Effect(), ())
         if not asked.startswith(f"{self._base}/v1/"):
-            raise NotOwn(f"{method} {asked} leads away from the catalog at {self._base}")
+            raise ForeignObject(f"{method} {asked} leads away from the catalog at {self._base}")
         prefix = self._session.offer.prefix
         head = f"/v1/{prefix}" if prefix else "/v1"
         rest = asked.removeprefix(_as_sent(self._base + head))
@@ -98,13 +99,15 @@ class OwnNamespace:
         if method in _READING:
             return Permit(asked_for.id if asked_for else "", Effect(), ())
         if asked_for is None:
-            raise NotOwn(f"{method} {asked} is no request that can be told to change only your own")
+            raise ForeignObject(
+                f"{method} {asked} is no request that can be told to change only your own"
+            )
         if asked_for.facts.changes is not Changes.OBJECTS:
             return Permit(asked_for.id, Effect(), ())
         effect = effect_of(asked_for, names, body)
         self._refuse_others(asked_for, names, body, effect)
         if asked_for.id == "dropTable" and _purges(url):
-            raise NotOwn(
+            raise ForeignObject(
                 "a purge deletes files wherever the table's metadata points: drop the table instead"
             )
         return Permit(asked_for.id, effect, tuple(self._catalog.sender.enter(effect)))
@@ -147,7 +150,7 @@ class OwnNamespace:
         if others or not namespaces:
             named = ".".join(others[0]) if others else "something"
             mine = f"its own namespace, {'.'.join(own)}" if own else "nothing: the run only reads"
-            raise NotOwn(
+            raise ForeignObject(
                 f"{operation.id} in {named!r}: on the catalog at {self._base} a "
                 f"test may change {mine}; the fixture iceberg_namespace gives its name"
             )

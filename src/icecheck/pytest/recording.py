@@ -9,8 +9,8 @@ import pytest
 from icecheck.client.catalog import Catalog
 from icecheck.findings.causes import causes_of
 from icecheck.findings.conclusion import ungated_if_unwitnessed
-from icecheck.findings.expectations import entry_for, met_by
-from icecheck.findings.expected_failures import Mark, Met
+from icecheck.findings.expectations import entry_for, result_of_entry
+from icecheck.findings.expected_failures import EntryMatch, EntryResult
 from icecheck.findings.finding_card import card_of
 from icecheck.findings.verdict import Level, Outcome, Verdict
 from icecheck.judging.check import Check, Declaration, bind, declaration_of
@@ -116,7 +116,7 @@ class Recorder:
         runner.take(verdict)
         return verdict
 
-    def _mark_of(self, verdict: Verdict, runner: CheckRunner) -> Mark | None:
+    def _mark_of(self, verdict: Verdict, runner: CheckRunner) -> EntryMatch | None:
         """Return how a verdict compares with the entry that names it; None without an entry.
 
         Its cause is computed for this verdict alone: shared causes are known only at the end.
@@ -126,7 +126,11 @@ class Recorder:
             alone = causes_of([verdict], runner.session.contract.requirements)
             cause = alone[0].id if alone else None
         entry = entry_for(verdict.check, cause, foreseen)
-        return None if entry is None else Mark(verdict.check, entry, met_by(entry, verdict))
+        return (
+            None
+            if entry is None
+            else EntryMatch(verdict.check, entry, result_of_entry(entry, verdict))
+        )
 
     def finished(self, *, whole: bool) -> ProcessReport | None:
         """End the session and return what this process knows; None if there was no session.
@@ -159,7 +163,7 @@ def _check_in(item: pytest.Item) -> Declaration | None:
     return declaration_of(item.obj) if isinstance(item, pytest.Function) else None
 
 
-def _show(item: pytest.Function, verdict: Verdict, mark: Mark | None) -> None:
+def _show(item: pytest.Function, verdict: Verdict, mark: EntryMatch | None) -> None:
     """Map a verdict to a pytest outcome: blocked and error fail, failures below MUST warn."""
     if mark is not None:
         _show_expected(verdict, mark)
@@ -174,16 +178,16 @@ def _show(item: pytest.Function, verdict: Verdict, mark: Mark | None) -> None:
             pytest.fail(card_of(verdict), pytrace=False)
 
 
-def _show_expected(verdict: Verdict, mark: Mark) -> None:
+def _show_expected(verdict: Verdict, mark: EntryMatch) -> None:
     """Map an expected failure to xfail, and a contradicted expectation to a failure."""
     said = f"{mark.entry.kind}: {mark.entry.reason}"
     match mark.met:
-        case Met.AS_EXPECTED if verdict.outcome not in {Outcome.PASS, Outcome.SKIP}:
+        case EntryResult.AS_EXPECTED if verdict.outcome not in {Outcome.PASS, Outcome.SKIP}:
             # Under --runxfail this call returns, and the failure is shown as it is.
             pytest.xfail(f"{said} ({verdict.summary})")
-        case Met.PASSES:
+        case EntryResult.PASSES:
             pytest.fail(f"[XPASS(strict)] {said}: remove {mark.entry.words}", pytrace=False)
-        case Met.FAILS_DIFFERENTLY:
+        case EntryResult.FAILS_DIFFERENTLY:
             pytest.fail(f"{card_of(verdict)}\n  not as {mark.entry.words} says", pytrace=False)
         case _:
             return

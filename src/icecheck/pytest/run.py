@@ -28,7 +28,7 @@ from icecheck.run.demands import release_to_hold_to
 from icecheck.run.expectations import expectations_from, gated, selection_among
 from icecheck.run.finish import ProcessReport, finish, left_to_skip
 from icecheck.run.options import RunOptions
-from icecheck.run.output import put_aside, write_report
+from icecheck.run.output import rename_earlier_files, write_report
 from icecheck.targets.options import TARGET_OPTIONS, Kind, TargetOption
 from icecheck.targets.settings_file import DEFAULT_FILE, read_text
 from icecheck.targets.sources import described
@@ -242,7 +242,7 @@ def _put_aside(directory: Path) -> None:
     Raises UsageError where the directory cannot be written.
     """
     try:
-        put_aside(directory)
+        rename_earlier_files(directory)
     except OSError as error:
         raise UsageError(
             f"--conformance-report {directory} cannot be written ({error.strerror}): name another "
@@ -293,10 +293,10 @@ def _exit_status(run: Run) -> int:
 
 def _target(config: pytest.Config) -> Target:
     """Return the target that options, ini file, environment and icecheck.toml describe together."""
-    return Target(**described(said_of_target(config), config=given(config, "config")))
+    return Target(**described(target_settings(config), config=given(config, "config")))
 
 
-def said_of_target(config: pytest.Config, table: Sequence[TargetOption] = TARGET_OPTIONS) -> Facts:
+def target_settings(config: pytest.Config, table: Sequence[TargetOption] = TARGET_OPTIONS) -> Facts:
     """Return what pytest's options and its ini file say of a target."""
 
     def said(option: TargetOption) -> Any:

@@ -7,13 +7,14 @@ is read. Any other KeyError of a check is an error of the suite.
 
 import traceback
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from types import FrameType
 from typing import Any, NoReturn
 
 from icecheck.wire.exchange import Exchange
 
-__all__ = ["IllShaped", "IllShapedBody", "reads_ill_shaped"]
+__all__ = ["IllShaped", "IllShapedBody", "ill_shaped_reads_named", "reads_ill_shaped"]
 
 _MISREADINGS = (AttributeError, TypeError, ValueError)
 
@@ -138,6 +139,23 @@ def reads_ill_shaped(
         return held[-1]
     nulls = [body for body in handed_out if body.gave_null]
     return nulls[-1] if nulls and "NoneType" in str(error) else None
+
+
+@contextmanager
+def ill_shaped_reads_named(handed_out: Collection[IllShapedBody]) -> Iterator[None]:
+    """Raise IllShaped for each error that an ill-shaped body caused, so that it can be caught.
+
+    Any other error is raised as it is.
+    """
+    try:
+        yield
+    except IllShaped:
+        raise
+    except _MISREADINGS as error:
+        body = reads_ill_shaped(error, handed_out)
+        if body is None:
+            raise
+        raise IllShaped(body, str(error)) from error
 
 
 def _last_function(error: Exception) -> list[FrameType]:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 
 import httpx
 
-from icecheck.client.cleaning import salvage
-from icecheck.client.deletion_probe import refuse_to_litter
+from icecheck.client.cleaning import remove_again
+from icecheck.client.deletion_probe import require_deletion
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
 from icecheck.findings.verdict import Verdict
@@ -76,7 +76,7 @@ class CheckRunner:
         self.resources.stop()
         self.breaker.leave()
         if not self.breaker.why:
-            salvage(self.session)
+            remove_again(self.session)
         self.session.close()
         self._observer.end()
 
@@ -110,7 +110,7 @@ def open_runner(
     with contextlib.ExitStack() as undo:
         undo.callback(runner.end)
         runner.announce(*checks)
-        refuse_to_litter(session)
+        require_deletion(session)
         runner.resources.prepare(checks)
         runner.breaker.watch()
         undo.pop_all()

@@ -10,7 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from icecheck.findings.expectations import BLOCKED, Selection, failures_of
-from icecheck.findings.expected_failures import Expectation, ExpectationKind, Met, Unmet, UnmetKind
+from icecheck.findings.expected_failures import (
+    EntryFailure,
+    EntryResult,
+    Expectation,
+    ExpectationKind,
+    FailedEntry,
+)
 from icecheck.findings.finding_card import one_line
 from icecheck.findings.verdict import Level, Outcome, Run, Verdict
 from icecheck.targets.settings_file import TABLE
@@ -92,11 +98,11 @@ def update(text: str, run: Run, selection: Selection, known: Collection[str]) ->
         at = unmet.entry.number - 1
         failing = [verdicts[c] for c in _as_expected(run, unmet.entry)]
         match unmet.kind:
-            case UnmetKind.FAILS_DIFFERENTLY:
+            case EntryFailure.FAILS_DIFFERENTLY:
                 failing += [verdicts[c] for c in unmet.checks]
                 pieces.entries[at] = _edited(pieces.entries[at], fails_with=_ways(failing))
                 result.changed += 1
-            case UnmetKind.STALE if _judged_in_full(unmet.entry, selection, known):
+            case EntryFailure.STALE if _judged_in_full(unmet.entry, selection, known):
                 _replace_stale(pieces, unmet, [v.check for v in failing], result)
             case _:
                 result.left += 1
@@ -111,7 +117,7 @@ def _as_expected(run: Run, entry: Expectation) -> list[str]:
     """Return the checks that an entry excuses because they failed."""
     failing = {v.check for v in run.verdicts if v.outcome in {Outcome.FAIL, Outcome.BLOCKED}}
     marks = [m for m in run.expectations.marks if m.entry is entry]
-    return [m.check for m in marks if m.met is Met.AS_EXPECTED and m.check in failing]
+    return [m.check for m in marks if m.met is EntryResult.AS_EXPECTED and m.check in failing]
 
 
 def _judged_in_full(entry: Expectation, selection: Selection, known: Collection[str]) -> bool:
@@ -120,7 +126,9 @@ def _judged_in_full(entry: Expectation, selection: Selection, known: Collection[
     return selection.checks.issuperset(c for c in known if entry.names(c, None))
 
 
-def _replace_stale(pieces: _Lines, unmet: Unmet, failing: Sequence[str], result: Update) -> None:
+def _replace_stale(
+    pieces: _Lines, unmet: FailedEntry, failing: Sequence[str], result: Update
+) -> None:
     """Narrow an entry to the checks that still fail; remove it if there are none."""
     at = unmet.entry.number - 1
     original = pieces.entries[at]
@@ -143,7 +151,9 @@ def _unexplained(run: Run) -> list[Verdict]:
     Checks without a usable answer are left out: they are no known failures.
     """
     marked = {m.check for m in run.expectations.marks}
-    expired = {c for u in run.expectations.unmet if u.kind is UnmetKind.EXPIRED for c in u.checks}
+    expired = {
+        c for u in run.expectations.unmet if u.kind is EntryFailure.EXPIRED for c in u.checks
+    }
     return [
         v
         for v in run.verdicts

@@ -98,7 +98,7 @@ def _target(options: RunOptions, session: SessionSummary) -> dict[str, Any]:
             "principals": principals,
             "client_certificate": target.client_cert is not None,
         },
-        "accommodations": session.accommodations,
+        "accommodations": session.adaptations,
         "endpoints": None if offer.endpoints is None else list(offer.endpoints),
         "fingerprint": {
             "server_header": session.server_header,

@@ -156,7 +156,7 @@ def _together(sessions: Sequence[SessionSummary]) -> SessionSummary:
                 for name in {**first.needed_by, **other.needed_by}
             },
             undeclared=first.undeclared | other.undeclared,
-            accommodations=[*dict.fromkeys([*first.accommodations, *other.accommodations])],
+            adaptations=[*dict.fromkeys([*first.adaptations, *other.adaptations])],
         )
     return first
 

@@ -7,11 +7,12 @@ from icecheck.findings import causes
 from icecheck.findings.symptoms import Symptom, declared
 from icecheck.findings.verdict import Group
 from icecheck.judging import judge, passive
+from icecheck.ownership import request_guard
 from icecheck.run.collect import collect
 
 __all__ = ["known_symptoms"]
 
-_RAISING = (causes, judge, passive)
+_RAISING = (causes, judge, passive, request_guard)
 """Importing these imports every module of the engine that declares symptoms."""
 
 

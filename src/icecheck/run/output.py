@@ -20,7 +20,7 @@ __all__ = [
     "FORMATS",
     "Output",
     "ReportInvalid",
-    "put_aside",
+    "rename_earlier_files",
     "write_report",
 ]
 
@@ -56,7 +56,7 @@ class Output:
         self.directory = directory
         self._recording = directory / f"{EXCHANGES_FILE}{_PARTIAL}"
         try:
-            put_aside(directory)
+            rename_earlier_files(directory)
             self._log = ExchangeLog(self._recording)
         except OSError as error:
             raise UsageError(
@@ -103,7 +103,7 @@ class Output:
             self.directory.rmdir()
 
 
-def put_aside(directory: Path) -> None:
+def rename_earlier_files(directory: Path) -> None:
     """Rename the files of an earlier run there to ``NAME.earlier``, and nothing else.
 
     The directory is made if there is none. The renamed files are removed with the next complete

@@ -17,7 +17,7 @@ from icecheck.run.collect import allowed, collect, left_out, select
 from icecheck.run.demands import demanded_by
 from icecheck.run.finish import finish, left_to_skip
 from icecheck.run.options import RunOptions
-from icecheck.run.workers import one_by_one, side_by_side
+from icecheck.run.workers import judge_in_threads, judge_in_turn
 from icecheck.wire.exchange import Exchange
 
 __all__ = ["Progress", "Silent", "run_checks"]
@@ -109,10 +109,10 @@ def _judge_all(
     many = options.workers > 1
     together = [check for check in checks if many and check.group is not Group.SPARK]
     alone = [check for check in checks if not many or check.group is Group.SPARK]
-    stages = [one_by_one(alone, runner.judge, told.judging)]
+    stages = [judge_in_turn(alone, runner.judge, told.judging)]
     if together:
         workers, stopped = options.workers, breaker.stopped
-        stages.insert(0, side_by_side(together, runner.judge, told.judging, workers, stopped))
+        stages.insert(0, judge_in_threads(together, runner.judge, told.judging, workers, stopped))
     for stage in stages:
         with contextlib.closing(stage) as verdicts:
             for verdict in verdicts:

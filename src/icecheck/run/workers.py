@@ -2,17 +2,18 @@
 
 import threading
 from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
 
 from icecheck.findings.verdict import Verdict
 from icecheck.judging.check import Check
 
-__all__ = ["one_by_one", "side_by_side"]
+__all__ = ["judge_in_threads", "judge_in_turn"]
 
-Event = Check | Verdict | BaseException | None
+Event = Check | Verdict | Future[None]
 
 
-def one_by_one(
+def judge_in_turn(
     checks: Sequence[Check], judge: Callable[[Check], Verdict], begun: Callable[[Check], None]
 ) -> Generator[Verdict]:
     """Yield verdicts one after the other; ``begun`` is called with each check beforehand."""
@@ -21,7 +22,7 @@ def one_by_one(
         yield judge(check)
 
 
-def side_by_side(
+def judge_in_threads(
     checks: Sequence[Check],
     judge: Callable[[Check], Verdict],
     begun: Callable[[Check], None],
@@ -38,27 +39,20 @@ def side_by_side(
     left, ended = _Line(checks), threading.Event()
 
     def work() -> None:
-        try:
-            while not ended.is_set() and (check := left.next()) is not None:
-                events.put(check)
-                events.put(judge(check))
-        except BaseException as error:  # noqa: BLE001 - an interrupt ends the whole run as well
-            events.put(error)
-        finally:
-            events.put(None)
+        while not ended.is_set() and (check := left.next()) is not None:
+            events.put(check)
+            events.put(judge(check))
 
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(workers)]
-    for thread in threads:
-        thread.start()
-    try:
-        yield from _heard(events, workers, begun)
-    except KeyboardInterrupt:
-        stopped.set()
-        raise
-    finally:
-        ended.set()
-        for thread in threads:
-            thread.join()
+    with ThreadPoolExecutor(workers) as pool:
+        for _ in range(workers):
+            pool.submit(work).add_done_callback(events.put)
+        try:
+            yield from _received(events, workers, begun)
+        except KeyboardInterrupt:
+            stopped.set()
+            raise
+        finally:
+            ended.set()
 
 
 class _Line:
@@ -73,7 +67,7 @@ class _Line:
             return next(self._left, None)
 
 
-def _heard(
+def _received(
     events: SimpleQueue[Event], at_work: int, begun: Callable[[Check], None]
 ) -> Generator[Verdict]:
     while at_work:
@@ -82,7 +76,6 @@ def _heard(
                 begun(check)
             case Verdict() as verdict:
                 yield verdict
-            case None:
+            case ended:
+                ended.result()
                 at_work -= 1
-            case error:
-                raise error

@@ -13,13 +13,13 @@ from typing import Any
 from icecheck.contract import Action, Object, Operation, Place
 from icecheck.targets.target import Namespace
 
-__all__ = ["Accommodations", "location_below"]
+__all__ = ["Adaptations", "location_below"]
 
 _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
 @dataclass(frozen=True, slots=True)
-class Accommodations:
+class Adaptations:
     """The ways in which creations differ from what an ordinary client would send.
 
     ``location_root`` is the URI below which tables and views are placed; None leaves it to the

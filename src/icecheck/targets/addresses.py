@@ -13,12 +13,12 @@ from urllib.parse import quote, unquote, urlsplit
 __all__ = [
     "Origin",
     "host_flaw",
+    "is_allowed_host",
     "origin_of",
     "path_flaw",
     "prefix_flaw",
     "separator_flaw",
     "spelled_separator",
-    "the_host_is_named",
 ]
 
 _ALLOWED_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^][:/?#@\s]+)(:[0-9]{1,5})?")
@@ -55,7 +55,7 @@ def origin_of(url: str) -> Origin:
     return Origin(scheme, host, parts.port or _DEFAULT_PORTS.get(scheme, 0))
 
 
-def the_host_is_named(origin: Origin, own: Origin, hosts: Sequence[str]) -> bool:
+def is_allowed_host(origin: Origin, own: Origin, hosts: Sequence[str]) -> bool:
     """Return whether requests may go to an origin: the target's own, or one that the user allows.
 
     ``hosts`` are written HOST, which stands for every port, or HOST:PORT.

@@ -7,12 +7,12 @@ from urllib.parse import quote, unquote, urlsplit
 
 from icecheck.contract import Contract
 from icecheck.targets.addresses import (
+    is_allowed_host,
     origin_of,
     path_flaw,
     prefix_flaw,
     separator_flaw,
     spelled_separator,
-    the_host_is_named,
 )
 from icecheck.targets.target import Namespace, Target, read_headers
 
@@ -159,7 +159,7 @@ class Offer:
             return f"its uri {followed.url!r} makes no path: {why}"
         home = origin_of(own.base_url)
         elsewhere = origin_of(followed.base_url)
-        if not the_host_is_named(elsewhere, home, own.allow_hosts):
+        if not is_allowed_host(elsewhere, home, own.allow_hosts):
             return (
                 f"its uri leads to {elsewhere}: --allow-host {elsewhere.address} lets it go there"
             )
@@ -168,7 +168,7 @@ class Offer:
         if not exchanges or server is None or server == own.oauth2_server_uri:
             return None
         elsewhere = origin_of(server)
-        if not the_host_is_named(elsewhere, home, own.allow_hosts):
+        if not is_allowed_host(elsewhere, home, own.allow_hosts):
             return (
                 f"its oauth2-server-uri sends the credential to {elsewhere}: give "
                 f"--oauth2-server-uri, or --allow-host {elsewhere.address} to send it there"

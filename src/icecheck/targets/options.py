@@ -205,7 +205,7 @@ TARGET_OPTIONS: tuple[TargetOption, ...] = (
         kind=Kind.FLAG, fact="accept_residue", stage=Stage.RUNNING, key="accept-residue",
     ),
     TargetOption(
-        "race-rounds", "Let rivals start together N times in each race", "N", Kind.WHOLE_NUMBER,
+        "race-rounds", "Let clients start together N times in each race", "N", Kind.WHOLE_NUMBER,
         fact="race_rounds", stage=Stage.RUNNING, default="4, or 20 for a disruptive run",
         key="race-rounds",
     ),

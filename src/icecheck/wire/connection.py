@@ -73,7 +73,7 @@ class Connection:
         self._ended: tuple[str | None, str] | None = None
         self.stopped = threading.Event()
         self.guard: Callable[[Wire], None] = lambda _: None
-        self._resigned = False
+        self._retries_stopped = False
         self._silent = False
         self._pool = Pool(target, transport)
 
@@ -120,9 +120,9 @@ class Connection:
         self._credentials.hide()
         return token
 
-    def resign(self) -> None:
+    def stop_retrying(self) -> None:
         """Allow only one more unanswered request; after it none is sent."""
-        self._resigned = True
+        self._retries_stopped = True
 
     def send(self, wire: Wire, record: Callable[[Exchange], None]) -> Exchange:
         """Send a request and return its exchange; every attempt is recorded.
@@ -152,8 +152,8 @@ class Connection:
             # A request that cleans up may be sent twice: a second removal changes nothing.
             method = "GET" if wire.step is Step.UNDO else wire.method
             wait = next_wait(trouble, method, attempts, waited)
-            if wait is None or self._resigned:
-                self._silent = self._resigned
+            if wait is None or self._retries_stopped:
+                self._silent = self._retries_stopped
                 raise self._lost(wire, trouble.words)
             if trouble.throttled:
                 self._pace.hold(wait)

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpx
 
@@ -21,6 +22,8 @@ _OF_EVERY_REQUEST = frozenset({"host", "content-length"})
 class Pool:
     """The HTTP connections to a target; threads may share them.
 
+    No cookie of the target is kept: it would be sent with the requests of every principal, would be
+    in no recorded request, and a target could send any number of them.
     ``requests`` counts the answers, and ``latencies_ms`` holds how long each one took.
     """
 
@@ -32,6 +35,7 @@ class Pool:
         self._http = httpx.Client(
             transport=transport or SocketTransport(target),
             headers={"Accept-Encoding": ACCEPTED_ENCODING},
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             timeout=target.timeout_seconds,
             follow_redirects=False,
             trust_env=False,

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from icecheck.cli.ending import LastResort
+from icecheck.cli.ending import ExitOnError
 from icecheck.cli.target_options import target_of, target_options
 
 __all__ = ["command"]
@@ -28,7 +28,7 @@ def command(ledger: Path, **options: Any) -> int:
     Only objects that FILE names and whose names bear the run's own token are ever deleted, each
     after it was found to be there. The exit code is 6 when something stays.
     """
-    with LastResort() as last_resort:
+    with ExitOnError() as last_resort:
         from icecheck.client.cleaning import clean
         from icecheck.ownership.ledger_file import read_ledger
         from icecheck.wire.redaction import Redactor

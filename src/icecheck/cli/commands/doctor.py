@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from icecheck.cli.ending import LastResort
+from icecheck.cli.ending import ExitOnError
 from icecheck.cli.target_options import target_of, target_options
 
 __all__ = ["command"]
@@ -20,7 +20,7 @@ def command(**options: Any) -> int:
     One namespace and one table are made, and removed again. The exit code is 4 when a run could
     not verify anything, else 0: what a catalog does wrong is for a run to say.
     """
-    with LastResort() as last_resort:
+    with ExitOnError() as last_resort:
         from icecheck.client.doctor import examine
         from icecheck.findings.finding_card import one_line
         from icecheck.wire.redaction import Redactor

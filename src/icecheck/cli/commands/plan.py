@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from icecheck.cli.ending import LastResort
+from icecheck.cli.ending import ExitOnError
 from icecheck.cli.extras import require_suite
 from icecheck.cli.target_options import target_of, target_options
 
@@ -35,7 +35,7 @@ def command(only: tuple[str, ...], globs: tuple[str, ...], **options: Any) -> No
     mock, offering what the catalog claims. Spark checks are not rehearsed.
     """
     require_suite()
-    with LastResort() as last_resort:
+    with ExitOnError() as last_resort:
         from icecheck.cli.forecast import forecast
         from icecheck.findings.verdict import Group
         from icecheck.run.options import RunOptions

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from icecheck.cli.ending import LastResort
+from icecheck.cli.ending import ExitOnError
 from icecheck.cli.extras import require_spark, require_suite
 from icecheck.cli.gate import Gate, gate_options
-from icecheck.cli.selection import held_to, selected, selection_options
+from icecheck.cli.selection import release_of_run, selected, selection_options
 from icecheck.cli.target_options import (
     parameter_of,
     read_url,
@@ -89,7 +89,7 @@ def command(output: Path, **options: Any) -> int:
     require_suite()
     if "spark" in groups:
         require_spark()
-    with LastResort(output) as last_resort, contextlib.ExitStack() as stack:
+    with ExitOnError(output) as last_resort, contextlib.ExitStack() as stack:
         from icecheck.cli.shown_command import shown_command
         from icecheck.contract import contract_for
         from icecheck.findings.verdict import Group
@@ -99,7 +99,7 @@ def command(output: Path, **options: Any) -> int:
 
         target = _target(options, stack)
         last_resort.redactor = redactor = Redactor(target.secrets, target.headers)
-        spec = held_to(options)
+        spec = release_of_run(options)
         gate = Gate.read(options, contract_for(spec))
         wanted = RunOptions(
             target=target,
@@ -124,7 +124,7 @@ def command(output: Path, **options: Any) -> int:
 
 
 def _run(wanted: "RunOptions", directory: Path, options: dict[str, Any], gate: Gate) -> int:
-    from icecheck.cli.closing import say_conclusion
+    from icecheck.cli.closing import print_conclusion
     from icecheck.cli.interrupts import one_interrupt
     from icecheck.cli.progress import progress_for
     from icecheck.run.output import Output
@@ -134,7 +134,7 @@ def _run(wanted: "RunOptions", directory: Path, options: dict[str, Any], gate: G
     with one_interrupt():
         run = gate.concluded(_recorded(wanted, output, progress), wanted)
         page = output.finish(run)
-    say_conclusion(run, page)
+    print_conclusion(run, page)
     return run.exit_code
 
 

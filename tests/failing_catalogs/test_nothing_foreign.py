@@ -7,8 +7,8 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.sick.chaos import ADDRESS, TOKEN, WAREHOUSE, namespaces_on, new_mock
-from tests.sick.naming import OWNER, strays
+from tests.failing_catalogs.chaos import ADDRESS, TOKEN, WAREHOUSE, namespaces_on, new_mock
+from tests.failing_catalogs.naming import OWNER, strays
 
 from icecheck.findings.verdict import Group, Outcome, Run
 from icecheck.run.options import RunOptions

@@ -5,7 +5,7 @@ from hashlib import blake2s
 import httpx
 import msgspec
 import pytest
-from tests.sick.chaos import (
+from tests.failing_catalogs.chaos import (
     TOKEN,
     WAREHOUSE,
     Clock,
@@ -269,7 +269,7 @@ def test_heads_that_always_break_down_are_one_cause(monkeypatch, gate):
 
 @pytest.mark.parametrize("status", [404, 405, 501])
 def test_a_catalog_that_refuses_everything_has_nothing_left_behind(monkeypatch, status):
-    """Whether it was asked plainly, by rivals, or with a body that nobody can read."""
+    """Whether it was asked plainly, by contenders, or with a body that nobody can read."""
     error = {"message": "no", "type": "UnsupportedOperationException", "code": status}
 
     def rule(_number, request):

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_home, given_table, shared_table
+from icecheck.client.given import given_table, shared_namespace, shared_table
 from icecheck.client.opening import open_session
 from icecheck.contract import load
 from icecheck.findings.verdict import Group, Outcome
@@ -75,7 +75,7 @@ def test_every_worker_has_a_home_of_its_own(mock):
             worker=worker,
             transport=mock.httpx_transport(),
         )
-        homes.add(given_home(Catalog(session, "c")))
+        homes.add(shared_namespace(Catalog(session, "c")))
         session.close()
     assert len(homes) == 2
 
@@ -104,8 +104,8 @@ def test_a_home_that_cannot_be_made_blocks_each_check_by_one_requirement_and_is_
             given_table(catalog)
         assert caught.value.by == "createNamespace.200"
         assert caught.value.exchange == 0
-        assert [e.status for e in catalog.groundwork] == [400]
-    assert given_home(Catalog(session, "c")) == ("icecheck_r1_home",)
+        assert [e.status for e in catalog.setup_exchanges] == [400]
+    assert shared_namespace(Catalog(session, "c")) == ("icecheck_r1_home",)
     session.close()
     assert session.summary().residue == []
 
@@ -113,8 +113,8 @@ def test_a_home_that_cannot_be_made_blocks_each_check_by_one_requirement_and_is_
 def test_a_home_whose_answer_was_lost_is_used_and_removed():
     session = scripted([500, 409])
     with pytest.raises(Blocked):
-        given_home(Catalog(session, "a"))
-    assert given_home(Catalog(session, "b")) == ("icecheck_r1_home",)
+        shared_namespace(Catalog(session, "a"))
+    assert shared_namespace(Catalog(session, "b")) == ("icecheck_r1_home",)
     session.close()
     summary = session.summary()
     assert (summary.created, summary.deleted, summary.residue) == (1, 1, [])
@@ -127,7 +127,7 @@ def test_a_run_that_may_only_read_makes_no_home():
         transport=httpx.MockTransport(lambda _: httpx.Response(200, json=CONFIG)),
     )
     with pytest.raises(NotOffered):
-        given_home(Catalog(session, "a"))
+        shared_namespace(Catalog(session, "a"))
     session.close()
     assert session.summary().requests == 1
 

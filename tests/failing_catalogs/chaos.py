@@ -19,7 +19,7 @@ WAREHOUSE = "sick"
 TOKEN = "sick-token"
 ADDRESS = "http://mock.invalid"
 FEW = ("createNamespace.*", "createTable.*", "dropTable.*", "listTables.*", "updateTable.*")
-"""Enough checks to be in the middle of something whenever the weather changes."""
+"""Enough checks to be in the middle of something whenever the catalog stops answering."""
 HTML = b"<html><body><h1>502 Bad Gateway</h1><hr>nginx</body></html>"
 
 

@@ -20,7 +20,7 @@ from icecheck.mock_server.protocol import problem
 from icecheck.reports import run_json, summary
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
-from icecheck.targets.adaptations import Accommodations, location_below
+from icecheck.targets.adaptations import Adaptations, location_below
 from icecheck.targets.target import Target, UsageError
 
 PARENT = ("given",)
@@ -193,7 +193,7 @@ def test_a_location_is_spelled_without_what_clients_decode_differently() -> None
 
 def test_a_location_that_a_check_chose_stays() -> None:
     create = load().operations["createTable"]
-    known = Accommodations(location_root="s3://b")
+    known = Adaptations(location_root="s3://b")
     body = {"name": "t", "location": "s3://mine"}
     assert known.fitted(create, {"namespace": ("n",)}, body, 1) is body
     assert known.fitted(create, {"namespace": ("n",)}, b"{}", 1) == b"{}"

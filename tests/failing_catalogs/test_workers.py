@@ -9,7 +9,7 @@ import time
 from collections import Counter
 
 import pytest
-from tests.sick.chaos import (
+from tests.failing_catalogs.chaos import (
     FEW,
     TOKEN,
     WAREHOUSE,
@@ -22,11 +22,14 @@ from tests.sick.chaos import (
 )
 
 from icecheck.cli.workers import Workers
+from icecheck.contract import load
 from icecheck.findings.verdict import Group, Outcome
 from icecheck.mock_server import MockCatalog
 from icecheck.ownership.ledger_file import LEDGER_FILE
+from icecheck.run.collect import collect
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
+from icecheck.run.workers import judge_in_threads
 from icecheck.targets.target import Target
 
 SECONDS_MAX = 120
@@ -164,3 +167,15 @@ def test_a_restart_that_keeps_everything_costs_no_verdict(tmp_path, workers):
         assert " 0 fail, 0 blocked" in stdout
         assert namespaces_on(mock) == []
         mock.stop()
+
+
+def test_what_stops_a_worker_is_raised_where_the_verdicts_are_read():
+    class Stop(BaseException):
+        """Ends a worker as nothing that a check may do does."""
+
+    def judge(check):
+        raise Stop
+
+    checks = collect((Group.CHECKS,), load())[:3]
+    with pytest.raises(Stop):
+        list(judge_in_threads(checks, judge, lambda _: None, 2, threading.Event()))

@@ -1,15 +1,16 @@
-"""A run stops before it litters: what cannot be deleted is found out on one object."""
+"""A run stops before it creates more: what cannot be deleted is found out on one object."""
 
 import httpx
 import pytest
 
+from icecheck.client import adapting
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
 from icecheck.client.opening import open_session
 from icecheck.findings.verdict import Group, Run
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Registries
-from icecheck.mock_server.defects.kit.rewriting import answer_status, forget_effect
+from icecheck.mock_server.defects.kit.rewriting import alter_body, answer_status, forget_effect
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
 from icecheck.targets.target import Target
@@ -119,3 +120,27 @@ def test_a_parent_that_is_not_there_ends_the_run() -> None:
         open_session(target, run_id="r1", transport=mock.httpx_transport())
     assert mock.journal.count("createNamespace") == 0
     mock.stop()
+
+
+def slips(*_: object) -> None:
+    """Read a member as a mistake of the suite would, on an answer that is in order."""
+    {}["misspelled"]
+
+
+@pytest.mark.parametrize("accept_residue", [False, True])
+def test_a_mistake_of_the_suite_is_no_trouble_of_the_catalog(
+    accept_residue: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adapting, "given_namespace", slips)
+    with MockCatalog(seed=1) as mock, pytest.raises(KeyError, match="misspelled"):
+        run_on(mock, accept_residue=accept_residue)
+
+
+@pytest.mark.parametrize("accept_residue", [False, True])
+@pytest.mark.parametrize("body", [{}, {"metadata": None}, {"metadata": []}, {"metadata": "a"}])
+def test_a_first_table_of_a_wrong_shape_is_left_to_the_checks(
+    body: object, accept_residue: bool
+) -> None:
+    with MockCatalog(seed=1) as mock:
+        alter_body(mock.registries, "createTable", lambda _: body)
+        assert run_on(mock, accept_residue=accept_residue).verdicts

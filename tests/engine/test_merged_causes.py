@@ -204,13 +204,13 @@ def test_a_profile_that_was_judged_keeps_its_own_status():
     assert profiles(CORE, passed)["transactions"] == "conformant"
 
 
-def test_weather_never_turns_into_a_failure():
+def test_a_missing_answer_never_turns_into_a_failure():
     blocked = failing("commit", profile="transactions", outcome=Outcome.BLOCKED, findings=(),
                       blocked_by=("target",))  # fmt: skip
     assert profiles(CORE, blocked)["transactions"] == "not-verified"
 
 
-def test_what_rivals_are_told_that_cannot_be_true_together_is_one_cause():
+def test_what_contenders_are_told_that_cannot_be_true_together_is_one_cause():
     half = failing("half", "anomaly:half-visible", "all of it", "a part", level=Level.INTEROP)
     lost = failing("lost", "anomaly:lost-update", "what was acknowledged", "its loss")
     (cause,) = causes(half, lost)
@@ -236,6 +236,6 @@ def test_what_another_change_loses_has_nothing_to_do_with_readers() -> None:
     assert {c.members for c in causes(other, HALF)} == {("other",), ("half",)}
 
 
-def test_what_else_rivals_are_told_stays_apart_from_a_lost_change() -> None:
+def test_what_else_contenders_are_told_stays_apart_from_a_lost_change() -> None:
     update = failing("update", "anomaly:lost-update", "what was acknowledged", "its loss")
     assert {c.members for c in causes(LOST, HALF, update)} == {("twice", "half"), ("update",)}

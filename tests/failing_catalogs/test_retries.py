@@ -6,7 +6,7 @@ from hashlib import blake2s
 import httpx
 import msgspec
 import pytest
-from tests.sick.chaos import (
+from tests.failing_catalogs.chaos import (
     Clock,
     Door,
     LostAfterwards,

@@ -1,0 +1,1 @@
+"""Catalogs that fail, stall or answer nonsense: what a run does with them."""

@@ -1,1 +1,0 @@
-"""Targets in bad health: what a run does with them."""
