@@ -82,16 +82,17 @@ def _fragments() -> "SearchStrategy[tuple[Action, ...]]":
     """Draw one action, or a few actions that belong together."""
     from hypothesis import strategies as st
 
-    return st.one_of(_action().map(lambda action: (action,)), *_sequences())
+    return st.one_of(
+        _action().map(lambda action: (action,)), *_names_used_again(), *_changes_in_sequence()
+    )
 
 
-def _sequences() -> "list[SearchStrategy[tuple[Action, ...]]]":
-    """Return strategies for actions that belong together: a name is freed and used again."""
+def _names_used_again() -> "list[SearchStrategy[tuple[Action, ...]]]":
+    """Return strategies for actions that free a name and use it again."""
     from hypothesis import strategies as st
 
     space = st.sampled_from(_SPACES)
     table, other = st.sampled_from(_OBJECTS), st.sampled_from(_OBJECTS)
-    ref, another = st.sampled_from(_REFS), st.sampled_from(_REFS)
     kind = st.sampled_from(("table", "table", "view"))
     return [
         st.builds(lambda k, t: (_new(f"drop-{k}", t), _new(f"create-{k}", t, _OWN)), kind, table),
@@ -121,6 +122,16 @@ def _sequences() -> "list[SearchStrategy[tuple[Action, ...]]]":
             table,
             other,
         ),
+    ]
+
+
+def _changes_in_sequence() -> "list[SearchStrategy[tuple[Action, ...]]]":
+    """Return strategies for changes that belong together, such as staging and committing."""
+    from hypothesis import strategies as st
+
+    table, other = st.sampled_from(_OBJECTS), st.sampled_from(_OBJECTS)
+    ref, another = st.sampled_from(_REFS), st.sampled_from(_REFS)
+    return [
         st.builds(
             lambda t, r, s: (
                 _new("add-snapshot", t, _OWN),
