@@ -66,9 +66,11 @@ class World:
     """The things that exist below ``root``, those that are gone, and the names that were vacated.
 
     ``vacated``: the former thing of the name was renamed, and its files may lie where the catalog
-    would put the next thing of the name. ``lives`` counts the things ever made; ``last`` is what
+    would put the next thing of the name; a registered table, which lies elsewhere, changes nothing
+    about that. ``lives`` counts the things ever made; ``last`` is what
     things showed when they were dropped without purging their files. ``supported`` are the sorts of
-    steps that have succeeded.
+    steps that have succeeded. ``staged`` are the marks of the tables that were staged under a name
+    and are not yet committed.
     """
 
     root: Namespace
@@ -78,6 +80,7 @@ class World:
     lives: int = 0
     last: Mapping[Thing, Json] = field(default_factory=dict)
     supported: frozenset[str] = frozenset()
+    staged: Mapping[Thing, str] = field(default_factory=dict)
 
     def has(self, thing: Thing) -> bool:
         """Return whether a thing exists."""
@@ -100,11 +103,14 @@ class World:
         """Return the sorted paths that a list of one kind in a namespace must have."""
         return sorted(each.path for each in self.inside(namespace) if each.kind == kind)
 
-    def made(self, thing: Thing, due: Json) -> "World":
+    def made(self, thing: Thing, due: Json, *, registered: bool = False) -> "World":
         """Return the state with a new thing in it."""
         held = {**self.held, thing: Held(due, life=self.lives + 1)}
-        gone, vacated = self.gone - {thing}, self.vacated - {thing}
-        return replace(self, held=held, gone=gone, vacated=vacated, lives=self.lives + 1)
+        gone = self.gone - {thing}
+        vacated = self.vacated if registered else self.vacated - {thing}
+        staged = {each: mark for each, mark in self.staged.items() if each != thing}
+        lives = self.lives + 1
+        return replace(self, held=held, gone=gone, vacated=vacated, lives=lives, staged=staged)
 
     def changed(
         self, thing: Thing, due: Json, *, loose: tuple[str, ...] = (), left_open: tuple[str, ...]
@@ -162,6 +168,10 @@ class World:
     def supporting(self, sort: str) -> "World":
         """Return the state in which a step of this sort, if it has one, has succeeded."""
         return replace(self, supported=self.supported | {sort}) if sort else self
+
+    def with_staged(self, thing: Thing, mark: str) -> "World":
+        """Return the state in which a table with this mark is staged; it does not exist yet."""
+        return replace(self.watching(thing), staged={**self.staged, thing: mark})
 
     def watching(self, thing: Thing) -> "World":
         """Return the state in which the absence of a thing is also judged."""

@@ -20,6 +20,7 @@ __all__ = [
     "LOOK",
     "Action",
     "from_json",
+    "from_words",
     "in_words",
     "is_nested",
     "labels_of",
@@ -139,7 +140,7 @@ ACTIONS: Mapping[str, Meaning] = {
     "update-properties": _property_steps,
     "create-table": _on_table(_create_steps),
     "stage-table": _on_table(lambda t, v: (tables.stage(t, v[0]), tables.refused_stage(t))),
-    "commit-staged-table": _on_table(lambda t, v: (tables.commit_staged(t, v[0]),)),
+    "commit-staged-table": _on_table(lambda t, _: (tables.commit_staged(t),)),
     "register-table": _register_steps,
     "drop-table": _drop_steps("table"),
     "purge-table": _on_table(lambda t, _: (tables.purge(t),)),
@@ -176,7 +177,7 @@ _SHAPES: Mapping[str, tuple[int, int]] = {
     "commit-together-stale": (2, 0),
     LOOK: (0, 0),
 }
-_WITHOUT_VALUE = ("drop-", "purge-", "commit-stale")
+_WITHOUT_VALUE = ("drop-", "purge-", "commit-stale", "commit-staged")
 
 
 def _shape(name: str) -> tuple[int, int]:
@@ -226,6 +227,15 @@ def _action(row: object) -> Action:
                 return Action(name, labels, texts)
             raise ValueError(f"{row!r}: {name} has {_shape(name)} labels and values")
     raise ValueError(f"no such action: {row!r}; actions are {sorted(ACTIONS)}")
+
+
+def from_words(text: str) -> Action:
+    """Return the action in a text such as ``rename-table n0.x0 n1.x0``, values last."""
+    name, *rest = text.split(" ")
+    labels, values = _shape(name)
+    if len(rest) != labels + values:
+        raise ValueError(f"{text!r}: {name} has {labels} labels and {values} values")
+    return Action(name, tuple(rest[:labels]), tuple(rest[labels:]))
 
 
 def in_words(action: Action) -> str:

@@ -1,26 +1,68 @@
-"""Draws histories with Hypothesis as data: the same seed draws the same histories everywhere."""
+"""Draws histories with Hypothesis as data: the same seed draws the same histories everywhere.
 
-from collections.abc import Iterable
+Each history starts with a few sequences of actions that belong together, so that all sequences are
+in the histories of every seed, and goes on with whatever is drawn.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from icecheck.judging.generating import generating
 from icecheck.scenarios.model.world import ADDED, KEPT, MARK
-from icecheck.scenarios.random.actions import LOOK, Action
+from icecheck.scenarios.random.actions import Action, from_words
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-__all__ = ["draw_plans"]
+__all__ = ["SEQUENCES", "draw_plans"]
 
 _KEYS = (MARK, KEPT, ADDED)
-_REFS = (("b1", "branch"), ("v1", "tag"))
 _SPACES = ("n0", "n0", "n1")
-_NAMES = ("x0", "x1")
 _OBJECTS = ("n0.x0", "n0.x0", "n0.x0", "n0.x1", "n0.x1", "n1.x0")
 """What is drawn most often is most often there."""
+_PAIRS = tuple((one, two) for one in _OBJECTS for two in _OBJECTS if one != two)
 _OWN = "?"
 """Stands for a value that no other action of the history has."""
+
+SEQUENCES = (
+    "drop-{kind} {t}; create-{kind} {t} ?",
+    (
+        "drop-table {n}.x0; drop-view {n}.x0; drop-table {n}.x1; drop-view {n}.x1; "
+        "drop-namespace {n}; create-namespace {n} ?"
+    ),
+    # Rename to the name of a dropped object, and back to the name that this freed.
+    "create-{kind} {u} ?; drop-{kind} {t}; rename-{kind} {u} {t}; rename-{kind} {t} {u}",
+    "rename-{kind} {t} {u}; create-{kind} {t} ?",
+    "add-snapshot {t} ?; set-ref {t} b1 branch; set-ref {t} v1 tag; remove-ref {t} b1",
+    "create-table {t} ?; drop-table {t}; register-table {u} {t}",
+    "stage-table {u} ?; commit-staged-table {u}",
+    (
+        "create-table {t} ?; create-table {u} ?; commit-together {t} {u} ?; "
+        "commit-together-stale {t} {u}"
+    ),
+    "drop-table {t}; drop-table {u}; create-view {t} ?; replace-query {t} ?; rename-view {t} {u}",
+    "drop-table {t}; create-view {t} ?; commit-stale-to-view {t}; drop-view {t}",
+    (
+        "create-namespace n0.n0 ?; create-table n0.n0.x0 ?; rename-table n0.n0.x0 {t}; "
+        "drop-namespace n0.n0"
+    ),
+    "create-namespace {n} ?; update-properties {n} {key} ? {other}",
+    (
+        "create-table {t} ?; commit-properties {t} {key} ? {other}; "
+        "commit-properties {t} {other} ? {key}"
+    ),
+    "create-table {t} ?; add-column {t} ?; commit-stale {t}; purge-table {t}",
+)
+"""Actions that belong together, for two different objects ``t`` and ``u`` and a namespace ``n``."""
+_SINGLE = (
+    "create-table {t} ?", "stage-table {t} ?", "create-view {t} ?", "drop-table {t}",
+    "drop-view {t}", "purge-table {t}", "rename-{kind} {t} {u}", "rename-{kind} {t} {t}",
+    "create-namespace {n} ?", "drop-namespace {n}", "drop-namespace n0.n0",
+    "update-properties {n} {key} ? {other}", "update-properties {n} {key} ? {key}",
+    "commit-properties {t} {key} ? {other}", "add-column {t} ?", "add-snapshot {t} ?",
+    "set-ref {t} b1 tag", "remove-ref {t} v1", "replace-query {t} ?", "commit-stale {t}", "look",
+)  # fmt: skip
 
 # Each history starts with namespaces and a table, because refusals alone find little.
 _OPENING = (
@@ -44,7 +86,8 @@ def draw_plans(
     from hypothesis import strategies as st
 
     drawn: dict[tuple[Action, ...], None] = {}
-    fragments = st.lists(_fragments(), min_size=steps_min, max_size=steps_max)
+    sequences = st.tuples(*(_drawn((each,)) for each in SEQUENCES))
+    further = st.lists(_drawn(SEQUENCES + _SINGLE), min_size=steps_min, max_size=steps_max)
 
     @seeded(seed)
     @settings(
@@ -60,9 +103,10 @@ def draw_plans(
         suppress_health_check=list(HealthCheck),
         verbosity=Verbosity.quiet,
     )
-    @given(fragments)
-    def collect(plan: list[tuple[Action, ...]]) -> None:
-        actions = [action for fragment in plan for action in fragment]
+    @given(sequences, further)
+    def collect(first: tuple[Sequence[Action], ...], plan: list[Sequence[Action]]) -> None:
+        mine = first[len(drawn) % plans_max :: plans_max]
+        actions = [action for fragment in (*mine, *plan) for action in fragment]
         drawn[_numbered((*_OPENING, *actions)[:steps_max])] = None
 
     with generating():
@@ -78,144 +122,23 @@ def _numbered(actions: Iterable[Action]) -> tuple[Action, ...]:
     )
 
 
-def _fragments() -> "SearchStrategy[tuple[Action, ...]]":
-    """Draw one action, or a few actions that belong together."""
+def _drawn(templates: Sequence[str]) -> "SearchStrategy[tuple[Action, ...]]":
+    """Draw the actions of one of these templates."""
     from hypothesis import strategies as st
 
-    return st.one_of(
-        _action().map(lambda action: (action,)), *_names_used_again(), *_changes_in_sequence()
+    return st.builds(
+        _filled,
+        st.sampled_from(templates),
+        st.sampled_from(("table", "table", "view")),
+        st.sampled_from(_SPACES),
+        st.sampled_from(_PAIRS),
+        st.permutations(_KEYS),
     )
 
 
-def _names_used_again() -> "list[SearchStrategy[tuple[Action, ...]]]":
-    """Return strategies for actions that free a name and use it again."""
-    from hypothesis import strategies as st
-
-    space = st.sampled_from(_SPACES)
-    table, other = st.sampled_from(_OBJECTS), st.sampled_from(_OBJECTS)
-    kind = st.sampled_from(("table", "table", "view"))
-    return [
-        st.builds(lambda k, t: (_new(f"drop-{k}", t), _new(f"create-{k}", t, _OWN)), kind, table),
-        st.builds(
-            lambda n: (
-                *(_new(f"drop-{kind}", f"{n}.{x}") for kind in ("table", "view") for x in _NAMES),
-                _new("drop-namespace", n),
-                _new("create-namespace", n, _OWN),
-            ),
-            space,
-        ),
-        # Rename to the name of a dropped object, and back to the name that this freed.
-        st.builds(
-            lambda k, t, u: (
-                _new(f"create-{k}", u, _OWN),
-                _new(f"drop-{k}", t),
-                Action(f"rename-{k}", (u, t)),
-                Action(f"rename-{k}", (t, u)),
-            ),
-            kind,
-            table,
-            other,
-        ),
-        st.builds(
-            lambda k, t, u: (Action(f"rename-{k}", (t, u)), _new(f"create-{k}", t, _OWN)),
-            kind,
-            table,
-            other,
-        ),
-    ]
-
-
-def _changes_in_sequence() -> "list[SearchStrategy[tuple[Action, ...]]]":
-    """Return strategies for changes that belong together, such as staging and committing."""
-    from hypothesis import strategies as st
-
-    table, other = st.sampled_from(_OBJECTS), st.sampled_from(_OBJECTS)
-    ref, another = st.sampled_from(_REFS), st.sampled_from(_REFS)
-    return [
-        st.builds(
-            lambda t, r, s: (
-                _new("add-snapshot", t, _OWN),
-                _new("set-ref", t, *r),
-                _new("remove-ref", t, s[0]),
-            ),
-            table,
-            ref,
-            another,
-        ),
-        st.builds(
-            lambda t, u: (_new("drop-table", t), Action("register-table", (u, t))), table, other
-        ),
-        st.builds(
-            lambda t: (_new("stage-table", t, _OWN), _new("commit-staged-table", t, _OWN)), table
-        ),
-        st.builds(
-            lambda t, u: (
-                _new("create-table", u, _OWN),
-                Action("commit-together", (t, u), (_OWN,)),
-                Action("commit-together-stale", (t, u)),
-            ),
-            table,
-            other,
-        ),
-        st.builds(
-            lambda t, u: (
-                _new("drop-table", t),
-                _new("create-view", t, _OWN),
-                _new("replace-query", t, _OWN),
-                Action("rename-view", (t, u)),
-            ),
-            table,
-            other,
-        ),
-        st.builds(
-            lambda t: (
-                _new("create-namespace", "n0.n0", _OWN),
-                _new("create-table", "n0.n0.x0", _OWN),
-                Action("rename-table", ("n0.n0.x0", t)),
-                _new("drop-namespace", "n0.n0"),
-            ),
-            table,
-        ),
-        st.builds(
-            lambda t, k: (
-                _new("create-table", t, _OWN),
-                _new("commit-properties", t, k[0], _OWN, k[1]),
-                _new("commit-properties", t, k[1], _OWN, k[0]),
-            ),
-            table,
-            st.permutations(_KEYS),
-        ),
-    ]
-
-
-def _action() -> "SearchStrategy[Action]":
-    """Draw one action."""
-    from hypothesis import strategies as st
-
-    space, thing = st.sampled_from((*_SPACES, "n0.n0")), st.sampled_from(_OBJECTS)
-    keys, two_keys = st.tuples(*[st.sampled_from(_KEYS)] * 2), st.permutations(_KEYS)
-    ref = st.sampled_from(_REFS)
-    made = ("create-table", "stage-table", "create-view")
-    changed = ("add-column", "add-snapshot", "replace-query")
-    others = ("commit-stale", "purge-table", "drop-table", "drop-view", "commit-stale-to-view")
-    return st.one_of(
-        st.builds(lambda name, t: _new(name, t, _OWN), st.sampled_from(made), thing),
-        st.builds(lambda name, t: _new(name, t, _OWN), st.sampled_from(changed), thing),
-        st.builds(_new, st.sampled_from(others), thing),
-        st.builds(lambda n: _new("create-namespace", n, _OWN), space),
-        st.builds(lambda n: _new("drop-namespace", n), space),
-        st.builds(lambda n, k: _new("update-properties", n, k[0], _OWN, k[1]), space, keys),
-        st.builds(lambda t, k: _new("commit-properties", t, k[0], _OWN, k[1]), thing, two_keys),
-        st.builds(lambda t, r: _new("remove-ref", t, r[0]), thing, ref),
-        st.builds(
-            lambda k, t, u: Action(f"rename-{k}", (t, u)),
-            st.sampled_from(("table", "view")),
-            thing,
-            thing,
-        ),
-        st.just(Action(LOOK)),
-    )
-
-
-def _new(name: str, on: str, *values: str) -> Action:
-    return Action(name, (on,), values)
+def _filled(
+    template: str, kind: str, space: str, objects: tuple[str, str], keys: Sequence[str]
+) -> tuple[Action, ...]:
+    (t, u), (key, other, *_) = objects, keys
+    text = template.format(kind=kind, n=space, t=t, u=u, key=key, other=other)
+    return tuple(from_words(each) for each in text.split("; "))

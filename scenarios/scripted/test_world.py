@@ -132,7 +132,7 @@ def test_a_world_of_tables(catalog: Catalog) -> None:
         refused_commit(second, 409),
         refused_create(first, 409),
         stage(other, "one_u"),
-        commit_staged(other, "one_u"),
+        commit_staged(other),
     ]
     later = [
         rename(third, away.path),

@@ -78,7 +78,7 @@ def test_a_world_of_arrivals(catalog: Catalog) -> None:
     later = [
         stage(second, "two_u_again"),
         stage_beside(second, "two_u_beside"),
-        commit_staged(second, "two_u_again"),
+        commit_staged(second),
         *_worked_on(second, stays, third, "two_u_again"),
         create_table(comes, "one_u"),
         rename(comes, third.path),

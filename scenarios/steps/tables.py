@@ -166,7 +166,7 @@ def stage(thing: Thing, mark: str) -> Step:
         send,
         lambda world: world.is_free(thing),
         (200,),
-        lambda world, _: world.watching(thing),
+        lambda world, _: world.with_staged(thing, mark),
         (thing,),
         needs="stage-create",
     )
@@ -193,11 +193,12 @@ def stage_beside(thing: Thing, mark: str) -> Step:
         stage(thing, mark),
         what="staging another table under the name",
         send=lambda observer: observer.catalog.create_table(thing.namespace, body),
+        after=lambda world, _: world.watching(thing),
     )
 
 
-def commit_staged(thing: Thing, mark: str) -> Step:
-    """Commit the table that was last staged under the name."""
+def commit_staged(thing: Thing) -> Step:
+    """Commit the table that was last staged under the name, unless the name was used since."""
 
     def send(observer: Observer) -> Reply | None:
         staged = observer.staged.get(thing)
@@ -210,9 +211,9 @@ def commit_staged(thing: Thing, mark: str) -> Step:
         "committing a staged table",
         "updateTable",
         send,
-        lambda world: world.is_free(thing),
+        lambda world: world.is_free(thing) and thing in world.staged,
         (200,),
-        lambda world, reply: _new_table(world, thing, mark, reply),
+        lambda world, reply: _new_table(world, thing, world.staged[thing], reply),
         (thing,),
     )
 
@@ -242,7 +243,7 @@ def register(thing: Thing, source: Thing) -> Step:
 
     def after(world: World, reply: Reply) -> World:
         due = {m: v for m, v in world.last[source].items() if m in kept}
-        return world.made(thing, due)
+        return world.made(thing, due, registered=True)
 
     return Step(
         "registering a table",

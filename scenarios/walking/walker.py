@@ -125,13 +125,19 @@ class Walker:
             self.world = self.observer.listen(self.world, step.touched[0], reply)
 
     def _in_the_way(self, step: Step, reply: Reply) -> bool:
-        """Return whether a location is refused where files of a renamed thing may still lie."""
+        """Return whether a location is refused where files of a renamed thing may still lie.
+
+        A catalog may look at the location before it looks whether the name is taken.
+        """
+        if step.after is None and step.operation != "createTable":
+            return False
         vacated = any(
-            Thing(kind, each.path) in self.world.vacated and not self.world.has(each)
+            Thing(kind, each.path) in self.world.vacated
+            and (step.after is None or not self.world.has(each))
             for each in step.touched
             for kind in KINDS
         )
-        return step.after is not None and vacated and refuses_place(reply)
+        return vacated and refuses_place(reply)
 
     # ---- judging
 

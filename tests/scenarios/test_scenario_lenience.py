@@ -180,3 +180,29 @@ def test_an_empty_list_that_is_left_out_is_no_failure_of_a_history(
 
     misbehave(operation_id, without_the_list)
     assert play(catalog, OPENING[:1]) is None
+
+
+def test_a_catalog_may_look_at_the_location_of_a_taken_name_first(catalog, mock, misbehave):
+    """A table was renamed, and its first name has a registered table that lies elsewhere."""
+    create, left = mock.registries.operations["createTable"], set()
+
+    def remember(outcome, _state, call):
+        left.add(json.loads(call.request.body)["source"]["name"])
+        return outcome
+
+    def create_at_free_places(context, state, call):
+        if json.loads(call.request.body)["name"] in left:
+            raise problem.Problem(403, "ForbiddenException", "the location is in use")
+        return create(context, state, call)
+
+    misbehave("renameTable", remember)
+    mock.registries.operations["createTable"] = create_at_free_places
+    history = (
+        *OPENING,
+        rename("x0", "x1"),
+        Action("drop-table", ("n0.x1",)),
+        Action("register-table", ("n0.x0", "n0.x1")),
+        Action("stage-table", ("n0.x0",), ("3",)),
+        Action("create-table", ("n0.x0",), ("4",)),
+    )
+    assert play(catalog, history) is None

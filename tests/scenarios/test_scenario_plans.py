@@ -16,7 +16,7 @@ from icecheck.scenarios.random.actions import (
     steps_of,
     to_json,
 )
-from icecheck.scenarios.random.plans import draw_plans
+from icecheck.scenarios.random.plans import SEQUENCES, draw_plans
 
 SCRIPT = """
 import sys
@@ -74,6 +74,13 @@ def paths(action):
 def test_a_few_seeds_take_every_action():
     taken = {action.name for seed in range(4) for plan in plans(seed) for action in plan}
     assert taken == set(ACTIONS)
+
+
+def test_the_few_histories_of_a_run_have_every_sequence():
+    named = {each.partition(" ")[0] for text in SEQUENCES for each in text.split("; ")}
+    for seed in range(6):
+        taken = {action.name for plan in plans(seed, 8) for action in plan}
+        assert {each for each in named if "{" not in each} <= taken
 
 
 def renames_onto_dropped_names(plan):
