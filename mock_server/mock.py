@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
-from icecheck.contract import load
 from icecheck.mock_server.core.clock import Clock, clock_from
 from icecheck.mock_server.core.context import Context
 from icecheck.mock_server.core.identity import Identities
@@ -20,6 +19,7 @@ from icecheck.mock_server.core.vending_settings import VendingSettings
 from icecheck.mock_server.http.hosts import hosts_of
 from icecheck.mock_server.operations.served import default_registries
 from icecheck.mock_server.planning.plans import PlanningSettings, Plans
+from icecheck.mock_server.protocol.served_contract import SERVED
 from icecheck.mock_server.security.authorization import TOKEN_PATH
 from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.security.settings import OAuth2Settings, checked_operations
@@ -118,7 +118,7 @@ class MockCatalog:
         self._server: Any = None
         self.warehouses = Warehouses(warehouses, self._new_context, served_prefix=prefix)
         self.app = App(
-            load().operations.values(),
+            SERVED.operations.values(),
             self.warehouses,
             self.registries,
             self.journal,

@@ -5,8 +5,9 @@ import html as stdlib_html
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from icecheck.contract import Contract
 from icecheck.findings.expected_failures import EntryMatch
@@ -25,6 +26,9 @@ from icecheck.reports.joined import (
     spark_rows,
     verdicts_by_check,
 )
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 __all__ = ["BYTES_MAX", "render"]
 
@@ -228,6 +232,12 @@ class _Page:
 
 def render(run: Run) -> str:
     """Return the HTML text; every value of the run is escaped by the template engine."""
+    return _template().render(_context(run))
+
+
+@cache
+def _template() -> "Template":
+    """Return the compiled template: compiling takes longer than rendering a short report."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -241,7 +251,7 @@ def render(run: Run) -> str:
     )
     environment.filters["anchor"] = _anchor
     environment.filters["prose"] = _prose
-    return environment.get_template("report.html").render(_context(run))
+    return environment.get_template("report.html")
 
 
 def _context(run: Run) -> dict[str, Any]:

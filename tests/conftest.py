@@ -26,6 +26,45 @@ _DESELECTED: pytest.StashKey[dict[str, int]] = pytest.StashKey()
 _NAME = "icecheck-deselected"
 
 
+@pytest.fixture(scope="session")
+def one_spark():
+    """The Spark of this process, for tests that start one of their own: they have to stop it."""
+    from tests.one_spark import OneSpark
+
+    spark = OneSpark()
+    yield spark
+    spark.stop()
+
+
+@pytest.fixture(scope="module")
+def workbench(one_spark):
+    """The JVM that all tests of a process share; each has its own session and catalog."""
+    return one_spark.running()
+
+
+@pytest.fixture(scope="module")
+def iceberg_spark_workbench(workbench):
+    """Let `iceberg_spark` use it too."""
+    return workbench
+
+
+@pytest.fixture
+def other_plugins(monkeypatch):
+    """Let the pytest processes of a test load every plugin that is installed, by its entry point.
+
+    Without it they load only ours and xdist's: the others import for two seconds, each time.
+    """
+    monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", raising=False)
+    monkeypatch.delenv("PYTEST_PLUGINS", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _only_our_plugins(request, monkeypatch):
+    if request.node.get_closest_marker("hostile") is None:
+        monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        monkeypatch.setenv("PYTEST_PLUGINS", "icecheck.pytest.plugin,xdist.plugin")
+
+
 def pytest_collection_modifyitems(config, items):
     """Deselect the tiers that nobody asks for."""
     counts = {}

@@ -26,7 +26,7 @@ from icecheck.objects.committing import (
     set_property,
     shared_snapshots,
 )
-from icecheck.objects.evolving import column_id, number, wider_schema
+from icecheck.objects.evolving import column_id, number, schema_addition, wider_schema
 from icecheck.replies.expect import show
 from icecheck.targets.target import Namespace
 
@@ -117,7 +117,7 @@ def _shared_laid_out_table(catalog: Catalog) -> Table:
         field_id = number(table, "last-partition-id") + 1
         field = bodies.partition_field(column_id(table, "id"), "bucket[8]", "wider", field_id)
         later: list[Json] = [
-            {"action": "add-schema", "schema": wider_schema(table)},
+            schema_addition(table.metadata, wider_schema(table)),
             {"action": "set-current-schema", "schema-id": -1},
         ]
         if table.metadata.get("format-version", 2) > 1:  # version 1 numbers fields per spec

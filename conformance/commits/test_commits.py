@@ -29,7 +29,7 @@ from icecheck.objects.committing import (
     set_property,
     shared_snapshots,
 )
-from icecheck.objects.evolving import number, wider_schema
+from icecheck.objects.evolving import number, schema_addition, wider_schema
 from icecheck.replies.expect import ANY_OBJECT, ANY_STRING, Matcher
 from icecheck.targets.target import Namespace
 
@@ -155,7 +155,7 @@ def test_commit_without_identifier(catalog: Catalog) -> None:
 def test_answer_is_what_load_returns(catalog: Catalog) -> None:
     """The answer to a commit is what a load returns right after it."""
     table = given_table(catalog)
-    added = {"action": "add-schema", "schema": wider_schema(table)}
+    added = schema_addition(table.metadata, wider_schema(table))
     answer = commit(catalog, table, [set_property("1"), added]).expect(200)
     reply = catalog.load_table(table.namespace, table.name).expect(200)
     answered, loaded = (view.settled(view.metadata_in(r), MARK) for r in (answer, reply))

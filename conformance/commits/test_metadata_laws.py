@@ -20,8 +20,8 @@ from icecheck.objects.committing import (
     set_property,
     shared_snapshots,
 )
-from icecheck.objects.evolving import number, wider_schema
-from icecheck.objects.reading import not_applicable
+from icecheck.objects.evolving import next_row_id, schema_addition, wider_schema
+from icecheck.objects.reading import expect_bad_request, not_applicable
 from icecheck.objects.statistics_files import (
     partition_statistics_file,
     set_partition_statistics,
@@ -51,6 +51,7 @@ Json = dict[str, Any]
 KEPT = "icecheck.kept"
 LOG_TOLERANCE_MS = 60_000
 """The tolerance by which Java accepts that a log's times run backwards, in milliseconds."""
+UNKNOWN_ID = 4711
 ODD = 2**53 + 1
 """The first integer that a double cannot hold; adding an even number gives another one."""
 
@@ -75,7 +76,7 @@ def given_full_table(catalog: Catalog) -> Table:
     added = bodies.snapshot(table.metadata, summary=summary)
     snapshot_id = added["snapshot-id"]
     updates = [
-        {"action": "add-schema", "schema": wider_schema(table)},
+        schema_addition(table.metadata, wider_schema(table)),
         add_snapshot(added),
         bodies.snapshot_ref(snapshot_id),
         set_statistics(statistics_file(table, snapshot_id)),
@@ -153,6 +154,20 @@ def test_values_outside_an_enumeration(catalog: Catalog) -> None:
     expect_unchanged(catalog, before)
 
 
+@check("commit.unknown-ids", proves="commit.unknown-ids-are-400")
+def test_status_of_unknown_ids(catalog: Catalog) -> None:
+    """What names an id that the table does not have is refused with 400, if it is refused."""
+    table = shared_table(catalog)
+    updates: dict[str, Json] = {
+        "an unknown schema": {"action": "set-current-schema", "schema-id": UNKNOWN_ID},
+        "an unknown partition spec": {"action": "set-default-spec", "spec-id": UNKNOWN_ID},
+        "an unknown sort order": {"action": "set-default-sort-order", "sort-order-id": UNKNOWN_ID},
+        "an unknown snapshot": bodies.snapshot_ref(UNKNOWN_ID),
+    }
+    for what, update in updates.items():
+        expect_bad_request(commit(catalog, table, [update]), what)
+
+
 @check("commit.missing-members", proves="commit.members-required")
 def test_missing_members(catalog: Catalog) -> None:
     """A commit without its list of requirements, or of updates, is refused."""
@@ -227,7 +242,7 @@ def test_large_row_ids(catalog: Catalog) -> None:
 def test_next_row_id_is_exact(catalog: Catalog) -> None:
     """next-row-id is where the next snapshot's rows start, in the answer and in a load."""
     table = given_table_of(catalog, 3)
-    start, rows = number(table, "next-row-id"), 10
+    start, rows = next_row_id(table), 10
     due = Matcher(f"{rows} more than before", lambda v: v == start + rows)
     added = bodies.snapshot(table.metadata, added_rows=rows)
     updates = [add_snapshot(added), bodies.snapshot_ref(added["snapshot-id"])]

@@ -224,7 +224,7 @@ def test_last_added_without_a_spec(catalog: Catalog) -> None:
 def test_unknown_spec_id(catalog: Catalog) -> None:
     """A spec that the table does not have cannot become the default."""
     updates = [{"action": "set-default-spec", "spec-id": UNKNOWN_ID}]
-    expect_refused(catalog, shared_table_since(catalog, 2), updates, 400)
+    expect_refused(catalog, shared_table_since(catalog, 2), updates)
 
 
 @check("update.remove-partition-specs", proves="update.remove-partition-specs.effect")
@@ -342,4 +342,4 @@ def test_last_added_without_an_order(catalog: Catalog) -> None:
 def test_unknown_sort_order_id(catalog: Catalog) -> None:
     """A sort order that the table does not have cannot become the default."""
     updates = [{"action": "set-default-sort-order", "sort-order-id": UNKNOWN_ID}]
-    expect_refused(catalog, shared_table(catalog), updates, 400)
+    expect_refused(catalog, shared_table(catalog), updates)

@@ -7,7 +7,7 @@ from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.judging.check import check
 from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import expect_effect, expect_refused, with_ids
-from icecheck.objects.evolving import column_id, number, schema_id_of, wider_schema
+from icecheck.objects.evolving import column_id, number, schema_addition, schema_id_of, wider_schema
 from icecheck.replies.expect import containing, equal
 
 UNKNOWN_ID = 4711
@@ -22,7 +22,7 @@ def test_add_schema(catalog: Catalog) -> None:
     expect_effect(
         catalog,
         table,
-        [{"action": "add-schema", "schema": schema}],
+        [schema_addition(table.metadata, schema)],
         {
             "schemas": containing({"fields": schema["fields"]}),
             "current-schema-id": number(table, "current-schema-id"),
@@ -47,7 +47,7 @@ def test_other_identifier_fields(catalog: Catalog) -> None:
     after = expect_effect(
         catalog,
         table,
-        [{"action": "add-schema", "schema": schema}, LAST_ADDED],
+        [schema_addition(table.metadata, schema), LAST_ADDED],
         {"last-column-id": number(table, "last-column-id")},
         what="schema",
     )
@@ -77,7 +77,7 @@ def test_last_column_id_never_falls(catalog: Catalog) -> None:
     expect_effect(
         catalog,
         table,
-        [{"action": "add-schema", "schema": narrow}, LAST_ADDED],
+        [schema_addition(table.metadata, narrow), LAST_ADDED],
         {"last-column-id": number(table, "last-column-id")},
         what="last-column-id",
     )
@@ -87,7 +87,7 @@ def test_last_column_id_never_falls(catalog: Catalog) -> None:
 def test_set_current_schema(catalog: Catalog) -> None:
     """set-current-schema makes the schema with that id the current one."""
     table = given_table(catalog)
-    added = {"action": "add-schema", "schema": wider_schema(table)}
+    added = schema_addition(table.metadata, wider_schema(table))
     table = given_commit(catalog, table, [added])
     schema_id = schema_id_of(table, "extra")
     expect_effect(
@@ -108,7 +108,7 @@ def test_set_last_added_schema(catalog: Catalog) -> None:
     after = expect_effect(
         catalog,
         table,
-        [*({"action": "add-schema", "schema": s} for s in schemas), LAST_ADDED],
+        [*(schema_addition(table.metadata, s) for s in schemas), LAST_ADDED],
         {"schemas": containing({"fields": schemas[1]["fields"]})},
         what="schema",
         requirements=[
@@ -136,7 +136,7 @@ def test_last_added_without_a_schema(catalog: Catalog) -> None:
 def test_unknown_schema_id(catalog: Catalog) -> None:
     """A schema that the table does not have cannot become current."""
     updates = [{"action": "set-current-schema", "schema-id": UNKNOWN_ID}]
-    expect_refused(catalog, shared_table(catalog), updates, 400)
+    expect_refused(catalog, shared_table(catalog), updates)
 
 
 @check(

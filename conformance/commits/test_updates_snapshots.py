@@ -21,7 +21,7 @@ from icecheck.objects.committing import (
     shared_snapshots,
     with_ids,
 )
-from icecheck.objects.evolving import number
+from icecheck.objects.evolving import next_row_id
 from icecheck.objects.metadata_view import metadata_in
 from icecheck.replies.expect import Matcher, containing
 
@@ -167,7 +167,7 @@ def test_next_row_id_follows(catalog: Catalog) -> None:
     """next-row-id is above the rows of the snapshots added so far."""
     table = given_table_of(catalog, 3)
     for ordinal in (1, 2):
-        least = number(table, "next-row-id") + ADDED_ROWS
+        least = next_row_id(table) + ADDED_ROWS
         added = bodies.snapshot(table.metadata, ordinal, added_rows=ADDED_ROWS)
         table = expect_effect(
             catalog,
@@ -325,7 +325,7 @@ def test_retention_is_kept(catalog: Catalog) -> None:
 def test_ref_to_an_unknown_snapshot(catalog: Catalog) -> None:
     """The main branch cannot be set to a snapshot that the table does not have."""
     table, _ = shared_snapshots(catalog)
-    expect_refused(catalog, table, [bodies.snapshot_ref(UNKNOWN_SNAPSHOT)], 400)
+    expect_refused(catalog, table, [bodies.snapshot_ref(UNKNOWN_SNAPSHOT)])
 
 
 @check(
@@ -381,7 +381,7 @@ def test_a_branch_before_main(catalog: Catalog) -> None:
         table,
         [add_snapshot(added), bodies.snapshot_ref(snapshot_id, BRANCH, "branch")],
         {"refs": alone, "current-snapshot-id": NO_SNAPSHOT},
-        what="refs",
+        what="ref",
         requirements=[{"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": None}],
         capability="branches",
     )

@@ -7,6 +7,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.objects import metadata_view as view
 from icecheck.objects.edge_values import string_map
+from icecheck.objects.evolving import schema_addition
 from icecheck.objects.round_trip import KEPT
 
 __all__ = [
@@ -92,7 +93,7 @@ def schemas(metadata: Metadata) -> Growth:
     made, last = _wider(metadata)
     [zone] = [f["type"]["fields"][0]["id"] for f in made[0]["fields"] if f["name"] == "spot"]
     made[0]["identifier-field-ids"] = [*made[0].get("identifier-field-ids", []), zone]
-    first, second = ({"action": "add-schema", "schema": each} for each in made)
+    first, second = (schema_addition(metadata, each, *made) for each in made)
     due = {
         "schemas": [*metadata["schemas"], *made],
         "current-schema-id": made[0]["schema-id"],
@@ -220,7 +221,7 @@ def last_of_two(metadata: Metadata) -> Growth:
     orders = _two_orders(metadata)
     current = {"action": "set-current-schema", "schema-id": metadata["current-schema-id"]}
     updates = [
-        *({"action": "add-schema", "schema": each} for each in schemas),
+        *(schema_addition(metadata, each, *schemas) for each in schemas),
         *({"action": "add-spec", "spec": each} for each in specs),
         *({"action": "add-sort-order", "sort-order": each} for each in orders),
         # The current schema is set again first: it is not the schema that was added last.
@@ -254,7 +255,7 @@ def of_new_column(metadata: Metadata) -> Growth:
     order_id = max(1, _next(metadata, "sort-orders", "order-id"))
     order = bodies.sort_order(column["id"], order_id=order_id)
     updates: list[Json] = [
-        {"action": "add-schema", "schema": schema},
+        schema_addition(metadata, schema),
         {"action": "set-current-schema", "schema-id": -1},
         {"action": "add-spec", "spec": spec},
         {"action": "set-default-spec", "spec-id": -1},
@@ -336,7 +337,7 @@ def _made_current(metadata: Metadata, schemas: Sequence[Json]) -> Growth:
     updates: list[Json] = []
     for each in made:
         updates += [
-            {"action": "add-schema", "schema": each},
+            schema_addition(metadata, each, *made),
             {"action": "set-current-schema", "schema-id": -1},
         ]
     due = {"schemas": [*metadata["schemas"], *made], "current-schema-id": made[-1]["schema-id"]}

@@ -58,7 +58,8 @@ class Stage:
 
     An ``alone`` stage uses ids from an earlier answer, or is often refused; a ``late`` stage uses a
     late addition to the document, which not every catalog supports; a ``due`` stage must be
-    accepted if the stages before it were.
+    accepted if the stages before it were. After a ``last`` stage a new commit begins: what follows
+    is refused where this one had no effect.
     """
 
     what: str
@@ -66,6 +67,7 @@ class Stage:
     alone: bool = False
     late: bool = False
     due: bool = False
+    last: bool = False
 
 
 def life_body(
@@ -117,10 +119,15 @@ def together(stages: Iterable[Stage]) -> Stage:
 
 
 def in_groups(stages: Iterable[Stage], size: int) -> Iterator[Stage]:
-    """Yield stages that each combine ``size`` of these stages."""
-    taken = [*stages]
-    for start in range(0, len(taken), size):
-        yield together(taken[start : start + size])
+    """Yield stages that each combine at most ``size`` of these stages."""
+    taken: list[Stage] = []
+    for stage in stages:
+        taken.append(stage)
+        if stage.last or len(taken) == size:
+            yield together(taken)
+            taken = []
+    if taken:
+        yield together(taken)
 
 
 def stages_of(catalog: Catalog) -> Iterator[Stage]:
@@ -139,7 +146,7 @@ def stages_of(catalog: Catalog) -> Iterator[Stage]:
     yield Stage("another location", layout.moved, alone=True)
     yield Stage("a column of earlier specs and orders dropped", layout.narrower, alone=True)
     if has_capability(catalog, "format-version-3"):
-        yield Stage("format version 3", layout.upgraded, late=True)
+        yield Stage("format version 3", layout.upgraded, late=True, last=True)
         yield Stage("defaults that differ from schema to schema", layout.defaults, late=True)
         yield Stage("two encryption keys", history.keys, late=True)
         yield Stage("one encryption key of two", history.one_key, late=True)

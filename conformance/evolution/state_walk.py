@@ -53,13 +53,14 @@ _ANOTHER_UUID = "00000000-0000-4000-8000-000000000001"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A stage that was committed: the table before and after it, and the answer to the commit."""
+    """A stage that was committed: the table before and after it, the answer, and the load."""
 
     what: str
     ordinal: int
     before: Table
     table: Table
     answer: Reply
+    loaded: Reply
 
 
 Visit = Callable[[Step], Table]
@@ -182,13 +183,19 @@ def renamed(catalog: Catalog, table: Table, what: str) -> tuple[Table, Reply | N
 
 
 def live(
-    catalog: Catalog, table: Table, visit: Visit, send: Send = by_update, group_size: int = 1
+    catalog: Catalog,
+    table: Table,
+    visit: Visit,
+    send: Send = by_update,
+    *,
+    group_size: int = 1,
+    load: Callable[[Catalog, Table], Reply] = loaded_answer,
 ) -> Table:
     """Lead a table through its stages; send with each all requirements that hold before it.
 
     Judges what a load then shows and calls ``visit`` after that. A refused stage is skipped if its
     requirements were not the reason. Raises NotOffered if all stages were refused. ``group_size``
-    stages are one commit.
+    stages are one commit. ``load`` loads the table after each stage.
     """
     besides_main, taken = knows_refs(catalog), 0
     actions: set[str] = set()
@@ -212,12 +219,12 @@ def live(
                 answer.expect(200, 204, detail=stage.what)
             continue
         actions |= sent
-        reply = loaded_answer(catalog, table)
+        reply = load(catalog, table)
         after = view.metadata_in(reply)
         due = as_assigned(table.metadata, growth.due, after)
         expect_shown(reply, table, due | {m: after.get(m) for m in growth.free}, stage.what)
         taken += 1
-        table = visit(Step(stage.what, taken, table, shown_of(reply, table), answer))
+        table = visit(Step(stage.what, taken, table, shown_of(reply, table), answer, reply))
     if not taken:
         raise not_applicable("the catalog refuses every one of these commits")
     return table

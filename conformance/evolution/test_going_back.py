@@ -20,6 +20,7 @@ from icecheck.objects.committing import (
 from icecheck.objects.evolving import (
     column_id,
     number,
+    schema_addition,
     schema_id_of,
     sort_order_id_of,
     spec_id_of,
@@ -67,7 +68,7 @@ def test_an_earlier_schema_is_current_again(catalog: Catalog) -> None:
     """A schema that was current before can be made the current one again."""
     table = given_table(catalog)
     first = number(table, "current-schema-id")
-    table = given_commit(catalog, table, [{"action": "add-schema", "schema": wider_schema(table)}])
+    table = given_commit(catalog, table, [schema_addition(table.metadata, wider_schema(table))])
     ids = (first, schema_id_of(table, "extra"))
     action = "set-current-schema"
     _to_and_fro(

@@ -19,7 +19,7 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.committing import given_table_of, same_table
-from icecheck.objects.evolving import column_id, number, wider_schema
+from icecheck.objects.evolving import column_id, number, schema_addition, wider_schema
 from icecheck.objects.reading import not_applicable
 from icecheck.objects.statistics_files import (
     partition_statistics_file,
@@ -66,7 +66,7 @@ def _last_snapshot(table: Table) -> int:
 
 
 def _schema(table: Table, at: int) -> list[Json]:
-    return [{"action": "add-schema", "schema": wider_schema(table, f"more_{at}")}]
+    return [schema_addition(table.metadata, wider_schema(table, f"more_{at}"))]
 
 
 def _spec(table: Table, at: int) -> list[Json]:

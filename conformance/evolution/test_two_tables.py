@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from itertools import repeat, zip_longest
 
 from icecheck.client.catalog import Catalog, Table
-from icecheck.client.given import given_loaded
 from icecheck.conformance.evolution import layout_stages as layout
 from icecheck.conformance.evolution.layout_stages import Growth
 from icecheck.conformance.evolution.stage_assertions import true_assertions
@@ -24,8 +23,10 @@ from icecheck.objects.metadata_view import metadata_in
 from icecheck.objects.reading import not_applicable
 from icecheck.objects.round_trip import KEPT, expect_shown, refused
 
-_BEHIND = 3
-"""The number of stages by which one table is behind, so that their changes are of other kinds."""
+_BEHIND = 2
+"""The number of commits by which one table is behind, so that their changes are of other kinds."""
+_TOGETHER = 3
+"""The number of stages that are one change where the tables go through different stages."""
 _AT_ONCE = 4
 """The number of stages that are one change where both tables go through the same stages."""
 _OWN = (*KEPT,)
@@ -37,22 +38,21 @@ def test_two_lives_in_the_same_transactions(catalog: Catalog) -> None:
     """A transaction of two tables does to each what is meant for it, be it alike or not."""
     stages = [*stages_of(catalog)]
     tables = [given_born(catalog), given_born(catalog)]
-    behind: list[Stage | None] = [*repeat(None, _BEHIND), *stages]
-    taken = _live_together(catalog, tables, zip_longest(stages, behind))
+    front = [*in_groups(stages, _TOGETHER)]
+    behind: list[Stage | None] = [*repeat(None, _BEHIND), *front]
+    tables, taken = _live_together(catalog, tables, zip_longest(front, behind))
     # The same stages with other ids: one table has definitions that the other does not have.
     ahead = given_born(catalog)
     ahead = _alone(catalog, ahead, layout.of_new_column(ahead.metadata))
     alike = ((stage, stage) for stage in in_groups(stages, _AT_ONCE))
-    others = [ahead, given_born(catalog)]
-    taken += _live_together(catalog, others, alike)
-    if not taken:
+    others, further = _live_together(catalog, [ahead, given_born(catalog)], alike)
+    if not taken + further:
         raise not_applicable("the catalog refuses every one of these transactions")
     _change_all(catalog, [*tables, *others])
 
 
 def _change_all(catalog: Catalog, tables: Sequence[Table]) -> None:
     """Judge a transaction that sets one property in each of all the tables."""
-    tables = [given_loaded(catalog, each) for each in tables]
     parts = [_with_own(Growth([], {}), t, f"table {at}") for at, t in enumerate(tables)]
     what = f"a property of each of {len(tables)} tables"
     if _sent_together(catalog, tables, parts, what, 1):
@@ -62,8 +62,8 @@ def _change_all(catalog: Catalog, tables: Sequence[Table]) -> None:
 
 def _live_together(
     catalog: Catalog, tables: list[Table], pairs: Iterable[tuple[Stage | None, Stage | None]]
-) -> int:
-    """Lead two tables through pairs of stages; return how many transactions were accepted.
+) -> tuple[list[Table], int]:
+    """Lead two tables through pairs of stages; return them, and how many transactions succeeded.
 
     A stage for one table only, or a refused pair, is committed to each table alone.
     """
@@ -81,7 +81,7 @@ def _live_together(
             continue
         tables = [_changed(catalog, t, g, what) for t, g in zip(tables, both, strict=True)]
         taken += 1
-    return taken
+    return tables, taken
 
 
 def _part(stage: Stage | None, table: Table, own: str, value: str) -> Growth | None:

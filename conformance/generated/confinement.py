@@ -64,7 +64,7 @@ def confine(case: GeneratedCase, place: Place) -> ConfinedRequest | None:
     body: Json = NO_BODY
     if case.has_body:
         body = _filled(_confined_body(case, place), place)
-        valid = schema_judge(place.contract.version).request_is_valid(case.operation_id, body)
+        valid = schema_judge(place.contract).request_is_valid(case.operation_id, body)
         if valid != (case.flawed_part != "body" or case.cut_off):
             return None
         if case.cut_off:

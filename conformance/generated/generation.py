@@ -147,7 +147,7 @@ def _read(
         flaw = _flaw(operation, contract, phase, case.body if has_body else None, has_body=has_body)
         if flaw is None:
             return None
-    elif has_body and not schema_judge(contract.version).request_is_valid(operation_id, case.body):
+    elif has_body and not schema_judge(contract).request_is_valid(operation_id, case.body):
         return None
     return GeneratedCase(
         operation_id=operation_id,
@@ -175,7 +175,7 @@ def _flaw(
         return Flaw.MISTYPED if lists and part == "query" else Flaw.TOLERABLE
     if not has_body:
         return Flaw.TOLERABLE if operation_id == "reportMetrics" else Flaw.UNUSABLE
-    if schema_judge(contract.version).request_is_valid(operation_id, body):
+    if schema_judge(contract).request_is_valid(operation_id, body):
         return None
     if phase.location is None or operation_id == "reportMetrics":
         return Flaw.TOLERABLE  # a catalog may discard reports unread

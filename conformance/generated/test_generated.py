@@ -14,7 +14,6 @@ from icecheck.conformance.generated.generated_requests import (
     judge_mistyped,
     judge_refused,
 )
-from icecheck.contract import Action, load
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 
@@ -32,7 +31,7 @@ BODIES = (
     "planTableScan",
     "fetchScanTasks",
 )
-LISTINGS = tuple(load().by_object(Action.LIST).values())
+LISTINGS = ("listNamespaces", "listTables", "listViews")
 OPERATIONS = (
     "getConfig",
     *LISTINGS,

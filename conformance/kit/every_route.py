@@ -219,7 +219,7 @@ def _table_writes(catalog: Catalog, own: Own) -> Iterator[Asked]:
 def _view_writes(catalog: Catalog, view: View) -> Iterator[Asked]:
     inside: Names = {"namespace": view.namespace}
     names: Names = {**inside, "view": view.name}
-    yield Asked("createView", inside, body=create_view_body(catalog.new_name()))
+    yield Asked("createView", inside, body=create_view_body(catalog.new_name(), view.namespace))
     change = {"requirements": [view.same], "updates": [set_property("1", OTHERS)]}
     yield Asked("replaceView", names, body=change)
     moved = {"namespace": [*view.namespace], "name": catalog.new_name()}

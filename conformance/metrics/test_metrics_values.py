@@ -9,7 +9,7 @@ from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.objects import metadata_view as view
-from icecheck.objects.evolving import wider_schema
+from icecheck.objects.evolving import schema_addition, wider_schema
 from icecheck.replies.expect import equal, show
 
 _CHANGED_BY_A_REPORT = declare(
@@ -156,7 +156,7 @@ def _expect_of_each_schema(catalog: Catalog) -> None:
     """Judge scan reports of an older and of the current schema: a client may use an older one."""
     table = given_table(catalog)
     updates = [
-        {"action": "add-schema", "schema": wider_schema(table)},
+        schema_addition(table.metadata, wider_schema(table)),
         {"action": "set-current-schema", "schema-id": -1},
     ]
     table = given_commit(catalog, table, updates)

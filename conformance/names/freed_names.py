@@ -203,7 +203,7 @@ def _rename_table(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
 
 
 def _create_view(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
-    return supported(catalog.create_view(namespace, create_view_body(name)))
+    return supported(catalog.create_view(namespace, create_view_body(name, namespace)))
 
 
 def _rename_view(catalog: Catalog, namespace: Namespace, name: str) -> Reply:

@@ -5,12 +5,12 @@ refuses, in a body or in a path, are left out: a catalog may refuse them.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Query
-from icecheck.findings.shared_symptoms import CHANGE
+from icecheck.findings.shared_symptoms import CHANGE, EFFECT_MISSING
 from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
 from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
 from icecheck.judging.probes import has_capability
@@ -47,9 +47,11 @@ __all__ = [
     "expect_paged",
     "found",
     "given_bearers",
+    "identified",
     "is_free",
     "is_made",
     "lookalikes",
+    "made_as",
     "properties_in",
     "raise_if_none",
 ]
@@ -123,7 +125,11 @@ BEGINNINGS: dict[str, tuple[Hostile, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """An object with a name, what is odd about the name, and the object's mark."""
+    """An object with a name, what is odd about the name, and what identifies the object.
+
+    ``mark`` is the value of a property, which no other object has. ``uuid`` is from the answer that
+    made the object; it is empty for namespaces. ``shows_mark``: that answer had the property too.
+    """
 
     namespace: Namespace
     stem: str
@@ -131,6 +137,8 @@ class Bearer:
     what: str
     mark: str
     beginning: str = ""
+    uuid: str = ""
+    shows_mark: bool = True
 
     @property
     def name(self) -> str:
@@ -172,7 +180,7 @@ def _create_table(catalog: Catalog, it: Bearer) -> Reply:
 
 
 def _create_view(catalog: Catalog, it: Bearer) -> Reply:
-    body = create_view_body(it.name, properties={MARK: it.mark})
+    body = create_view_body(it.name, it.namespace, properties={MARK: it.mark})
     return catalog.create_view(it.namespace, body)
 
 
@@ -228,13 +236,24 @@ def lookalikes(catalog: Catalog, namespace: Namespace, family: str) -> list[Bear
 
 def given_bearers(catalog: Catalog, kind: Kind, namespace: Namespace, family: str) -> list[Bearer]:
     """Make an object under each name of a family, and return those that the catalog accepts."""
-    made = [
-        each
-        for each in lookalikes(catalog, namespace, family)
-        if is_free(catalog, kind, each) and is_made(kind.create(catalog, each), each)
-    ]
+    free = (each for each in lookalikes(catalog, namespace, family) if is_free(catalog, kind, each))
+    made = [bearer for each in free if (bearer := made_as(kind.create(catalog, each), each))]
     raise_if_none(made)
     return made
+
+
+def made_as(reply: Reply, it: Bearer) -> Bearer | None:
+    """Return an object as the answer to its creation identifies it, or None if it was refused."""
+    return identified(reply, it) if is_made(reply, it) else None
+
+
+def identified(reply: Reply, it: Bearer) -> Bearer:
+    """Return an object with its uuid, and whether the answer that made it shows its mark.
+
+    A catalog that has lost the mark is judged by other checks; the uuid tells the object as well.
+    """
+    uuid = _uuid_in(reply)
+    return replace(it, uuid=uuid, shows_mark=MARK in properties_in(reply)) if uuid else it
 
 
 def is_free(catalog: Catalog, kind: Kind, it: Bearer) -> bool:
@@ -287,14 +306,19 @@ def expect_itself(catalog: Catalog, kind: Kind, it: Bearer) -> Reply:
     if kind.word == "namespace" and not has_capability(catalog, "namespace-properties"):
         return reply
     mark = properties_in(reply).get(MARK, ABSENT)
-    if mark != it.mark:
-        raise reply.violation(
-            ANOTHER_OBJECT,
-            f"the {kind.word} created under this name",
-            f"another {kind.word}",
-            detail=_named(it),
-        )
-    return reply
+    is_same = bool(it.uuid) and _uuid_in(reply) == it.uuid
+    if mark == it.mark or (is_same and not it.shows_mark):
+        return reply
+    if is_same or (mark is ABSENT and not it.uuid):
+        due = f"the mark of the {kind.word}"
+        actual = "none" if mark is ABSENT else "another value"
+        raise reply.violation(EFFECT_MISSING.of("properties"), due, actual, detail=_named(it))
+    raise reply.violation(
+        ANOTHER_OBJECT,
+        f"the {kind.word} created under this name",
+        f"another {kind.word}",
+        detail=_named(it),
+    )
 
 
 def expect_bearers(catalog: Catalog, kind: Kind, bearers: Sequence[Bearer]) -> None:
@@ -340,6 +364,12 @@ def _expect_these(
             "another list",
             detail=f"it has {show(names)}, due is {show(due)}",
         )
+
+
+def _uuid_in(reply: Reply) -> str:
+    metadata = object_in(reply).get("metadata")
+    members = metadata if isinstance(metadata, dict) else {}
+    return str(members.get("table-uuid") or members.get("view-uuid") or "").lower()
 
 
 def properties_in(reply: Reply) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
 from icecheck.judging.probes import has_capability
 from icecheck.objects import metadata_view
-from icecheck.objects.evolving import column_id, number, wider_schema
+from icecheck.objects.evolving import column_id, number, schema_addition, wider_schema
 from icecheck.objects.reading import (
     LISTING,
     expect_unlisted,
@@ -144,7 +144,7 @@ def _layout(table: Table) -> list[Json]:
         column, "bucket[4]", "first_life", number(table, "last-partition-id") + 1
     )
     return [
-        {"action": "add-schema", "schema": wider_schema(table)},
+        schema_addition(table.metadata, wider_schema(table)),
         {"action": "set-current-schema", "schema-id": -1},
         {"action": "add-spec", "spec": bodies.partition_spec(field, spec_id=1)},
         {"action": "set-default-spec", "spec-id": -1},
@@ -260,10 +260,12 @@ def reused(reply: Reply, detail: str = "") -> Reply:
     return reply.expect(200, detail=detail)
 
 
-def second_view(name: str) -> Json:
+def second_view(namespace: Namespace, name: str) -> Json:
     """Return the body that creates the second view of a name."""
-    version = view_version(_OTHER_SQL, dialects=("trino",))
-    return create_view_body(name, version=version, schema=_OTHER_SCHEMA, properties=SECOND_LIFE)
+    version = view_version(_OTHER_SQL, namespace=namespace, dialects=("trino",))
+    return create_view_body(
+        name, namespace, version=version, schema=_OTHER_SCHEMA, properties=SECOND_LIFE
+    )
 
 
 def expect_no_view(catalog: Catalog, namespace: Namespace, name: str) -> None:

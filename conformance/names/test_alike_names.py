@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from icecheck.client import bodies
-from icecheck.client.catalog import Catalog, Query
+from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
 from icecheck.conformance.kit.bisection import no_breakdown
 from icecheck.conformance.names.lookalike_names import (
@@ -16,7 +15,8 @@ from icecheck.conformance.names.lookalike_names import (
     expect_bearers,
     expect_listed,
     found,
-    is_made,
+    identified,
+    made_as,
     raise_if_none,
 )
 from icecheck.contract import Action
@@ -24,7 +24,7 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.arranging import given_namespace_at, require
-from icecheck.objects.reading import LISTING, namespaces_in, next_page_token, tables_in
+from icecheck.objects.reading import LISTING, namespaces_in
 from icecheck.objects.views import supported
 from icecheck.replies.expect import Reply, show
 from icecheck.targets.target import Namespace
@@ -33,11 +33,6 @@ SHORT = "a_b"
 LONGER = ("a_bc", "a_b_1", "axb")
 """Names that begin with the short name, or that it matches as a pattern."""
 SIBLINGS = (SHORT, *LONGER, "a", "ab")
-PAGED = ("b", "A", "a1", "a10", "a2", "a_1", "aa", "B1", "C", "c0")
-"""Names that different collations sort differently; no two differ in case only."""
-_PAGES_MAX = 60
-
-Listing = tuple[Callable[[Query], Reply], Callable[[Reply], Sequence[Any]]]
 
 
 def _home(catalog: Catalog) -> Namespace:
@@ -74,8 +69,8 @@ def _given_full(catalog: Catalog, paths: Sequence[Namespace]) -> dict[str, list[
         given_namespace_at(catalog, path)
         for kind in _kinds(catalog):
             it = Bearer(path, stem, kind.word[0], "nothing odd", show(path[-1]))
-            if is_made(kind.create(catalog, it), it):
-                inside.setdefault(kind.word, []).append(it)
+            if made := made_as(kind.create(catalog, it), it):
+                inside.setdefault(kind.word, []).append(made)
     return inside
 
 
@@ -156,7 +151,7 @@ def _siblings(catalog: Catalog, kind: Kind, rename: Rename) -> None:
     """Judge that objects whose names begin alike are dropped, made again and renamed separately."""
     stem, namespace = catalog.new_name("_"), given_namespace(catalog)
     every = [Bearer(namespace, stem, ending, "a beginning", ending) for ending in SIBLINGS]
-    made = [it for it in every if is_made(supported(kind.create(catalog, it)), it)]
+    made = [one for it in every if (one := made_as(supported(kind.create(catalog, it)), it))]
     raise_if_none(made)
     _expect_siblings(catalog, kind, made, [])
     first, *others = made
@@ -164,7 +159,8 @@ def _siblings(catalog: Catalog, kind: Kind, rename: Rename) -> None:
     _expect_siblings(catalog, kind, others, [first])
     kind.drop(catalog, first).expect(404, detail="dropped before; others have longer names")
     again = replace(first, mark="again")
-    kind.create(catalog, again).expect(200, detail="a name that is free; others are longer")
+    reply = kind.create(catalog, again).expect(200, detail="a name that is free; others are longer")
+    again = identified(reply, again)
     moved = replace(again, ending="b")
     renames = catalog.claims(catalog.contract.operation_that(Action.RENAME, kind.word))
     if renames and _is_renamed(rename(catalog, again, moved)):
@@ -210,9 +206,11 @@ def _namesakes(catalog: Catalog, kind: Kind) -> list[Bearer]:
         spaces.append(given_namespace(catalog, under=spaces[0]))
     stem = catalog.new_name("_")
     made = [Bearer(path, stem, "a", "a namesake", str(n)) for n, path in enumerate(spaces)]
-    for each in made:
-        supported(kind.create(catalog, each)).expect(200, detail="a name used in another namespace")
-    return made
+    why = "a name used in another namespace"
+    return [
+        identified(supported(kind.create(catalog, each)).expect(200, detail=why), each)
+        for each in made
+    ]
 
 
 def _expect_namesakes(catalog: Catalog, kind: Kind, *present: Bearer) -> None:
@@ -311,87 +309,3 @@ def test_a_transaction_over_tables_of_one_name(catalog: Catalog) -> None:
 
 def _same(uuid: str) -> dict[str, str]:
     return {"type": "assert-table-uuid", "uuid": uuid}
-
-
-# ----------------------------------------------------------------------- lists in pages
-
-
-def _expect_pages(stem: str, listing: Listing, size: int) -> None:
-    """Judge that pages of this size hold each name of the whole list with this stem once."""
-    ask, read = listing
-    reply = ask(())
-    due = [each for each in read(reply) if each[-1].startswith(stem)]
-    token: str | None = ""
-    listed: list[Any] = []
-    for _ in range(_PAGES_MAX):
-        reply = ask([("pageToken", token or ""), ("pageSize", str(size))])
-        listed += [each for each in read(reply) if each[-1].startswith(stem)]
-        token = next_page_token(reply)
-        if not token:
-            break
-    if sorted(listed) == due:
-        return
-    odd = [each for each in due if listed.count(each) != 1]
-    odd = odd or [each for each in listed if each not in due]
-    told = f"{show(odd[0][-1])} is {listed.count(odd[0])} times on pages of {size}"
-    raise reply.violation(LISTING, "each name of the list once", "another list", detail=told)
-
-
-def _pages(catalog: Catalog, make: Callable[[str], Reply], listing: Listing) -> None:
-    stem = catalog.new_name("_")
-    for ending in PAGED:
-        reply = supported(make(f"{stem}{ending}"))
-        if not reply.ok:  # it may be case-insensitive, or take letters only
-            reply.expect(400, 403, 409, 422, detail=f"a name that ends in {ending}")
-    for size in (1, 2):
-        _expect_pages(stem, listing, size)
-
-
-@check(
-    "alike.pages-of-namespaces",
-    proves="alike.pages-of-namespaces",
-    group=Group.GENERATED,
-    needs=("pagination", "nested-namespaces"),
-)
-def test_pages_of_namespaces_in_mixed_case(catalog: Catalog) -> None:
-    """Pages hold every namespace once, where names mix case, digits and underscores."""
-    require(catalog, "createNamespace", "listNamespaces")
-    parent = given_namespace(catalog)
-    listing = (lambda query: catalog.list_namespaces(parent, query)), namespaces_in
-    _pages(catalog, lambda name: catalog.create_namespace((*parent, name)), listing)
-
-
-@check(
-    "alike.pages-of-tables",
-    proves="alike.pages-of-tables",
-    group=Group.GENERATED,
-    needs=("pagination",),
-)
-def test_pages_of_tables_in_mixed_case(catalog: Catalog) -> None:
-    """Pages hold every table once, where names mix case, digits and underscores."""
-    require(catalog, "createTable", "listTables")
-    namespace = given_namespace(catalog)
-    listing = (lambda query: catalog.list_tables(namespace, query)), tables_in
-
-    def make(name: str) -> Reply:
-        return catalog.create_table(namespace, bodies.create_table_body(name))
-
-    _pages(catalog, make, listing)
-
-
-@check(
-    "alike.pages-of-views",
-    proves="alike.pages-of-views",
-    group=Group.GENERATED,
-    needs=("pagination",),
-)
-def test_pages_of_views_in_mixed_case(catalog: Catalog) -> None:
-    """Pages hold every view once, where names mix case, digits and underscores."""
-    require(catalog, "createView", "listViews")
-    namespace = given_namespace(catalog)
-    listing = (lambda query: catalog.list_views(namespace, query)), tables_in
-
-    def make(name: str) -> Reply:
-        return VIEWS.create(catalog, Bearer(namespace, "", name, "nothing odd", "0"))
-
-    _pages(catalog, make, listing)

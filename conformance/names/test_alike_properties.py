@@ -230,7 +230,7 @@ def test_well_known_keys_of_a_view(catalog: Catalog) -> None:
     def create(properties: Mapping[str, str]) -> tuple[Reply, Callable[[], Reply]]:
         name = catalog.new_name()
         reply = supported(
-            catalog.create_view(namespace, create_view_body(name, properties=properties))
+            catalog.create_view(namespace, create_view_body(name, namespace, properties=properties))
         )
         return reply, lambda: catalog.load_view(namespace, name)
 

@@ -76,7 +76,9 @@ def test_name_of_a_dropped_view(catalog: Catalog) -> None:
     first = _given_first_view(catalog)
     catalog.drop_view(first.namespace, first.name).expect(200, 204)
     expect_no_view(catalog, first.namespace, first.name)
-    supported(catalog.create_view(first.namespace, second_view(first.name))).expect(200)
+    supported(
+        catalog.create_view(first.namespace, second_view(first.namespace, first.name))
+    ).expect(200)
     _expect_second_everywhere(catalog, first)
 
 
@@ -89,7 +91,7 @@ def test_name_of_a_renamed_view(catalog: Catalog) -> None:
     expect_no_view(catalog, namespace, new)
     supported(catalog.rename_view((namespace, first.name), (namespace, new))).expect(200, 204)
     expect_no_view(catalog, namespace, first.name)
-    reused(supported(catalog.create_view(namespace, second_view(first.name))))
+    reused(supported(catalog.create_view(namespace, second_view(namespace, first.name))))
     _expect_second_everywhere(catalog, first)
     catalog.drop_view(namespace, first.name).expect(200, 204)
     reply = catalog.load_view(namespace, new).expect(200, detail="under the new name")
@@ -110,7 +112,9 @@ def test_name_of_another_kind(catalog: Catalog) -> None:
     where = (first.namespace, first.name)
     given_dropped(catalog, *where)
     expect_no_view(catalog, *where)
-    supported(catalog.create_view(first.namespace, second_view(first.name))).expect(200)
+    supported(
+        catalog.create_view(first.namespace, second_view(first.namespace, first.name))
+    ).expect(200)
     expect_no_table(catalog, *where)
     expect_second_view(catalog.load_view(*where), first.uuid)
     if catalog.claims("listViews"):

@@ -113,7 +113,7 @@ def test_the_name_of_a_view(catalog: Catalog) -> None:
     namespace = given_namespace(catalog)
     name = catalog.new_name(" +%41ü")
     offered(catalog, "names-with-percent", catalog.load_view(namespace, name))
-    made = supported(catalog.create_view(namespace, create_view_body(name)))
+    made = supported(catalog.create_view(namespace, create_view_body(name, namespace)))
     made = _accepted(made, f"a view with {what} in its name")
     loaded = _found(catalog.load_view(namespace, name), what)
     uuids = [str(each.member("metadata", "view-uuid")).lower() for each in (made, loaded)]

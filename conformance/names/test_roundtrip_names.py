@@ -25,19 +25,21 @@ from icecheck.conformance.names.lookalike_names import (
     expect_paged,
     found,
     given_bearers,
+    identified,
     is_free,
     is_made,
     lookalikes,
+    made_as,
     properties_in,
     raise_if_none,
 )
-from icecheck.conformance.names.name_resolution import BESIDE, Ask
 from icecheck.contract import Action
-from icecheck.findings.shared_symptoms import EFFECT_ON_ANOTHER
+from icecheck.findings.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
 from icecheck.findings.verdict import Group, SkipKind
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.arranging import require
+from icecheck.objects.requests_by_name import BESIDE, Ask
 from icecheck.objects.views import supported
 from icecheck.replies.expect import ABSENT, NotOffered, Reply, show
 from icecheck.targets.target import Namespace
@@ -144,9 +146,9 @@ def _moved(catalog: Catalog, kind: Kind, family: str, rename: Rename) -> None:
         if not is_free(catalog, kind, each):
             continue
         plain = _plain(catalog, each)
-        supported(kind.create(catalog, plain)).expect(200)
+        reply = supported(kind.create(catalog, plain)).expect(200)
         if is_made(rename(catalog, plain, each), each):
-            there.append(each)
+            there.append(identified(reply, each))
     raise_if_none(there)
     expect_bearers(catalog, kind, there)
     lists = catalog.claims(catalog.contract.operation_that(Action.LIST, kind.word))
@@ -185,14 +187,17 @@ def _marking(it: Bearer) -> dict[str, object]:
 
 def _expect_changed(catalog: Catalog, kind: Kind, bearers: Sequence[Bearer]) -> None:
     """Judge that each object shows its own change."""
-    for each in bearers:
-        reply = expect_itself(catalog, kind, each)
-        seen = properties_in(reply).get(SECOND, ABSENT)
-        if seen != each.mark:
+    seen = [(each, expect_itself(catalog, kind, each)) for each in bearers]
+    changes = [properties_in(reply).get(SECOND, ABSENT) for _, reply in seen]
+    # Where no object has changed, nothing was taken for something else.
+    mixed = any(change is not ABSENT for change in changes)
+    symptom = EFFECT_ON_ANOTHER.of("name") if mixed else EFFECT_MISSING.of("properties")
+    for (each, reply), change in zip(seen, changes, strict=True):
+        if change != each.mark:
             raise reply.violation(
-                EFFECT_ON_ANOTHER.of("name"),
+                symptom,
                 "the change that was sent to this name",
-                "none" if seen is ABSENT else "the change that was sent to another one",
+                "none" if change is ABSENT else "the change that was sent to another one",
                 detail=f"{show(each.name)}, a name with {each.what}",
             )
 
@@ -262,8 +267,8 @@ def tables_registered(catalog: Catalog, family: str) -> None:
             raise NotOffered("the catalog tells no metadata location")
         given_dropped(catalog, namespace, table.name)
         reply = catalog.register_table(namespace, each.name, table.metadata_location)
-        if is_made(reply, each):
-            there.append(each)
+        if registered := made_as(reply, each):
+            there.append(registered)
     raise_if_none(there)
     expect_bearers(catalog, TABLES, there)
     if catalog.claims("listTables"):
@@ -278,8 +283,8 @@ def contents_of_namespaces(catalog: Catalog, family: str) -> None:
     inside: list[Bearer] = []
     for each in made:
         table = Bearer(each.path, stem, "a", each.what, each.mark)
-        if is_made(TABLES.create(catalog, table), table):
-            inside.append(table)
+        if made_inside := made_as(TABLES.create(catalog, table), table):
+            inside.append(made_inside)
     raise_if_none(inside)
     expect_bearers(catalog, TABLES, inside)
     if catalog.claims("listTables"):

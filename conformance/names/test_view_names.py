@@ -137,7 +137,9 @@ def test_renamed_view_moves(catalog: Catalog) -> None:
 def test_old_name_is_free(catalog: Catalog) -> None:
     """After a rename the old name can be used for another view."""
     view, name = _renamed(catalog)
-    reply = supported(catalog.create_view(view.namespace, create_view_body(view.name)))
+    reply = supported(
+        catalog.create_view(view.namespace, create_view_body(view.name, view.namespace))
+    )
     reused(reply, "a view under the old name")
     expect_view_unchanged(catalog, replace(view, name=name))
 
@@ -191,7 +193,9 @@ def test_rename_across_namespaces(catalog: Catalog) -> None:
 def test_view_over_a_table(catalog: Catalog) -> None:
     """Creating a view under the name of a table is refused, and the table stays."""
     table = shared_table(catalog)
-    supported(catalog.create_view(table.namespace, create_view_body(table.name))).expect(409)
+    supported(
+        catalog.create_view(table.namespace, create_view_body(table.name, table.namespace))
+    ).expect(409)
     _expect_table_stays(catalog, table)
 
 

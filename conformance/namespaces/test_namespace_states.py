@@ -167,9 +167,10 @@ class _Household:
         }
         self.family: Family = {"a": {"icecheck.of": "a"}}
         self.taken = 0
+        self.sent = 0
 
     def take(self, step: _Step) -> None:
-        """Send a step if it is possible, and judge every namespace after it."""
+        """Send a step if it is possible, and judge its namespace, after every third one all."""
         if not step.possible(self.family):
             return
         reply = step.send(self.catalog, self.paths[step.member])
@@ -178,7 +179,8 @@ class _Household:
         reply.expect(*step.statuses, detail=step.what)
         self.taken += reply.ok
         before, self.family = self.family, step.due(self.family)
-        for member in _MEMBERS:
+        self.sent += 1
+        for member in _MEMBERS if self.sent % 3 == 0 else (step.member,):
             self._expect(member, before, step)
 
     def _expect(self, member: str, before: Family, step: _Step) -> None:

@@ -30,6 +30,12 @@ _HEAD_DISAGREES_WITH_GET = declare(
     Severity.WRONG_STATUS,
     "Spark, PyIceberg: IF EXISTS and IF NOT EXISTS go wrong",
 )
+_INNER_LOST = declare(
+    "inner-namespace-lost",
+    "Dropping a namespace takes along the namespaces in it",
+    Severity.FALSE_OR_LOST,
+    "everybody: namespaces vanish, and nobody is told",
+)
 _PROPERTIES_NOT_TOLD = declare(
     "properties-not-told",
     "Answers a creation without some properties that are stored",
@@ -280,14 +286,31 @@ def test_a_namespace_with_a_table_is_not_dropped(catalog: Catalog) -> None:
     needs=("nested-namespaces",),
 )
 def test_a_namespace_with_a_namespace_is_not_dropped(catalog: Catalog) -> None:
-    """A namespace that holds another namespace is not dropped, and the inner one stays."""
+    """A namespace that holds another namespace is not dropped."""
+    outer = given_namespace(catalog)
+    given_namespace(catalog, under=outer)
+    catalog.drop_namespace(outer).expect(409)
+
+
+@check(
+    "dropNamespace.inner-kept",
+    proves="dropNamespace.inner-kept",
+    needs=("nested-namespaces",),
+)
+def test_a_namespace_in_a_dropped_one_is_not_lost(catalog: Catalog) -> None:
+    """Dropping a namespace does not take along a namespace in it, refused or not."""
     outer = given_namespace(catalog)
     inner = given_namespace(catalog, under=outer)
-    catalog.drop_namespace(outer).expect(409)
+    dropped = catalog.drop_namespace(outer)
+    if not dropped.ok:
+        dropped.expect_refused()
     reply = catalog.load_namespace_metadata(inner)
     if reply.status == 404:
         raise reply.violation(
-            CHANGED_ALTHOUGH_REFUSED, "200", "404", detail="the inner one went with the drop"
+            _INNER_LOST if dropped.ok else CHANGED_ALTHOUGH_REFUSED,
+            "200",
+            "404",
+            detail="the inner one went with the drop",
         )
     reply.expect(200)
 

@@ -1,6 +1,6 @@
 """Updates of snapshots, refs, statistics and keys with values that a careless server changes.
 
-Each function returns the changes that ``round_trip.judge_changes`` sends one by one.
+Each function returns the changes that ``round_trip.judge_changes`` makes one by one.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from icecheck.objects.edge_values import (
     string_map,
 )
 from icecheck.objects.reading import not_applicable
-from icecheck.objects.round_trip import Change, Make
+from icecheck.objects.round_trip import Change, Make, together
 from icecheck.objects.statistics_files import (
     partition_statistics_file,
     set_partition_statistics,
@@ -50,16 +50,16 @@ _REF_NAME_LENGTH_MAX = 250
 def add_snapshot(catalog: Catalog) -> list[Make]:
     """Add snapshots with odd ids, summaries, locations and sequence numbers."""
     summary = shuffled([*string_map().items()], catalog.session.seed, "add-snapshot")
+    ids = [_snapshot(f"the snapshot id {s.what}", snapshot_id=s.value) for s in _POSITIVE]
+    operations = [
+        _snapshot(f"the operation {o}", ordinal, summary={"operation": o})
+        for ordinal, o in enumerate(("replace", "overwrite", "delete"), start=31)
+    ]
+    place = "s3://b/a b%20c+d=\u00e9e\u0301.avro"
     return [
         _summarised(summary),
-        *(_snapshot(f"the snapshot id {each.what}", snapshot_id=each.value) for each in _POSITIVE),
-        *(
-            _snapshot(f"the operation {o}", ordinal, summary={"operation": o})
-            for ordinal, o in enumerate(("replace", "overwrite", "delete"), start=31)
-        ),
-        _snapshot(
-            "a place with odd letters", 41, manifest_list="s3://b/a b%20c+d=\u00e9e\u0301.avro"
-        ),
+        together(*ids),
+        together(*operations, _snapshot("a place with odd letters", 41, manifest_list=place)),
         _snapshot("the sequence number 2^31 + 1", 51, sequence_number=2**31 + 1),
         _snapshot("the sequence number 2^53 + 1", 52, sequence_number=2**53 + 1),
     ]
@@ -80,7 +80,7 @@ def _snapshot(what: str, ordinal: int = 21, parts: tuple[Make, ...] = (), **memb
                 "next-row-id": after.get("next-row-id"),
             }
 
-        return Change(what, {"action": "add-snapshot", "snapshot": sent}, named, parts)
+        return Change(what, [{"action": "add-snapshot", "snapshot": sent}], named, parts)
 
     return make
 
@@ -119,7 +119,7 @@ def remove_snapshots(table: Table) -> list[Make]:
             return {"snapshots": snapshots, **{member: left(member) for member in files}}
 
         update = {"action": "remove-snapshots", "snapshot-ids": [*gone]}
-        return lambda _table: Change(f"{len(gone)} of many snapshots", update, named)
+        return lambda _table: Change(f"{len(gone)} of many snapshots", [update], named)
 
     return [make(*part) for part in (free[1:2], free[:1], [*free[2:4]][::-1]) if part]
 
@@ -140,7 +140,7 @@ def set_refs(table: Table, kinds: Sequence[str]) -> list[Make]:
     ids = _snapshot_ids(table)
     first, last = ids[0], ids[-1]
     members = ("min-snapshots-to-keep", "max-snapshot-age-ms", "max-ref-age-ms")
-    makes = []
+    aged = []
     for at, each in enumerate(_POSITIVE):
         kind = kinds[at % len(kinds)]
         retention = members if kind == "branch" else members[2:]
@@ -148,10 +148,10 @@ def set_refs(table: Table, kinds: Sequence[str]) -> list[Make]:
         values = {
             m: min(each.value, 2**31 - 1) if m == members[0] else each.value for m in retention
         }
-        makes.append(_ref(f"the ages {each.what}", f"aged_{at}", kind, first, **values))
+        aged.append(_ref(f"the ages {each.what}", f"aged_{at}", kind, first, **values))
     names = [EdgeValue("a name with a capital", "Aged_0"), *STRINGS]
     odd = [n for n in names if n.value.strip() and len(n.value) < _REF_NAME_LENGTH_MAX]
-    makes += [
+    named = [
         _ref(f"a ref called like {each.what}", each.value, kinds[at % len(kinds)], last)
         for at, each in enumerate(odd[:_ODD_NAMES_MAX])
     ]
@@ -159,7 +159,8 @@ def set_refs(table: Table, kinds: Sequence[str]) -> list[Make]:
         _ref("a ref that becomes one of the other kind", f"aged_{at}", kinds[at - 1], last)
         for at in range(len(kinds))
     ]
-    return [*makes, _ref("a ref that is moved", "aged_0", kinds[0], last), *others]
+    moved = _ref("a ref that is moved", "aged_0", kinds[0], last)
+    return [together(*aged), together(*named), moved, together(*others)]
 
 
 _ODD_NAMES_MAX = 7
@@ -173,7 +174,7 @@ def _ref(what: str, name: str, kind: str, snapshot_id: int, **retention: int) ->
     def named(before: Json, _after: Json) -> Json:
         return {"refs": {**(before.get("refs") or {}), name: sent}}
 
-    return lambda _table: Change(what, update, named)
+    return lambda _table: Change(what, [update], named)
 
 
 def remove_refs(table: Table) -> list[Make]:
@@ -184,7 +185,7 @@ def remove_refs(table: Table) -> list[Make]:
             return {"refs": {k: v for k, v in before["refs"].items() if k != name}}
 
         update = {"action": "remove-snapshot-ref", "ref-name": name}
-        return lambda _table: Change("one ref of many", update, named)
+        return lambda _table: Change("one ref of many", [update], named)
 
     return [make(name) for name in table.metadata.get("refs") or {} if name != "main"]
 
@@ -199,18 +200,18 @@ def _in_place(member: str, update: Json, file: Json, what: str) -> Make:
         ]
         return {member: [*others, file]}
 
-    return lambda _table: Change(what, update, named)
+    return lambda _table: Change(what, [update], named)
 
 
 def set_statistics_of(table: Table) -> list[Make]:
     """Set statistics with odd sizes, paths and blobs, both replacing and adding to others."""
     ids = _snapshot_ids(table)
 
-    def make(what: str, at: int, blobs: Sequence[Json] = (), **members: Any) -> Make:
+    def make(what: str, at: int, blobs: Sequence[Json] = (), **members: Any) -> tuple[int, Make]:
         file = statistics_file(table, ids[at % len(ids)], at)
         file |= {key.replace("_", "-"): value for key, value in members.items()}
         file["blob-metadata"] = [{**file["blob-metadata"][0], **blob} for blob in blobs or [{}]]
-        return _in_place("statistics", set_statistics(file), file, what)
+        return at % len(ids), _in_place("statistics", set_statistics(file), file, what)
 
     sized = [
         make(
@@ -221,7 +222,7 @@ def set_statistics_of(table: Table) -> list[Make]:
         )
         for at, each in enumerate(LONGS)
     ]
-    return [
+    return _of_several_snapshots(
         make("a blob of another snapshot", 1, [{"snapshot-id": ids[0]}, {"snapshot-id": ids[-1]}]),
         *sized,
         make("a place with odd letters", 1, statistics_path="s3://b/a b%20c+\u00e9e\u0301.puffin"),
@@ -231,34 +232,48 @@ def set_statistics_of(table: Table) -> list[Make]:
         make("two blobs that differ in one field", 5, [{"fields": [2]}, {"fields": [1]}]),
         make("a large sequence number", 6, [{"sequence-number": 2**53 + 1}]),
         make("a type of another's making", 7, [{"type": "icecheck-\u00e9 v1 "}]),
-    ]
+    )
+
+
+def _of_several_snapshots(*makes: tuple[int, Make]) -> list[Make]:
+    """Return the changes in as few commits as have one file at most for each snapshot.
+
+    The changes come with the index of their snapshot; a file replaces an earlier one of the same.
+    """
+    commits: list[dict[int, Make]] = [{}]
+    for at, make in makes:
+        if at in commits[-1]:
+            commits.append({})
+        commits[-1][at] = make
+    return [together(*each.values()) for each in commits]
 
 
 def set_partition_statistics_of(table: Table) -> list[Make]:
     """Set partition statistics with odd sizes and paths, both replacing and adding to others."""
     ids = _snapshot_ids(table)
 
-    def make(what: str, at: int, **members: Any) -> Make:
+    def make(what: str, at: int, **members: Any) -> tuple[int, Make]:
         file = partition_statistics_file(table, ids[at % len(ids)], at)
         file |= {key.replace("_", "-"): value for key, value in members.items()}
-        return _in_place("partition-statistics", set_partition_statistics(file), file, what)
+        change = _in_place("partition-statistics", set_partition_statistics(file), file, what)
+        return at % len(ids), change
 
-    return [
+    return _of_several_snapshots(
         *(
             make(f"the size {each.what}", at, file_size_in_bytes=each.value)
             for at, each in enumerate(LONGS)
         ),
         make("a place with odd letters", 1, statistics_path="s3://b/a b%20c+\u00e9e\u0301.parquet"),
-    ]
+    )
 
 
 def remove_statistics(table: Table) -> list[Make]:
-    """Remove the statistics of the snapshots one by one."""
+    """Remove the statistics of some snapshots one by one."""
     return _without(table, "statistics", "remove-statistics")
 
 
 def remove_partition_statistics(table: Table) -> list[Make]:
-    """Remove the partition statistics of the snapshots one by one."""
+    """Remove the partition statistics of some snapshots one by one."""
     return _without(table, "partition-statistics", "remove-partition-statistics")
 
 
@@ -268,10 +283,10 @@ def _without(table: Table, member: str, action: str) -> list[Make]:
             return {member: [f for f in before[member] if f["snapshot-id"] != gone]}
 
         update = {"action": action, "snapshot-id": gone}
-        return lambda _table: Change("the file of one snapshot of many", update, named)
+        return lambda _table: Change("the file of one snapshot of many", [update], named)
 
     files = table.metadata.get(member) or []
-    return [make(file["snapshot-id"]) for file in [*files[1:], *files[:1]]]
+    return [make(file["snapshot-id"]) for file in [*files[1:2], *files[-1:], *files[:1]]]
 
 
 # ---- encryption keys
@@ -289,18 +304,25 @@ def add_encryption_key(_table: Table) -> list[Make]:
             return {"encryption-keys": [*(before.get("encryption-keys") or []), key]}
 
         update = {"action": "add-encryption-key", "encryption-key": key}
-        return lambda _table: Change(what, update, named)
+        return lambda _table: Change(what, [update], named)
 
     short = [each for each in STRINGS if each.value.strip() and len(each.value) < _KEY_LENGTH_MAX]
-    return [
+    encoded = (
         make("bytes that other alphabets write otherwise", "k1", "+/+/+/8="),
         make("one byte, padded twice", "k2", "/w=="),
         make("bytes that are no text", "k3", "AAECA//+/Q=="),
-        make("properties of a key", "k4", properties=every),
-        make("a key that another one encrypts", "k5", encrypted_by_id="k1"),
+    )
+    alike = (
         make("an id that differs in its case", "K1"),
         make("the same bytes under another id", "k1 ", "+/+/+/8="),
-        *(make(f"an id like {each.what}", each.value) for each in short[:_ODD_KEYS_MAX]),
+    )
+    odd = (make(f"an id like {each.what}", each.value) for each in short[:_ODD_KEYS_MAX])
+    return [
+        together(*encoded),
+        make("properties of a key", "k4", properties=every),
+        make("a key that another one encrypts", "k5", encrypted_by_id="k1"),
+        together(*alike),
+        together(*odd),
     ]
 
 
@@ -318,7 +340,7 @@ def remove_encryption_key(table: Table) -> list[Make]:
             }
 
         update = {"action": "remove-encryption-key", "key-id": gone}
-        return lambda _table: Change("one key of many", update, named)
+        return lambda _table: Change("one key of many", [update], named)
 
     keys = [key["key-id"] for key in table.metadata.get("encryption-keys") or []]
     return [make(each) for each in [*keys[1:2], *keys[:1], *keys[3:], *keys[2:3]]]

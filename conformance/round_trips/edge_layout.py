@@ -1,6 +1,6 @@
 """Updates of schemas, partition specs and sort orders that a careless server changes.
 
-Each function returns the changes that ``round_trip.judge_changes`` sends one by one.
+Each function returns the changes that ``round_trip.judge_changes`` makes one by one.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,14 +16,15 @@ from icecheck.conformance.round_trips.edge_columns import (
 )
 from icecheck.objects import metadata_view as view
 from icecheck.objects.edge_values import STRINGS, in_halves
-from icecheck.objects.evolving import column_id, number
-from icecheck.objects.round_trip import Change, Make
+from icecheck.objects.evolving import column_id, number, schema_addition
+from icecheck.objects.round_trip import Change, Make, together
 from icecheck.replies.expect import difference
 
 __all__ = [
     "add_schema",
     "add_sort_order",
     "add_spec",
+    "added",
     "remove_schemas",
     "remove_specs",
     "set_current_schema",
@@ -34,18 +35,24 @@ __all__ = [
 Json = dict[str, Any]
 
 
-def _added(member: str, id_member: str, sent: Json, before: Json, after: Json) -> list[Json]:
+def added(member: str, id_member: str, sent: Json, before: Json, after: Json) -> list[Json]:
     """Return a list of definitions with one more, under the new id that the server assigned.
 
-    A definition that exists already need not be added again.
+    A definition that exists already need not be added again. Of several new ones the one with the
+    sent content is meant, or else the first; if there is none, the sent id is due.
     """
     known = [*(before.get(member) or [])]
     ids = {item.get(id_member, 0) for item in known}
     new = [i for i in after.get(member) or [] if i.get(id_member, 0) not in ids]
     content = {key: value for key, value in sent.items() if key != id_member}
-    if not new and any(difference(content, item, exact=False) is None for item in known):
+
+    def is_sent(item: Json) -> bool:
+        return difference(content, item, exact=False) is None
+
+    if not any(map(is_sent, new)) and any(map(is_sent, known)):
         return known
-    return [*known, {**content, id_member: new[0].get(id_member, 0) if new else "none"}]
+    meant = next(filter(is_sent, new), next(iter(new), sent))
+    return [*known, {**content, id_member: meant.get(id_member, 0)}]
 
 
 # ---- schemas
@@ -53,8 +60,10 @@ def _added(member: str, id_member: str, sent: Json, before: Json, after: Json) -
 
 def add_schema(_table: Table) -> list[Make]:
     """Add schemas with odd columns, then schemas that differ from the current one in one thing."""
-    groups = {**COLUMNS, **COLUMNS_OF_VERSION_3}
-    makes = [_columns(what, columns, _since(what)) for what, columns in groups.items()]
+    common, newest = (
+        together(*(_columns(what, columns, version) for what, columns in groups.items()))
+        for version, groups in ((1, COLUMNS), (3, COLUMNS_OF_VERSION_3))
+    )
 
     def changed(what: str, change: Callable[[list[Json]], list[Json]], *ids: int) -> Make:
         def fields(table: Table) -> list[Json]:
@@ -62,8 +71,7 @@ def add_schema(_table: Table) -> list[Make]:
 
         return lambda table: _schema_change(what, table, fields(table), ids)
 
-    return [
-        *makes,
+    alike = (
         changed("the same columns in another order", lambda fields: fields[::-1]),
         changed("the same columns but for a doc", lambda f: [*f[:-1], {**f[-1], "doc": "new"}]),
         changed(
@@ -71,12 +79,9 @@ def add_schema(_table: Table) -> list[Make]:
             lambda f: [f[0], {**f[1], "required": True}, *f[2:]],
         ),
         changed("the same columns, another of which identifies a row", lambda f: f, 4),
-        changed("the same columns, one of which identifies a row", lambda f: f, 1),
-    ]
-
-
-def _since(what: str) -> int:
-    return 3 if what in COLUMNS_OF_VERSION_3 else 1
+    )
+    one_key = changed("the same columns, one of which identifies a row", lambda f: f, 1)
+    return [common, newest, together(*alike), one_key]
 
 
 def _columns(what: str, columns: Sequence[Column], version: int) -> Make:
@@ -109,10 +114,10 @@ def _schema_change(
 
     def named(before: Json, after: Json) -> Json:
         last = max([before.get("last-column-id", 0), *view.field_ids(sent)])
-        schemas = _added("schemas", "schema-id", sent, before, after)
+        schemas = added("schemas", "schema-id", sent, before, after)
         return {"schemas": schemas, "last-column-id": last}
 
-    return Change(what, {"action": "add-schema", "schema": sent}, named, parts)
+    return Change(what, [schema_addition(table.metadata, sent)], named, parts)
 
 
 def _next_id(table: Table, members: str, id_member: str) -> int:
@@ -127,28 +132,31 @@ def _next_id(table: Table, members: str, id_member: str) -> int:
 def add_spec(_table: Table) -> list[Make]:
     """Add specs whose fields have odd names or an unusual order, or are very many."""
     names = [each.value for each in STRINGS if each.value]
-    return [
-        _spec(
-            "names of partition fields", [("id", f"bucket[{n}]", x) for n, x in enumerate(names, 2)]
-        ),
-        _spec(
-            "fields in an order that sorting changes",
-            [
-                ("data", "truncate[10]", "z"),
-                ("id", "bucket[16]", "a"),
-                ("day", "month", "M"),
-                ("at", "hour", "Z"),
-            ],
-        ),
+    order = _spec(
+        "fields in an order that sorting changes",
+        [
+            ("data", "truncate[10]", "z"),
+            ("id", "bucket[16]", "a"),
+            ("day", "month", "M"),
+            ("at", "hour", "Z"),
+        ],
+    )
+    plain = (
         _spec("a bucket of one", [("id", "bucket[1]", "one")]),
         _spec("a bucket of 2^31 - 1", [("id", "bucket[2147483647]", "most")]),
         _spec("a transform that gives nothing", [("data", "void", "nothing")]),
-        _spec("a field without an id", [("data", "truncate[7]", "unnumbered")], ids=False),
         _spec(
             "two fields that differ in their transform",
             [("at", "day", "at_day"), ("at", "month", "at_month")],
         ),
         _spec("a decimal that is cut", [("price", "truncate[100]", "price_cut")]),
+    )
+    return [
+        _spec(
+            "names of partition fields", [("id", f"bucket[{n}]", x) for n, x in enumerate(names, 2)]
+        ),
+        together(order, *plain),
+        _spec("a field without an id", [("data", "truncate[7]", "unnumbered")], ids=False),
         _spec("no fields", []),
         _spec(
             "field ids that run backwards",
@@ -176,28 +184,28 @@ def _spec(
 
         def named(before: Json, after: Json) -> Json:
             last = first + len(fields) - 1 if ids else after.get("last-partition-id")
-            specs = _added("partition-specs", "spec-id", sent, before, after)
+            specs = added("partition-specs", "spec-id", sent, before, after)
             return {"partition-specs": specs, "last-partition-id": last}
 
         halves = in_halves(fields) if len(fields) > 1 else ()
         parts = tuple(_spec(what, half, ids=ids, step=step) for half in halves)
-        return Change(what, {"action": "add-spec", "spec": sent}, named, parts)
+        return Change(what, [{"action": "add-spec", "spec": sent}], named, parts)
 
     return adding
 
 
 def set_default_spec(table: Table) -> list[Make]:
-    """Make each spec the default one in turn, then the first and the last again."""
+    """Make several specs the default one in turn: the last, the first and others."""
     return _pointed_at(table, "partition-specs", "spec-id", "set-default-spec", "default-spec-id")
 
 
 def set_current_schema(table: Table) -> list[Make]:
-    """Make each schema the current one in turn, then the first and the last again."""
+    """Make several schemas the current one in turn: the last, the first and others."""
     return _pointed_at(table, "schemas", "schema-id", "set-current-schema", "current-schema-id")
 
 
 def set_default_order(table: Table) -> list[Make]:
-    """Make each sort order the default one in turn, then the first and the last again."""
+    """Make several sort orders the default one in turn: the last, the first and others."""
     return _pointed_at(
         table,
         "sort-orders",
@@ -216,10 +224,11 @@ def _pointed_at(
     def make(wanted: int) -> Make:
         update = {"action": action, sent or id_member: wanted}
         return lambda _table: Change(
-            f"the one with id {wanted}", update, lambda _before, _after: {pointer: wanted}
+            f"the one with id {wanted}", [update], lambda _before, _after: {pointer: wanted}
         )
 
-    return [make(each) for each in [*ids, *ids[:1], *ids[-1:]]]
+    turns = [*ids[1:2], *ids[-1:], *ids[:1], *ids[-2:-1], *ids[-1:]]
+    return [make(each) for each in turns]
 
 
 def remove_schemas(table: Table) -> list[Make]:
@@ -251,7 +260,7 @@ def _last_of_the_rest(listed: tuple[str, str], action: str, pointer: str) -> Mak
             return None
         update = {"action": action, id_member: max(rest)}
         what = f"the one with id {max(rest)} of {ids}"
-        return Change(what, update, lambda _before, _after: {pointer: max(rest)}, plain=True)
+        return Change(what, [update], lambda _before, _after: {pointer: max(rest)}, plain=True)
 
     return make
 
@@ -269,7 +278,7 @@ def _removed(
             return {members: kept}
 
         update = {"action": name, sent: [*gone]}
-        return lambda _table: Change(f"{len(gone)} of many", update, named)
+        return lambda _table: Change(f"{len(gone)} of many", [update], named)
 
     # One from the middle, then two with the later one first, then the first and the last.
     return [make(*part) for part in (ids[1:2], [*ids[3:5]][::-1], ids[:1], [*ids[-1:]]) if part]
@@ -297,24 +306,27 @@ def add_sort_order(_table: Table) -> list[Make]:
             }
 
             def named(before: Json, after: Json) -> Json:
-                return {"sort-orders": _added("sort-orders", "order-id", sent, before, after)}
+                return {"sort-orders": added("sort-orders", "order-id", sent, before, after)}
 
-            return Change(what, {"action": "add-sort-order", "sort-order": sent}, named)
+            return Change(what, [{"action": "add-sort-order", "sort-order": sent}], named)
 
         return adding
 
     sides = [(d, n) for d in ("asc", "desc") for n in ("nulls-first", "nulls-last")]
     return [
-        *(make(f"{d}, {n}", ("data", "identity", d, n)) for d, n in sides),
+        together(*(make(f"{d}, {n}", ("data", "identity", d, n)) for d, n in sides)),
         make("not sorted"),
-        make(
-            "fields in an order that sorting changes",
-            ("price", "identity", *sides[3]),
-            ("data", "truncate[3]", *sides[1]),
-            ("id", "bucket[8]", *sides[0]),
-            ("day", "year", *sides[2]),
+        together(
+            make(
+                "fields in an order that sorting changes",
+                ("price", "identity", *sides[3]),
+                ("data", "truncate[3]", *sides[1]),
+                ("id", "bucket[8]", *sides[0]),
+                ("day", "year", *sides[2]),
+            ),
+            make("one column twice", ("at", "day", *sides[2]), ("at", "identity", *sides[1])),
+            make("a transform that gives nothing", ("data", "void", *sides[0])),
         ),
-        make("one column twice", ("at", "day", *sides[2]), ("at", "identity", *sides[1])),
         make(
             "an order that differs in its last field",
             ("price", "identity", *sides[3]),
@@ -322,5 +334,4 @@ def add_sort_order(_table: Table) -> list[Make]:
             ("id", "bucket[8]", *sides[0]),
             ("day", "year", *sides[3]),
         ),
-        make("a transform that gives nothing", ("data", "void", *sides[0])),
     ]

@@ -113,7 +113,9 @@ def test_schema_of_a_creation(catalog: Catalog) -> None:
 
     def send(some: Sequence[tuple[str, Json]]) -> Reply:
         name, sent = catalog.new_name(), _schema(some)
-        reply = supported(catalog.create_view(namespace, create_view_body(name, schema=sent)))
+        reply = supported(
+            catalog.create_view(namespace, create_view_body(name, namespace, schema=sent))
+        )
         if reply.ok:
             loaded, metadata = metadata_of(catalog, View(namespace, name, {}, None))
             _expect_schema(loaded, metadata, sent)

@@ -27,7 +27,6 @@ from icecheck.objects.edge_values import (
 )
 from icecheck.objects.reading import not_applicable
 from icecheck.objects.views import (
-    FIRST_SQL,
     View,
     create_view_body,
     definition_of,
@@ -84,7 +83,9 @@ def _created_with(catalog: Catalog, items: Sequence[tuple[str, str]], what: str)
             **view_version(namespace=namespace),
             "representations": _representations(some),
         }
-        reply = supported(catalog.create_view(namespace, create_view_body(name, version=version)))
+        reply = supported(
+            catalog.create_view(namespace, create_view_body(name, namespace, version=version))
+        )
         if reply.ok:
             loaded, metadata = metadata_of(catalog, View(namespace, name, {}, None))
             _expect_definition(loaded, metadata, version, what)
@@ -151,7 +152,7 @@ def test_default_catalog_and_namespace(catalog: Catalog) -> None:
     for number, (what, members) in enumerate(_contexts(view), 2):
         # All versions have the same query and differ only in their default catalog and namespace.
         version = next_version(view, number, **members)
-        version["representations"] = view_version(FIRST_SQL)["representations"]
+        version["representations"] = view_version(namespace=())["representations"]
         if no_breakdown(commit_version(catalog, view, version)).ok:
             accepted += 1
             reply, metadata = metadata_of(catalog, view)
@@ -237,7 +238,9 @@ def test_properties_of_a_creation(catalog: Catalog) -> None:
     def send(pairs: Pieces) -> Reply:
         name = catalog.new_name()
         reply = supported(
-            catalog.create_view(namespace, create_view_body(name, properties=dict(pairs)))
+            catalog.create_view(
+                namespace, create_view_body(name, namespace, properties=dict(pairs))
+            )
         )
         if reply.ok:
             loaded, metadata = metadata_of(catalog, View(namespace, name, {}, None))

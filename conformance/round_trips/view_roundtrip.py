@@ -38,7 +38,7 @@ Json = dict[str, Any]
 def given_two(catalog: Catalog, **properties: str) -> tuple[View, View]:
     """Make a view to change, and a bystander whose name begins with the first one's name."""
     view = loaded_view(catalog, given_view(catalog, properties={MARK: "first", **properties}))
-    body = create_view_body(f"{view.name}x", properties={MARK: "beside"})
+    body = create_view_body(f"{view.name}x", view.namespace, properties={MARK: "beside"})
     names = {"namespace": view.namespace}
     arrange(catalog, "createView", lambda: catalog.call("createView", names, body=body))
     beside = View(view.namespace, body["name"], {}, None)

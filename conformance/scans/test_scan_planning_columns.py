@@ -30,6 +30,7 @@ from icecheck.conformance.scans.planned_files import (
 )
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
+from icecheck.objects.evolving import schema_addition
 from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Blocked, equal, show
 
@@ -133,7 +134,7 @@ def _walk(files: ManifestFiles) -> Iterator[_Asked]:
     names: tuple[str, ...] = ()
     for number, (when, schema) in enumerate(SCHEMAS):
         if number:
-            added = {"action": "add-schema", "schema": {**schema, "schema-id": number}}
+            added = schema_addition(files.table.metadata, {**schema, "schema-id": number})
             files.commit(added, {"action": "set-current-schema", "schema-id": -1})
             yield from _questions(written, schema, f"table {when}")
         names = (*names, f"{number}.parquet")

@@ -26,6 +26,7 @@ from icecheck.conformance.scans.planned_files import (
 )
 from icecheck.findings.verdict import SkipKind
 from icecheck.judging.check import check
+from icecheck.objects.evolving import schema_addition
 from icecheck.replies.expect import NotOffered, equal
 
 _TASKS = "plan-tasks"
@@ -202,7 +203,7 @@ def test_schema_of_a_scan(catalog: Catalog) -> None:
             for field in renamed["fields"]
         ]
         updates = [
-            {"action": "add-schema", "schema": renamed},
+            schema_addition(files.table.metadata, renamed),
             {"action": "set-current-schema", "schema-id": -1},
         ]
         table = given_commit(catalog, files.table, updates)

@@ -95,8 +95,9 @@ def _of_view(
 
 
 def _create_view(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
-    names = {"namespace": shared_namespace(catalog)}
-    body = create_view_body(catalog.new_name())
+    namespace = shared_namespace(catalog)
+    names = {"namespace": namespace}
+    body = create_view_body(catalog.new_name(), namespace)
     return catalog.call("createView", names, body=body, headers=headers)
 
 

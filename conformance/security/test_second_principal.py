@@ -116,6 +116,7 @@ def test_a_second_principal_is_told(catalog: Catalog) -> None:
 @check(
     "auth.second-principal-changes-nothing",
     proves="auth.other-principal-changes-nothing",
+    group=Group.GENERATED,
 )
 def test_a_second_principal_changes_nothing(catalog: Catalog) -> None:
     """A write by a principal without the right is refused, and everything is as it was."""
@@ -151,7 +152,7 @@ def _writes(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[Reply]:
         "createTable": bodies.create_table_body(catalog.new_name()),
         "updateTable": change,
         "renameTable": mine.table and {"source": mine.table.identifier, "destination": moved},
-        "createView": create_view_body(catalog.new_name()),
+        "createView": create_view_body(catalog.new_name(), mine.namespace),
         "replaceView": change,
         "renameView": mine.view and {"source": mine.view.identifier, "destination": moved},
         "dropView": None,

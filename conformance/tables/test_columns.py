@@ -15,7 +15,7 @@ from icecheck.objects.committing import (
     expect_loaded,
     expect_unchanged,
 )
-from icecheck.objects.evolving import column_id, number, wider_schema
+from icecheck.objects.evolving import column_id, number, schema_addition, wider_schema
 from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Reply, containing, show
 
@@ -97,7 +97,7 @@ def test_nested_columns(catalog: Catalog) -> None:
     expect_effect(
         catalog,
         table,
-        [{"action": "add-schema", "schema": schema}, LAST_ADDED],
+        [schema_addition(table.metadata, schema), LAST_ADDED],
         {"schemas": containing(kept), "last-column-id": max(view.field_ids(schema))},
         what="nested-schema",
     )
@@ -206,7 +206,8 @@ def test_defaults_of_added_columns(catalog: Catalog) -> None:
     columns = with_defaults(number(table, "last-column-id") + 1)
     fields = [*view.current_schema(table.metadata).get("fields", []), *columns]
     added = bodies.schema(*fields, schema_id=number(table, "current-schema-id") + 1)
-    _taken(commit(catalog, table, [{"action": "add-schema", "schema": added}, LAST_ADDED]))
+    addition = schema_addition(table.metadata, added)
+    _taken(commit(catalog, table, [addition, LAST_ADDED]))
     reply = catalog.load_table(table.namespace, table.name).expect(200)
     _expect_defaults(reply, view.current_schema(view.metadata_in(reply)), columns)
 

@@ -38,24 +38,25 @@ _UNASKED_PARTITION_FIELDS = declare(
 STRUCT = bodies.struct_field
 MARK = "icecheck.mark"
 
-# Ids as Java sends them on create: from 0, inner fields after the outer ones. A server that assigns
-# its own ids must map all references to them in the request.
+# Ids that no server assigns by itself, inner fields after the outer ones as Java numbers them: one
+# that assigns its own ids must map all references to them in the request. Ids from 0, which Java
+# sends, are one check of their own (createTable.field-ids-from-zero).
 NESTED = bodies.schema(
-    STRUCT(0, "id", "long", required=True, doc="the key"),
-    STRUCT(1, "place", {"type": "struct", "fields": [
-        STRUCT(4, "lat", "double", required=True), STRUCT(5, "tags", {
-            "type": "list", "element-id": 6, "element": "string", "element-required": False})]}),
-    STRUCT(2, "scores", {"type": "map", "key-id": 7, "key": "string", "value-id": 8,
-                         "value": {"type": "struct", "fields": [STRUCT(9, "points", "int")]},
+    STRUCT(2, "id", "long", required=True, doc="the key"),
+    STRUCT(3, "place", {"type": "struct", "fields": [
+        STRUCT(6, "lat", "double", required=True), STRUCT(7, "tags", {
+            "type": "list", "element-id": 8, "element": "string", "element-required": False})]}),
+    STRUCT(4, "scores", {"type": "map", "key-id": 9, "key": "string", "value-id": 10,
+                         "value": {"type": "struct", "fields": [STRUCT(11, "points", "int")]},
                          "value-required": False}),
-    STRUCT(3, "price", "decimal(9, 2)"),
+    STRUCT(5, "price", "decimal(9, 2)"),
 )  # fmt: skip
 ORDERS = bodies.schema(
-    STRUCT(0, "note", "string"),
-    STRUCT(1, "region", "string", required=True),
-    STRUCT(2, "id", "long", required=True),
-    STRUCT(3, "at", "timestamp"),
-    identifier_field_ids=[1, 2],
+    STRUCT(2, "note", "string"),
+    STRUCT(3, "region", "string", required=True),
+    STRUCT(4, "id", "long", required=True),
+    STRUCT(5, "at", "timestamp"),
+    identifier_field_ids=[3, 4],
 )
 
 
@@ -185,7 +186,7 @@ def test_schema_kept(catalog: Catalog) -> None:
         STRUCT(i, f"Column{i}", type_, required=i % 2 == 0, doc=f"column {i}")
         for i, type_ in enumerate(
             ("boolean", "int", "long", "float", "double", "decimal(9,2)", "date", "time",
-             "timestamp", "timestamptz", "string", "uuid", "fixed[16]", "binary"))
+             "timestamp", "timestamptz", "string", "uuid", "fixed[16]", "binary"), start=2)
     ]  # fmt: skip
     equal(
         view.shape(view.current_schema(_created(catalog, table_schema=bodies.schema(*fields)))),
@@ -221,9 +222,9 @@ def test_identifier_fields(catalog: Catalog) -> None:
 def test_partition_spec(catalog: Catalog) -> None:
     """The table is partitioned as was asked."""
     spec = bodies.partition_spec(
-        bodies.partition_field(1, "identity", "region", 1000),
-        bodies.partition_field(3, "day", "at_day", 1001),
-        bodies.partition_field(2, "bucket[16]", "id_bucket", 1002),
+        bodies.partition_field(3, "identity", "region", 1000),
+        bodies.partition_field(5, "day", "at_day", 1001),
+        bodies.partition_field(4, "bucket[16]", "id_bucket", 1002),
     )
     equal(
         view.partition_fields(_created(catalog, table_schema=ORDERS, spec=spec)),
@@ -264,9 +265,9 @@ def test_write_order(catalog: Catalog) -> None:
     order = {
         "order-id": 1,
         "fields": [
-            {"source-id": 1, "transform": "identity", "direction": "desc",
+            {"source-id": 3, "transform": "identity", "direction": "desc",
              "null-order": "nulls-last"},
-            {"source-id": 2, "transform": "bucket[8]", "direction": "asc",
+            {"source-id": 4, "transform": "bucket[8]", "direction": "asc",
              "null-order": "nulls-first"},
         ],
     }  # fmt: skip

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from icecheck import contract
 from icecheck.client.catalog import Catalog, Table
 from icecheck.findings.shared_symptoms import ANOMALY
 from icecheck.findings.verdict import SkipKind
@@ -41,6 +40,8 @@ CONTENDERS = ("client 1", "client 2", "client 3", "client 4")
 """The clients in a round, each with its own connection: four clients form six pairs."""
 MARK = "icecheck.mark"
 """The property that identifies the client that made an object."""
+
+_LOADS = {"table": "loadTable", "view": "loadView"}
 
 Json = dict[str, Any]
 
@@ -109,8 +110,7 @@ def load(namespace: Namespace, name: str, kind: str = "table") -> Move:
         shown = {**properties, "main": main}
         return (Seen(label, present=True, holder=properties.get(MARK), fields=shown),)
 
-    loads = contract.load().operation_that(contract.Action.LOAD, kind)
-    return Move(loads, {"namespace": namespace, kind: name}, reads=reads)
+    return Move(_LOADS[kind], {"namespace": namespace, kind: name}, reads=reads)
 
 
 def look(catalog: Catalog, *moves: Move) -> tuple[Event, ...]:

@@ -117,7 +117,7 @@ def test_a_view_is_created_once(catalog: Catalog) -> None:
         racers: MovesOf = {}
         for client in CONTENDERS:
             version = view_version(namespace=namespace)
-            body = create_view_body(name, version=version, properties={MARK: client})
+            body = create_view_body(name, namespace, version=version, properties={MARK: client})
             taken = Take(named(namespace, name), client)
             racers[client] = [Move("createView", {"namespace": namespace}, body, deeds=(taken,))]
         history += expect_one_taker(catalog, racers, load(namespace, name, "view"))

@@ -39,7 +39,7 @@ def test_a_name_becomes_a_table_or_a_view(catalog: Catalog) -> None:
         name = catalog.new_name()
         taken = [Take(named(namespace, name), client) for client in CONTENDERS]
         version = view_version(namespace=namespace)
-        view = create_view_body(name, version=version, properties={MARK: CONTENDERS[1]})
+        view = create_view_body(name, namespace, version=version, properties={MARK: CONTENDERS[1]})
         racers: MovesOf = {
             CONTENDERS[0]: [_create_table(namespace, name, CONTENDERS[0], taken[0])],
             CONTENDERS[1]: [Move("createView", {"namespace": namespace}, view, deeds=(taken[1],))],

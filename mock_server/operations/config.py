@@ -1,10 +1,10 @@
 """getConfig: the settings that a client needs before any other request."""
 
-from icecheck.contract import load
 from icecheck.mock_server.core.context import Call, Context, Outcome
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.operations.registry import operation
 from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.served_contract import SERVED
 
 
 @operation("getConfig")
@@ -26,5 +26,5 @@ def endpoints(context: Context) -> list[str]:
     """Return the operations that this server has, as `VERB /path`, in the document's order."""
     served = context.registries.operations
     return [
-        documented.endpoint for documented in load().operations.values() if documented.id in served
+        documented.endpoint for documented in SERVED.operations.values() if documented.id in served
     ]

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from icecheck.contract import load
 from icecheck.mock_server.protocol import problem
+from icecheck.mock_server.protocol.served_contract import SERVED
 
 __all__ = ["BODY_VALUES_MAX", "check_body"]
 
@@ -60,7 +60,7 @@ def _check_headers(headers: Mapping[str, str]) -> None:
 
 @cache
 def _reads_json(operation_id: str) -> bool:
-    return load().operations[operation_id].request_media_type == "application/json"
+    return SERVED.operations[operation_id].request_media_type == "application/json"
 
 
 def _values_at_most(body: bytes) -> int:

@@ -5,7 +5,8 @@ from typing import Literal
 
 import msgspec
 
-from icecheck.contract import Action, load
+from icecheck.contract import Action
+from icecheck.mock_server.protocol.served_contract import SERVED
 
 __all__ = [
     "CATALOG_SCOPE",
@@ -23,9 +24,9 @@ CATALOG_SCOPE = "catalog"
 CLIENT_CREDENTIALS = "client_credentials"
 TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"  # noqa: S105 - a grant's name
 
-_OPEN_TO_CALLERS = load().before_config
+_OPEN_TO_CALLERS = SERVED.before_config
 _UNGUARDED = frozenset(
-    id_ for id_ in _OPEN_TO_CALLERS if load().operations[id_].facts.action is Action.AUTHENTICATE
+    id_ for id_ in _OPEN_TO_CALLERS if SERVED.operations[id_].facts.action is Action.AUTHENTICATE
 )
 
 
@@ -33,7 +34,7 @@ def checked_operations(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names as given; ValueError for one that is no operationId of the contract."""
     given = (names,) if isinstance(names, str) else tuple(names)
     if given:
-        known = load().operations
+        known = SERVED.operations
         unknown = [name for name in given if name not in known]
         if unknown:
             raise ValueError(f"there is no operation {unknown[0]!r}; there are {', '.join(known)}")
@@ -69,7 +70,7 @@ class Permissions(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def nothing(cls) -> "Permissions":
         """Return permissions for a token and the configuration, and for nothing else."""
-        return cls(denied_operations=tuple(sorted(load().operations.keys() - _OPEN_TO_CALLERS)))
+        return cls(denied_operations=tuple(sorted(SERVED.operations.keys() - _OPEN_TO_CALLERS)))
 
     @property
     def restricts(self) -> bool:

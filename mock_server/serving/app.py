@@ -4,7 +4,6 @@ import logging
 import time
 from collections.abc import Iterable, Mapping
 
-from icecheck.contract import load
 from icecheck.mock_server.core.context import (
     Answer,
     Call,
@@ -25,6 +24,7 @@ from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.protocol.request_bodies import check_body
+from icecheck.mock_server.protocol.served_contract import SERVED
 from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.serving import permissions
 from icecheck.mock_server.serving.faults import Faults
@@ -42,7 +42,7 @@ from icecheck.mock_server.storage.files import Files
 BODY_BYTES_MAX = 64 * 1024 * 1024
 
 # These operations leave the state as it is: many can work on one warehouse.
-_WITHOUT_LOCK = frozenset(o.id for o in load().operations.values() if not o.facts.locks)
+_WITHOUT_LOCK = frozenset(o.id for o in SERVED.operations.values() if not o.facts.locks)
 _NO_NAMES: tuple[str, ...] = ()
 
 _log = logging.getLogger(__name__)
@@ -218,7 +218,7 @@ def _refused(refused: Problem, route: Route | None) -> Reply:
 
 
 def _no_route(found: NoRoute) -> Reply:
-    if found.unserved and "406" in load().operations[found.unserved].responses:
+    if found.unserved and "406" in SERVED.operations[found.unserved].responses:
         return replies.problem_reply(problem.unsupported(f"No {found.unserved} on this server"))
     if found.allowed:
         allow = (("allow", ", ".join(sorted(found.allowed))),)

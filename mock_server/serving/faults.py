@@ -6,15 +6,15 @@ from typing import Any
 
 import msgspec
 
-from icecheck.contract import load
 from icecheck.mock_server.core.context import Call, Context, Drop, Operation, Outcome, Reply
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import commit_failed
+from icecheck.mock_server.protocol.served_contract import SERVED
 
 __all__ = ["FAULTS", "FaultRule", "Faults", "UnknownFault", "parse_fault"]
 
-_COMMITS = frozenset(o.id for o in load().operations.values() if o.facts.commits)
+_COMMITS = frozenset(o.id for o in SERVED.operations.values() if o.facts.commits)
 _STATUS_TYPES = {
     500: "InternalServerError",
     502: "CommitStateUnknownException",

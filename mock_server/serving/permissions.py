@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from icecheck.contract import Action, Changes, Object, Place, load
+from icecheck.contract import Action, Changes, Object, Place
 from icecheck.mock_server.commits.commit import decode_commit_transaction
 from icecheck.mock_server.core.context import Call, Context, Operation, Outcome, Reply
 from icecheck.mock_server.core.state import WarehouseState
@@ -11,6 +11,7 @@ from icecheck.mock_server.operations.register import RegisterTableRequest
 from icecheck.mock_server.operations.rename import decode_rename
 from icecheck.mock_server.protocol import names, problem, replies
 from icecheck.mock_server.protocol.json_input import decode_json
+from icecheck.mock_server.protocol.served_contract import SERVED
 from icecheck.mock_server.security.callers import Caller, Security
 from icecheck.mock_server.security.settings import Permissions
 from icecheck.mock_server.storage.places import same_file
@@ -19,7 +20,7 @@ __all__ = ["WRITING", "guarded", "refusal"]
 
 WRITING = frozenset(
     operation.id
-    for operation in load().operations.values()
+    for operation in SERVED.operations.values()
     if operation.facts.changes is Changes.OBJECTS
 )
 """The operations that a read-only caller may not use."""
@@ -70,7 +71,7 @@ def _namespaces(call: Call, state: WarehouseState) -> Iterator[tuple[str, ...]]:
     """Yield every namespace that a call names: in its path, its query or its body."""
     if call.namespace:
         yield call.namespace
-    facts = load().operations[call.operation_id].facts
+    facts = SERVED.operations[call.operation_id].facts
     for place in facts.names:
         yield from _named_at(place, facts.object, call)
     if facts.action is Action.REGISTER:

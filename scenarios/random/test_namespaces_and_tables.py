@@ -5,9 +5,9 @@ from icecheck.judging.check import check
 from icecheck.scenarios.random.plans import draw_plans
 from icecheck.scenarios.random.replaying import replay
 
-PLANS_MAX = 8
+PLANS_MAX = 6
 STEPS_MIN = 12
-STEPS_MAX = 22
+STEPS_MAX = 24
 
 
 @check("scenario.namespaces-and-tables", proves="scenario.namespaces-and-tables")

@@ -8,7 +8,7 @@ from icecheck.client import bodies
 from icecheck.client.catalog import Table
 from icecheck.judging.probes import DOES_NOT
 from icecheck.objects.committing import set_property
-from icecheck.objects.evolving import wider_schema
+from icecheck.objects.evolving import schema_addition, wider_schema
 from icecheck.replies.expect import Reply
 from icecheck.scenarios.model.observer import Observer
 from icecheck.scenarios.model.world import ADDED, MARK, Thing, World
@@ -85,15 +85,23 @@ def _with_mark(world: World, thing: Thing, mark: str) -> World:
 def commit(thing: Thing, change: Mapping[str, str | None]) -> Step:
     """Set properties of a table, and remove those whose value is None."""
     updates = {key: value for key, value in change.items() if value is not None}
-    removals = [key for key, value in change.items() if value is None]
-    sent: list[Json] = [{"action": "set-properties", "updates": updates}] if updates else []
-    sent += [{"action": "remove-properties", "removals": removals}] if removals else []
+
+    def sent(metadata: Json) -> list[Json]:
+        # The document does not say whether a property that is not there can be removed.
+        there = metadata.get("properties") or {}
+        removals = [key for key, value in change.items() if value is None and key in there]
+        changes: list[Json] = []
+        if updates:
+            changes.append({"action": "set-properties", "updates": updates})
+        if removals:
+            changes.append({"action": "remove-properties", "removals": removals})
+        return changes
 
     def after(world: World) -> World:
         properties = {**world.held[thing].due["properties"], **change}
         return world.changed(thing, {"properties": properties}, left_open=_LEFT_OPEN)
 
-    return _committed("a commit of properties", thing, lambda _: sent, after)
+    return _committed("a commit of properties", thing, sent, after)
 
 
 def commit_snapshot(thing: Thing, ordinal: int) -> Step:
@@ -125,7 +133,7 @@ def add_column(thing: Thing, name: str) -> Step:
     def updates(metadata: Json) -> list[Json]:
         table = Table(thing.namespace, thing.name, metadata, None)
         return [
-            {"action": "add-schema", "schema": wider_schema(table, name)},
+            schema_addition(metadata, wider_schema(table, name)),
             {"action": "set-current-schema", "schema-id": -1},
         ]
 
@@ -140,6 +148,10 @@ def add_column(thing: Thing, name: str) -> Step:
         return world.has(thing) and "columns" in world.held[thing].due
 
     return replace(step, possible=possible)
+
+
+_OF_REFS = {"branch": "branches", "tag": "tags"}
+"""Type of a ref -> the capability without which the catalog keeps none beside main."""
 
 
 def name_snapshot(thing: Thing, name: str, ref_type: str) -> Step:
@@ -162,7 +174,7 @@ def name_snapshot(thing: Thing, name: str, ref_type: str) -> Step:
     def possible(world: World) -> bool:
         return world.has(thing) and world.held[thing].due.get("current-snapshot-id") is not None
 
-    return replace(step, possible=possible)
+    return replace(step, possible=possible, needs=_OF_REFS[ref_type])
 
 
 def refused_name(thing: Thing, name: str, ref_type: str) -> Step:
@@ -177,7 +189,8 @@ def refused_name(thing: Thing, name: str, ref_type: str) -> Step:
 
     what = f"a commit of a {ref_type} on no snapshot"
     # Not 409: the commit has no requirements.
-    return refused(what, "updateTable", send, 400, 404, 422, possible=possible, around=(thing,))
+    step = refused(what, "updateTable", send, 400, 404, 422, possible=possible, around=(thing,))
+    return replace(step, needs=_OF_REFS[ref_type])
 
 
 def remove_name(thing: Thing, name: str) -> Step:

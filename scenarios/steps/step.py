@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from icecheck.client.catalog import Catalog
-from icecheck.contract import Action, load
 from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.judging.probes import DOES_NOT
 from icecheck.objects.metadata_view import metadata_in
@@ -54,8 +53,8 @@ DONE = (200, 202, 204)
 """The statuses of a success without a body; other checks judge which of them is due."""
 NOT_SUPPORTED = frozenset({406})
 _ANY = frozenset(range(400, 600))
-_DROPS = load().by_object(Action.DROP)
-_RENAMES = load().by_object(Action.RENAME)
+_DROPS = {"namespace": "dropNamespace", "table": "dropTable", "view": "dropView"}
+_RENAMES = {"table": "renameTable", "view": "renameView"}
 
 Send = Callable[[Observer], Reply | None]
 """Sends a step; returns None if the step cannot be sent."""
@@ -97,6 +96,10 @@ class Step:
     def if_nested(self) -> "Step":
         """Return the step for catalogs with nested namespaces; a refusal of the depth is lawful."""
         return replace(self, needs="nested-namespaces", lawful=self.lawful | DOES_NOT)
+
+    def if_accepted(self, sort: str = "") -> "Step":
+        """Return the step with every refusal lawful, until a step of the sort has its outcome."""
+        return replace(self, lawful=_ANY, sort=sort or self.sort)
 
     def in_capitals(self, twin: Thing) -> "Step":
         """Return the step beside a lower-case twin; a case-insensitive catalog may refuse it."""

@@ -46,7 +46,7 @@ _UNWANTED = "SELECT 0 AS id, 'unwanted' AS data"
 def _body(thing: Thing, sql: str, mark: str) -> Json:
     version = view_version(sql, namespace=thing.namespace)
     properties = {MARK: mark, KEPT: f"{mark} too"}
-    return create_view_body(thing.name, version=version, properties=properties)
+    return create_view_body(thing.name, thing.namespace, version=version, properties=properties)
 
 
 def _create(observer: Observer, thing: Thing, body: Json) -> Reply:

@@ -1,6 +1,6 @@
 """Takes steps: sends each, judges what it may have changed, and another thing besides."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import arrange, given_namespace
@@ -48,7 +48,8 @@ class Walker:
 
     ``kinds`` are the kinds of things that the steps are about. A ``brief`` walker reads only what a
     step touches; the other one also reads it in every way before the step, and something else after
-    it.
+    it. ``look`` reads and judges what a step touches, ``listen`` judges the answer to the step; a
+    check may put its own ways there.
     """
 
     def __init__(
@@ -65,6 +66,8 @@ class Walker:
         self.brief = brief
         self.world = World(root, {})
         self.observer = Observer(catalog, labels)
+        self.look: Callable[[World, Thing], World] = self.observer.look
+        self.listen: Callable[[World, Thing, Reply], World] = self.observer.listen
         self.progress = self.observer.progress
         self.taken = 0
 
@@ -98,7 +101,8 @@ class Walker:
         self.progress.refused = not (step.after is not None and reply.ok)
         self.progress.touched = frozenset()
         lawful = step.lawful if step.sort not in self.world.supported else frozenset()
-        does_not = not reply.ok and (reply.status in lawful or self._in_the_way(step, reply))
+        declined = reply.status in lawful or self._in_the_way(step, reply)
+        does_not = not reply.ok and reply.status not in step.due and declined
         before = self.world
         if not does_not and not reply.ok and reply.status not in step.due:
             # A change by an earlier step says more than this refusal: judge that first.
@@ -120,9 +124,10 @@ class Walker:
         reply.expect(*step.due, detail=f"{self.progress.doing[-1]}, as step {self.taken}")
         if step.judge is not None:
             step.judge(self.world, reply)
+        self.world = self.world.supporting(step.sort)
         if step.after is not None:
-            self.world = step.after(self.world, reply).supporting(step.sort)
-            self.world = self.observer.listen(self.world, step.touched[0], reply)
+            self.world = step.after(self.world, reply)
+            self.world = self.listen(self.world, step.touched[0], reply)
 
     def _in_the_way(self, step: Step, reply: Reply) -> bool:
         """Return whether a location is refused where files of a renamed thing may still lie.
@@ -175,7 +180,7 @@ class Walker:
 
     def _look_at(self, things: Sequence[Thing]) -> None:
         for thing in things:
-            self.world = self.observer.look(self.world, thing)
+            self.world = self.look(self.world, thing)
 
     def _is_as(self, before: World, thing: Thing) -> bool:
         """Return whether a thing exists, is gone or is unknown just as before."""

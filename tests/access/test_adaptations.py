@@ -6,8 +6,8 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.contracts import CONTRACT
 
-from icecheck.contract import load
 from icecheck.findings.verdict import Group, Run
 from icecheck.findings.verdict import Outcome as Ending
 from icecheck.mock_server import MockCatalog
@@ -192,7 +192,7 @@ def test_a_location_is_spelled_without_what_clients_decode_differently() -> None
 
 
 def test_a_location_that_a_check_chose_stays() -> None:
-    create = load().operations["createTable"]
+    create = CONTRACT.operations["createTable"]
     known = Adaptations(location_root="s3://b")
     body = {"name": "t", "location": "s3://mine"}
     assert known.fitted(create, {"namespace": ("n",)}, body, 1) is body

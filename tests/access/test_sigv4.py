@@ -11,6 +11,7 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 from tests.access.gateway import Sent, gateway
+from tests.contracts import CONTRACT
 
 from icecheck.findings.verdict import Group, Outcome
 from icecheck.mock_server import MockCatalog
@@ -149,7 +150,9 @@ def test_curl_signs_again_with_the_users_own_keys() -> None:
 
 @pytest.mark.usefixtures("keys")
 def test_the_second_principals_token_is_another_variable() -> None:
-    connection = Connection(Target("http://c", token="first-1", second=Principal("second-2")))
+    connection = Connection(
+        Target("http://c", token="first-1", second=Principal("second-2")), CONTRACT
+    )
     connection.close()
     lines = []
     for token in ("first-1", "second-2"):
@@ -205,7 +208,7 @@ def test_a_token_endpoint_is_asked_without_a_signature(keys: None) -> None:
         return httpx.Response(200, json=body)
 
     target = Target("http://c", credential="id:secret", sigv4=SCOPE)
-    connection = Connection(target, httpx.MockTransport(answer))
+    connection = Connection(target, CONTRACT, httpx.MockTransport(answer))
     wire = Wire("", 1, Step.DO, "getConfig", "GET", "http://c/v1/config", {}, None)
     connection.send(wire, lambda _: None)
     assert "authorization" not in asked[0]

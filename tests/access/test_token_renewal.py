@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 from tests.access.token_server import ENDPOINT, KEYS, Clock, TokenServer
+from tests.contracts import CONTRACT
 
 from icecheck.targets.target import Principal, Target
 from icecheck.wire import answers
@@ -20,7 +21,7 @@ CREDENTIAL = "me:hush-hush"
 def connection(handler, slept=None, clock=None, **target) -> Connection:
     given = Target("http://h", **({"credential": CREDENTIAL} | target))
     wait = [].append if slept is None else slept.append
-    return Connection(given, httpx.MockTransport(handler), wait, (clock or Clock()).now)
+    return Connection(given, CONTRACT, httpx.MockTransport(handler), wait, (clock or Clock()).now)
 
 
 def wire(operation="listNamespaces", method="GET", headers=None, body=None, url="http://h/v1/ns"):

@@ -4,14 +4,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from tests.contracts import CONTRACT
 from tests.kill.killing import ADDRESS, CREDENTIAL, TOKEN, WAREHOUSE
 from tests.kill.lawful import Install
+from tests.shares import is_plain, share
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.deletion_probe import require_deletion
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
-from icecheck.contract import load
 from icecheck.findings.capability_assessment import capabilities_of
 from icecheck.findings.causes import causes_of
 from icecheck.findings.verdict import Capability, Cause, Group, Outcome, Verdict
@@ -29,8 +30,12 @@ WRONG = frozenset({Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR})
 
 
 def every_check() -> tuple[Check, ...]:
-    """Return all checks that need no engine, in the order in which a run judges them."""
-    return collect(GROUPS, load())
+    """Return the checks that need no engine, in the order in which a run judges them.
+
+    Of the generated ones that need no capability the usual command has a share.
+    """
+    every = collect(GROUPS, CONTRACT)
+    return share(every, 0, 4, always=lambda check: is_plain(check) or bool(check.needs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,7 @@ class Said:
     @property
     def causes(self) -> tuple[Cause, ...]:
         """The findings, grouped."""
-        return causes_of(self.verdicts, load().requirements)
+        return causes_of(self.verdicts, CONTRACT)
 
     def claim(self, row_id: str) -> Capability:
         """Return the row of an endpoint or a capability."""
@@ -108,12 +113,12 @@ def said_of(
             each(check)
             verdicts.append(judge(check, Catalog(session, check.id)))
         session.undeclared |= try_undeclared(session, checks)
-        verdicts += passive_verdicts(observe(session.exchanges, session.schemas), load())
+        verdicts += passive_verdicts(observe(session.exchanges, session.schemas), CONTRACT)
     summary = session.summary()
     claims = capabilities_of(
         verdicts,
         session.offer,
-        load(),
+        CONTRACT,
         undeclared=summary.undeclared,
         probed=summary.capabilities,
         needed_by=summary.needed_by,

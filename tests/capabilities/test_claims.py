@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import pytest
 from tests.capabilities.serving import Said, every_check, said_of
 from tests.capabilities.watching import watched
+from tests.contracts import CONTRACT
 from tests.kill.lawful import Install
 
-from icecheck.contract import load
 from icecheck.findings.verdict import Outcome as Ended
 from icecheck.judging.check import Check
 from icecheck.judging.probes import CAPABILITIES
@@ -22,7 +22,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
 )
 from icecheck.mock_server.protocol.problem import Problem
 
-OPERATIONS = load().operations
+OPERATIONS = CONTRACT.operations
 # A request for a capability gets a 2xx without it: this never counts as a missing capability.
 FALSE_ACCEPTANCES = {
     "nested-namespaces": "namespace-flattened",

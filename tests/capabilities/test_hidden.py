@@ -6,16 +6,16 @@ import httpx
 import pytest
 from tests.capabilities.serving import said_of
 from tests.capabilities.watching import watched
+from tests.contracts import CONTRACT
 from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
 
 from icecheck.client.opening import open_session
-from icecheck.contract import load
 from icecheck.findings.verdict import SkipKind
 from icecheck.mock_server import MockCatalog
 from icecheck.targets.target import Target
 from icecheck.wire.connection import TargetUnusable
 
-OPERATIONS = load().operations
+OPERATIONS = CONTRACT.operations
 # No client works without this operation.
 HIDEABLE = [id_ for id_ in OPERATIONS if id_ != "getConfig"]
 # Verdict-rules 13: without these a run stops before it creates anything, unless it may leave it.

@@ -124,7 +124,9 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
         "--quiet": Sample(("--quiet",), beside=_SMALL),
         "--verbose": Sample(("--verbose",), beside=_SMALL),
     },
-    "plan": _selecting(_SHARED) | _CHOOSING,
+    "plan": _selecting(_SHARED)
+    | _CHOOSING
+    | {"--spec": Sample(("--spec", "1.8.0"), beside=("--check", "dropNamespace.*"))},
     "doctor": _SHARED,
     "clean": _SHARED
     | {

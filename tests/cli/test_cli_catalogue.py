@@ -4,9 +4,9 @@ import json
 
 import click
 import pytest
+from tests.contracts import CONTRACT
 
 from icecheck.cli import main
-from icecheck.contract import load
 from icecheck.contract.witnesses import reasons_without_witness
 
 
@@ -18,7 +18,7 @@ def listed(icecheck, *arguments):
 
 def test_requirements_are_the_register(icecheck):
     rows = {r["id"]: r for r in listed(icecheck, "requirements")}
-    assert set(rows) == set(load().requirements)
+    assert set(rows) == set(CONTRACT.requirements)
     assert rows["createNamespace.409"]["level"] == "must"
     assert rows["createNamespace.409"]["permalink"].startswith("https://github.com/apache/iceberg/")
 
@@ -26,19 +26,19 @@ def test_requirements_are_the_register(icecheck):
 def test_requirements_say_whether_they_are_checked_and_why_not(icecheck):
     lines = icecheck("list", "requirements").stdout.splitlines()
     said = {id_: line for line in lines for id_ in [line.split()[3]]}
-    assert len(said) == len(lines) == len(load().requirements)
+    assert len(said) == len(lines) == len(CONTRACT.requirements)
     assert said["createNamespace.409"].split()[2] == "checked"
-    reason = load().requirements["createNamespace.406"].not_tested
+    reason = CONTRACT.requirements["createNamespace.406"].not_tested
     assert reason is not None
     assert said["createNamespace.406"].split()[2] == "if-met"
     assert reason in said["createNamespace.406"]
-    unexplained = [r for r in load().requirements.values() if r.not_tested is None]
+    unexplained = [r for r in CONTRACT.requirements.values() if r.not_tested is None]
     assert not any("not brought about" in said[r.id] for r in unexplained)
 
 
 def test_operations_are_those_of_the_document(icecheck):
     rows = listed(icecheck, "operations")
-    assert [r["id"] for r in rows] == list(load().operations)
+    assert [r["id"] for r in rows] == list(CONTRACT.operations)
     assert len(rows) == 30
 
 
@@ -46,7 +46,7 @@ def test_checks_are_listed_once_each_with_what_they_prove(icecheck):
     rows = listed(icecheck, "checks")
     ids = [r["id"] for r in rows]
     assert len(ids) == len(set(ids))
-    register = load().requirements
+    register = CONTRACT.requirements
     assert all(set(r["requirements"]) <= set(register) for r in rows)
     passive = {r["id"] for r in rows if r["passive"]}
     assert "schema.createNamespace.200" in passive
@@ -70,8 +70,8 @@ def test_a_check_is_explained_with_its_requirement_and_the_specification(icechec
         "check createNamespace.already-exists",
         "level must",
         "requirement createNamespace.409",
-        load().requirements["createNamespace.409"].text,
-        load().permalink(load().requirements["createNamespace.409"].lines),
+        CONTRACT.requirements["createNamespace.409"].text,
+        CONTRACT.permalink(CONTRACT.requirements["createNamespace.409"].lines),
         "hurts: ",
         "--check 'createNamespace.already-exists'",
     ):
@@ -121,7 +121,7 @@ def test_a_passive_check_is_explained(icecheck):
 
 def test_a_requirement_that_nothing_proves_says_why(icecheck):
     text = icecheck("explain", "createNamespace.503").stdout
-    assert load().requirements["createNamespace.503"].not_tested in text
+    assert CONTRACT.requirements["createNamespace.503"].not_tested in text
 
 
 def test_every_id_that_is_listed_can_be_explained(icecheck):

@@ -4,9 +4,9 @@ import subprocess
 
 import httpx
 import pytest
+from tests.contracts import CONTRACT
 from tests.extras import command_line, hidden_without
 
-from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects import defects
 from icecheck.ownership.ledger import Entry
@@ -43,8 +43,8 @@ def test_what_is_hidden_is_what_extras_bring():
 @pytest.mark.parametrize(
     ("arguments", "lines"),
     [
-        (("list", "operations"), len(load().operations)),
-        (("list", "requirements"), len(load().requirements)),
+        (("list", "operations"), len(CONTRACT.operations)),
+        (("list", "requirements"), len(CONTRACT.requirements)),
         (("list", "defects"), len(defects())),
         (("list", "checks", "--group", "scenarios"), 10),
         (("list", "requirements", "--format", "markdown"), 1000),

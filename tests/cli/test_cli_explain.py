@@ -3,9 +3,9 @@
 import json
 
 import pytest
+from tests.contracts import CONTRACT
 
 from icecheck.cli.listings.explanations import explain_symptom
-from icecheck.contract import load
 from icecheck.mock_server.defects import defects
 from icecheck.run.known_symptoms import known_symptoms
 
@@ -16,7 +16,7 @@ def test_an_operation_is_explained_with_its_requirements_checks_and_defects(icec
         "operation dropNamespace\n  DELETE /v1/{prefix}/namespaces/{namespace}\n"
     )
     for part in (
-        load().permalink(load().operations["dropNamespace"].lines),
+        CONTRACT.permalink(CONTRACT.operations["dropNamespace"].lines),
         "    dropNamespace.holds-table (must): ",
         "    dropNamespace.409 (must): ",
         "    namespace-drop-cascades: ",
@@ -25,7 +25,7 @@ def test_an_operation_is_explained_with_its_requirements_checks_and_defects(icec
         assert part in text
 
 
-@pytest.mark.parametrize("operation", load().operations)
+@pytest.mark.parametrize("operation", CONTRACT.operations)
 def test_every_operation_has_requirements_and_checks(icecheck, operation):
     result = icecheck("explain", operation)
     assert result.exit_code == 0

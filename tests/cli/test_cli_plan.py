@@ -38,3 +38,13 @@ def test_a_plan_without_a_catalog_is_misuse(icecheck):
 
 def test_a_plan_for_what_is_no_catalog_says_so(icecheck):
     assert icecheck("plan", "http://127.0.0.1:9").exit_code == 4
+
+
+def test_a_plan_holds_to_the_release_that_the_run_would_hold_to(icecheck, mock):
+    few = ("--token", "t", "--only", "checks", "--check", "dropNamespace.*")
+    planned = {
+        release: icecheck("plan", mock.uri, *few, "--spec", release).output.splitlines()
+        for release in ("1.8.0", "1.10.0")
+    }
+    checks = {release: int(lines[0].split()[2]) for release, lines in planned.items()}
+    assert 0 < checks["1.8.0"] < checks["1.10.0"], planned

@@ -4,6 +4,7 @@ import json
 import time
 
 import pytest
+from tests.contracts import CONTRACT
 
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects.kit.rewriting import answer_status
@@ -87,7 +88,7 @@ def test_a_report_in_which_all_passed_leaves_nothing_to_run_again(icecheck, mock
 def test_requests_keep_the_pace_that_the_user_set(mock):
     waited = []
     target = Target("http://mock.test", requests_per_second=10)
-    connection = Connection(target, mock.httpx_transport(), sleep=waited.append)
+    connection = Connection(target, CONTRACT, mock.httpx_transport(), sleep=waited.append)
     wire = Wire("", 1, Step.DO, "getConfig", "GET", "http://mock.test/v1/config", {}, None)
     started = time.monotonic()
     for _ in range(4):

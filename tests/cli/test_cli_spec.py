@@ -3,8 +3,8 @@
 import json
 
 import pytest
+from tests.contracts import CONTRACT
 
-from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects.kit.rewriting import alter_body, refuse_as
 
@@ -49,7 +49,7 @@ def test_nothing_newer_than_the_release_is_judged(icecheck, tmp_path):
     ran = icecheck("run", "--mock", "--only", "checks", "--spec", "1.6.0", "-q")
     assert ran.exit_code == 0, ran.output
     run = document(tmp_path)
-    register = load().requirements
+    register = CONTRACT.requirements
     judged = [c for c in run["checks"] if c["outcome"] != "skip"]
     newer = {"1.7.0", "1.8.0", "1.8.1", "1.9.0", "1.10.0"}
     assert len(judged) > 300

@@ -10,7 +10,6 @@ from pyiceberg.table import Table
 from pyiceberg.types import LongType, NestedField, StringType
 
 from icecheck.mock_server import MockCatalog
-from icecheck.spark import SparkWorkbench
 
 
 @pytest.fixture
@@ -39,10 +38,3 @@ def schema() -> Schema:
 @pytest.fixture
 def table(catalog: RestCatalog, schema: Schema) -> Table:
     return catalog.create_table("ns.t", schema, properties={"color": "red"})
-
-
-@pytest.fixture(scope="module")
-def iceberg_spark_workbench() -> Iterator[SparkWorkbench]:
-    """Spark for one module only: other tests of this repository start one of their own."""
-    with SparkWorkbench.start() as started:
-        yield started

@@ -1,10 +1,12 @@
 """The stages of a table's life: the mock refuses none; what is asserted is true, or is not."""
 
+import json
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.kill.killing import checks_of, mock_session
 
 from icecheck.client.catalog import Catalog, Table
@@ -20,9 +22,15 @@ from icecheck.conformance.evolution.state_walk import (
 )
 from icecheck.findings.verdict import Outcome
 from icecheck.judging.judge import judge
+from icecheck.mock_server.core.context import Call
+from icecheck.mock_server.core.context import Outcome as Result
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.requests import sent_json
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.defects.kit.updating import alter_update
 from icecheck.mock_server.metadata.builder import Draft
 from icecheck.mock_server.protocol.problem import Problem
+from icecheck.mock_server.protocol.replies import problem_reply
 
 ANOTHER = "9c12d441-03fe-4693-9a96-a0705ddf69c1"
 
@@ -39,7 +47,7 @@ def steps_on_the_mock(send: Send, group_size: int = 1) -> tuple[tuple[Step, ...]
     with mock_session() as (_, session):
         catalog = Catalog(session, "life")
         due = sum(1 for _ in stages_of(catalog))
-        live(catalog, given_born(catalog), visit, send, group_size)
+        live(catalog, given_born(catalog), visit, send, group_size=group_size)
         catalog.undo()
     return tuple(steps), due
 
@@ -51,8 +59,31 @@ def test_the_mock_takes_every_stage(send: Send) -> None:
 
 
 def test_the_mock_takes_stages_in_groups() -> None:
-    steps, due = steps_on_the_mock(by_update, 3)
-    assert len(steps) == -(-due // 3)
+    steps, _ = steps_on_the_mock(by_update, 3)
+    whats = [step.what.split(" + ") for step in steps]
+    assert max(map(len, whats)) == 3
+    assert sum(map(len, whats)) == len(steps_on_the_mock(by_update)[0])
+    (upgraded,) = [each for each in whats if "format version 3" in each]
+    assert upgraded[-1] == "format version 3"  # what follows needs it
+
+
+def test_a_refused_commit_that_has_an_effect_is_found_in_the_next_state() -> None:
+    def committing(faithful: Faithful, state: WarehouseState, call: Call) -> Result:
+        try:
+            return faithful(state, call)
+        except Problem as refused:
+            kept = [u for u in sent_json(call)["updates"] if u["action"] == "set-properties"]
+            body = json.dumps({"requirements": [], "updates": kept}).encode()
+            changed = replace(call, request=replace(call.request, body=body))
+            return Result(faithful(state, changed).state, problem_reply(refused))
+
+    (check,) = [each for each in checks_of("test_states") if each.id == "states.conflicts"]
+    with mock_session() as (mock, session):
+        wrap(mock.registries, "updateTable", committing)
+        verdict = judge(check, Catalog(session, check.id))
+    (finding,) = verdict.findings
+    assert finding.symptom.slug == "changed-although-refused"
+    assert "the commit that asserted" in finding.detail
 
 
 def outcome_with(action: str, breaks: Callable[[Any, Draft], bool]) -> Outcome:

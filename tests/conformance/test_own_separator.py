@@ -5,12 +5,12 @@ import re
 
 import httpx
 import pytest
+from tests.contracts import CONTRACT
 from tests.kill.killing import checks_of
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
 from icecheck.conformance.names import test_names as names
-from icecheck.contract import load
 from icecheck.findings.verdict import Outcome
 from icecheck.judging.check import check_of
 from icecheck.judging.judge import judge
@@ -59,7 +59,7 @@ def test_a_catalog_with_a_separator_of_its_own_passes_wherever_a_dot_is_not_the_
 @pytest.mark.parametrize("announced", [".", "%2E", "%2e"])
 @pytest.mark.parametrize("function", [names.test_a_dot_in_a_name, names.test_levels_are_not_joined])
 def test_a_dot_is_no_part_of_a_name_where_it_ends_a_level(function, announced):
-    check = check_of(function, load())
+    check = check_of(function, CONTRACT)
     with MockCatalog(seed=1, root="memory://dots") as mock:
         target = Target(mock.uri, warehouse="dots")
         door = DottedCatalog(mock, announced)

@@ -2,11 +2,11 @@
 
 import httpx
 import pytest
+from tests.contracts import CONTRACT
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
 from icecheck.conformance.names import test_names as names
-from icecheck.contract import load
 from icecheck.findings.verdict import Outcome
 from icecheck.judging.check import check_of
 from icecheck.judging.judge import judge
@@ -33,7 +33,7 @@ class StrictDoor(httpx.BaseTransport):
     "function", [names.test_a_slash_in_a_name, names.test_a_percent_sign_in_a_name]
 )
 def test_what_could_not_be_dropped_again_is_not_made(function):
-    check = check_of(function, load())
+    check = check_of(function, CONTRACT)
     with MockCatalog(seed=1, root="memory://door") as mock:
         target = Target(mock.uri, warehouse="door")
         session = open_session(target, run_id="door", transport=StrictDoor(mock))

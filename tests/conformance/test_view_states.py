@@ -28,7 +28,7 @@ def added(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def version(sql: str, schema_id: int) -> dict[str, Any]:
-    made = view_version(sql, schema_id=schema_id)
+    made = view_version(sql, schema_id=schema_id, namespace=["ns"])
     return {"action": "add-view-version", "view-version": made}
 
 

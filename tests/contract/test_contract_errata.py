@@ -5,10 +5,8 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from tests.contracts import CONTRACT
 
-from icecheck.contract import load
-
-CONTRACT = load()
 RAW = CONTRACT.raw
 REPAIRED = CONTRACT.corrected(("repair",))
 STRICT = CONTRACT.corrected(("repair", "strict"))
@@ -227,7 +225,7 @@ STRICTER: list[tuple[str, str, Any, Any]] = [
     ("E35", "CreateNamespaceRequest", {"namespace": []}, {"namespace": ["a"]}),
     ("E36", "TableMetadata", {"format-version": 2, "table-uuid": "u"}, METADATA_V2),
     (
-        "E36",
+        "E40",
         "TableMetadata",
         {**METADATA_V2, "format-version": 3},
         {**METADATA_V2, "format-version": 3, "next-row-id": 0},

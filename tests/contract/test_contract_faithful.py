@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.contracts import CONTRACT
 from tools.canonical import canonical_structure, sha256_of, structural_differences
 from tools.importing import with_own_prose
 from tools.official import LineIndex, load_official
@@ -44,9 +45,9 @@ def test_our_document_hashes_to_the_official_one(version: str) -> None:
     ],
 )
 def test_a_structural_change_changes_the_hash(change: Any) -> None:
-    changed = json.loads(json.dumps(load().raw))
+    changed = json.loads(json.dumps(CONTRACT.raw))
     change(changed)
-    assert sha256_of(changed) != load().document_sha256
+    assert sha256_of(changed) != CONTRACT.document_sha256
 
 
 @pytest.mark.parametrize(
@@ -61,9 +62,9 @@ def test_a_structural_change_changes_the_hash(change: Any) -> None:
     ],
 )
 def test_prose_and_examples_do_not_change_the_hash(change: Any) -> None:
-    changed = json.loads(json.dumps(load().raw))
+    changed = json.loads(json.dumps(CONTRACT.raw))
     change(changed)
-    assert sha256_of(changed) == load().document_sha256
+    assert sha256_of(changed) == CONTRACT.document_sha256
 
 
 def test_members_named_like_prose_are_structure() -> None:
@@ -104,7 +105,7 @@ def test_a_boolean_is_not_a_number_in_a_comparison() -> None:
 def test_the_structure_is_the_official_one_in_full(
     official: tuple[dict[str, Any], LineIndex],
 ) -> None:
-    left, right = canonical_structure(official[0]), canonical_structure(load().raw)
+    left, right = canonical_structure(official[0]), canonical_structure(CONTRACT.raw)
     assert list(structural_differences(left, right)) == []
 
 
@@ -114,7 +115,7 @@ def test_the_committed_files_are_what_the_generator_writes(
 ) -> None:
     theirs, index = official
     prose = json.loads((FOLDER / "prose.json").read_text(encoding="utf-8"))
-    assert with_own_prose(theirs, prose) == load().raw
+    assert with_own_prose(theirs, prose) == CONTRACT.raw
     written = json.loads((FOLDER / "lines.json").read_text(encoding="utf-8"))
     assert {pointer: tuple(lines) for pointer, lines in written.items()} == index.lines
 
@@ -136,8 +137,8 @@ def test_no_sentence_of_the_official_document_is_in_ours(
     official: tuple[dict[str, Any], LineIndex],
 ) -> None:
     theirs = {" ".join(text.split()).rstrip(".") for text in _prose(official[0])}
-    ours = {" ".join(text.split()).rstrip(".") for text in _prose(load().raw)}
-    ours |= {requirement.text.rstrip(".") for requirement in load().requirements.values()}
+    ours = {" ".join(text.split()).rstrip(".") for text in _prose(CONTRACT.raw)}
+    ours |= {requirement.text.rstrip(".") for requirement in CONTRACT.requirements.values()}
     shared = {text for text in theirs & ours if len(text.split()) > 3}
     assert shared == set()
 

@@ -5,11 +5,11 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
+from tests.contracts import CONTRACT
 
-from icecheck.contract import Later, Ref, UnknownRef, load, releases
+from icecheck.contract import Later, Ref, UnknownRef, releases
 from icecheck.contract.releases import amendments, is_newer, later
 
-CONTRACT = load()
 REGISTER = CONTRACT.requirements
 RELEASE = re.compile(r"\d+\.\d+\.\d+")
 

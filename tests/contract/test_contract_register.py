@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.contracts import CONTRACT
 
 from icecheck.contract import (
     PROFILES,
@@ -15,13 +16,11 @@ from icecheck.contract import (
     RefKind,
     Requirement,
     UnresolvedRows,
-    load,
 )
 from icecheck.contract.citations import sentences
 from icecheck.contract.register import RegisterError, load_register
 
 Reader = Callable[..., dict[str, Requirement]]
-CONTRACT = load()
 REGISTER = CONTRACT.requirements
 GENERATED = {response.id for response in CONTRACT.documented_responses}
 BY_HAND = {name: row for name, row in REGISTER.items() if name not in GENERATED}

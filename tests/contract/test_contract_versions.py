@@ -8,17 +8,18 @@ from pathlib import Path
 
 import pytest
 from tests.contract.made_versions import known_as, made_from, prose_for
+from tests.contracts import CONTRACT
 from tools.folders import folder_of
 from tools.official import load_official
 from tools.sentences import Document, cited, rendered, words_of
 
-from icecheck.contract import Contract, Requirement, UnresolvedRows, load
+from icecheck.contract import Contract, Requirement, UnresolvedRows
 from icecheck.contract.citations import sentences
 
 OFFICIAL = os.environ.get("ICECHECK_OFFICIAL_DOCUMENT")
 NEXT = Path(OFFICIAL or "document").with_name("rest-catalog-open-api-1.11.0.yaml")
 AFTER, MOVED_BY = 400, 37
-REGISTER = load().requirements
+REGISTER = CONTRACT.requirements
 WORDS = re.compile(r"\b([a-z]{4,}) ([a-z]{3,})\b")
 _FACTS = next(iter(json.loads((folder_of("1.10.0") / "operations.json").read_text()).values()))
 
@@ -122,7 +123,7 @@ def _next_prose(lines: list[str], number: int) -> int:
 
 def spans_by_row() -> dict[str, list[tuple[int, ...]]]:
     """Return id -> the lines of the sentences that a row cites, in 1.10.0."""
-    contract = load()
+    contract = CONTRACT
     found: dict[str, list[tuple[int, ...]]] = {}
     for id_, row in REGISTER.items():
         found[id_] = [tuple(map(int, r.name.split("-"))) for r in row.refs if r.kind == "lines"]

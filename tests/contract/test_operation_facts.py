@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.contracts import CONTRACT
 
 from icecheck.contract import (
     SPEC_VERSIONS,
@@ -21,7 +22,6 @@ from icecheck.contract import (
 )
 from icecheck.contract.facts import read_facts
 
-CONTRACT = load()
 METHODS = {operation.id: operation.method for operation in CONTRACT.operations.values()}
 FACTS = ("profile", "object", "action", "default", "changes", "commits", "locks", "names",
          "creates", "removes", "error_types")  # fmt: skip

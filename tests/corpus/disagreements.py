@@ -11,7 +11,7 @@ from tests.corpus.acceptances import ACCEPTED, flaws_to_explain
 from tests.corpus.case import CorpusCase
 from tests.corpus.judging import Flaw
 from tests.corpus.refusals import REFUSED
-from tests.corpus.world import WorldFacts
+from tests.corpus.stocked_server import StockedFacts
 
 __all__ = ["DisagreementClass", "classes", "explained", "matching"]
 
@@ -33,7 +33,7 @@ class DisagreementClass:
         """Whether this is a flaw that the server may look past."""
         return self.takes and flaw.pointer in self.pointers and ACCEPTED[self.rule](flaw)
 
-    def refuses(self, body: Any, facts: WorldFacts) -> bool:
+    def refuses(self, body: Any, facts: StockedFacts) -> bool:
         """Whether this is a body that the server refuses although the schemas allow it."""
         return not self.takes and REFUSED[self.rule](body, facts)
 

@@ -7,11 +7,11 @@ from typing import Any
 import schemathesis
 from schemathesis.core import NotSet
 from schemathesis.generation.meta import CoverageScenario
+from tests.contracts import CONTRACT
 from tests.corpus.case import METHODS, NEGATIVE, POSITIVE, CorpusCase
 from tests.corpus.samples import with_samples
-from tests.corpus.world import WorldFacts
+from tests.corpus.stocked_server import StockedFacts
 
-from icecheck.contract import load
 from icecheck.judging.generating import generating
 
 __all__ = ["contract_document", "corpus_of"]
@@ -19,11 +19,11 @@ __all__ = ["contract_document", "corpus_of"]
 
 def contract_document() -> dict[str, Any]:
     """The corrected contract, which requests are derived from and judged by."""
-    return load().corrected(("repair", "strict"))
+    return CONTRACT.corrected(("repair", "strict"))
 
 
 @cache
-def corpus_of(operation_id: str, facts: WorldFacts) -> tuple[CorpusCase, ...]:
+def corpus_of(operation_id: str, facts: StockedFacts) -> tuple[CorpusCase, ...]:
     """Every different request of one operation, in the order of its making; made once a process.
 
     They are derived twice: from the contract as it is, and from a copy with examples, where a
@@ -53,7 +53,7 @@ def _cases(document: dict[str, Any], operation_id: str) -> Iterator[Any]:
     yield from map(generate_one, operation.get_strategies_from_examples())
 
 
-def _as_sent(operation_id: str, case: Any, facts: WorldFacts) -> CorpusCase:
+def _as_sent(operation_id: str, case: Any, facts: StockedFacts) -> CorpusCase:
     phase = case.meta.phase.data
     part = "" if phase.parameter_location is None else str(phase.parameter_location.value)
     if part != "path":

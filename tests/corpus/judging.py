@@ -9,10 +9,11 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import jsonschema_rs
+from tests.contracts import CONTRACT
 from tests.corpus.case import METHODS, CorpusCase
 from tests.corpus.generated import contract_document
 
-from icecheck.contract import Level, load
+from icecheck.contract import Level
 from icecheck.mock_server.core.context import Reply
 from icecheck.replies import schema as engine_schema
 from icecheck.replies.schema import schema_judge
@@ -66,12 +67,12 @@ def _wrong_with(case: CorpusCase, reply: Reply) -> Iterator[str]:
 
 
 def _wrong_with_documented(case: CorpusCase, reply: Reply) -> Iterator[str]:
-    row = load().response(case.operation_id, reply.status)
+    row = CONTRACT.response(case.operation_id, reply.status)
     if row is None:
         yield f"{reply.status} is not documented for {case.operation_id}"
     elif row.has_body and case.method != "HEAD":
         where = f"responses/{case.operation_id}/{row.status}"
-        validator = schema_judge()._validator(where, "readings")
+        validator = schema_judge(CONTRACT)._validator(where, "readings")
         body = json.loads(reply.body)
         if validator.is_valid(body):
             return
@@ -108,7 +109,7 @@ def _parameter_flaws(case: CorpusCase) -> Iterator[Flaw]:
 
 @cache
 def _parameters(operation_id: str) -> dict[tuple[str, str], Any]:
-    document, operation = contract_document(), load().operations[operation_id]
+    document, operation = contract_document(), CONTRACT.operations[operation_id]
     item = document["paths"][operation.path]
     listed = [*item.get("parameters", ()), *item[operation.method.lower()].get("parameters", ())]
     resolved = [engine_schema._resolve(document, each) for each in listed]
@@ -142,7 +143,7 @@ def _read(schema: Any, value: str) -> Any:
 
 
 def _body_flaws(case: CorpusCase) -> Iterator[Flaw]:
-    operation = load().operations[case.operation_id]
+    operation = CONTRACT.operations[case.operation_id]
     if operation.request_schema is None:
         return
     if case.body is None:
@@ -158,14 +159,14 @@ def _body_flaws(case: CorpusCase) -> Iterator[Flaw]:
 def json_of(case: CorpusCase) -> Any:
     """The body of a request as JSON; a form is an object of its fields."""
     assert case.body is not None
-    if load().operations[case.operation_id].request_media_type == FORM:
+    if CONTRACT.operations[case.operation_id].request_media_type == FORM:
         return dict(parse_qsl(case.body.decode(), keep_blank_values=True))
     return json.loads(case.body)
 
 
 def json_flaws(operation_id: str, body: Any) -> Iterator[Flaw]:
     """What is wrong with a body; strict readings of the prose count for our own server."""
-    validator = schema_judge()._validator(f"requests/{operation_id}", "readings")
+    validator = schema_judge(CONTRACT)._validator(f"requests/{operation_id}", "readings")
     if validator.is_valid(body):
         return
     for problem in engine_schema._problems(validator, body, Level.MUST):

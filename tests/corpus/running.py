@@ -11,7 +11,7 @@ from tests.corpus.case import METHODS, CorpusCase
 from tests.corpus.disagreements import explained, matching
 from tests.corpus.generated import corpus_of
 from tests.corpus.judging import flaws_of, json_of, wrong_with
-from tests.corpus.world import World, WorldFacts, new_world
+from tests.corpus.stocked_server import StockedFacts, StockedServer, new_stocked_server
 
 from icecheck.mock_server.core.context import Reply
 
@@ -42,15 +42,15 @@ class OperationRun:
 def run_of(operation_id: str) -> OperationRun:
     """Send every case of an operation to a server as it should be; once a process."""
     with tempfile.TemporaryDirectory() as root:
-        return run_against(new_world(Path(root)), operation_id)
+        return run_against(new_stocked_server(Path(root)), operation_id)
 
 
-def run_against(world: World, operation_id: str) -> OperationRun:
+def run_against(stocked: StockedServer, operation_id: str) -> OperationRun:
     """Send every case of an operation, each to the state that the first one met."""
     run = OperationRun(operation_id)
-    facts = replace(world.facts, about_view=operation_id == "replaceView")
+    facts = replace(stocked.facts, about_view=operation_id == "replaceView")
     for case in corpus_of(operation_id, facts):
-        reply = world.answer(case)
+        reply = stocked.answer(case)
         run.cases += 1
         run.modes[case.mode] += 1
         for wrong in wrong_with(case, reply):
@@ -60,7 +60,7 @@ def run_against(world: World, operation_id: str) -> OperationRun:
     return run
 
 
-def _compare(run: OperationRun, case: CorpusCase, reply: Reply, facts: WorldFacts) -> None:
+def _compare(run: OperationRun, case: CorpusCase, reply: Reply, facts: StockedFacts) -> None:
     """Compare what the contract says of a request with what the server made of it."""
     flaws = flaws_of(case)
     accepted = reply.status < 400
@@ -75,7 +75,7 @@ def _compare(run: OperationRun, case: CorpusCase, reply: Reply, facts: WorldFact
         _compare_valid(run, case, reply, facts)
 
 
-def _compare_valid(run: OperationRun, case: CorpusCase, reply: Reply, facts: WorldFacts) -> None:
+def _compare_valid(run: OperationRun, case: CorpusCase, reply: Reply, facts: StockedFacts) -> None:
     refusing = [
         each.id
         for each in matching(case.operation_id)

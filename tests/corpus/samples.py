@@ -1,17 +1,19 @@
-"""Values for generated requests that make sense in the world they are sent to."""
+"""Values for generated requests that make sense on the server they are sent to."""
 
 import copy
 from typing import Any
 
-from tests.corpus.world import NAMESPACE, TABLE, TIME, VIEW, WorldFacts
+from tests.corpus.stocked_server import NAMESPACE, TABLE, TIME, VIEW, StockedFacts
 
 from icecheck.conformance.generated import sample_values
 
 __all__ = ["with_samples"]
 
 
-def with_samples(document: dict[str, Any], operation_id: str, facts: WorldFacts) -> dict[str, Any]:
-    """A copy of the contract whose request schemas carry examples that this world can serve."""
+def with_samples(
+    document: dict[str, Any], operation_id: str, facts: StockedFacts
+) -> dict[str, Any]:
+    """A copy of the contract whose request schemas carry examples that the server can serve."""
     copied = sample_values.seeded(document)
     schemas = copied["components"]["schemas"]
     for schema in schemas.values():
@@ -22,7 +24,7 @@ def with_samples(document: dict[str, Any], operation_id: str, facts: WorldFacts)
     return copied
 
 
-def _filled(value: Any, facts: WorldFacts) -> Any:
+def _filled(value: Any, facts: StockedFacts) -> Any:
     """Replace what the samples leave open, or know of another table."""
     match value:
         case dict():
@@ -40,7 +42,7 @@ def _filled(value: Any, facts: WorldFacts) -> Any:
     return value
 
 
-def _samples(operation_id: str, schemas: dict[str, Any], facts: WorldFacts) -> dict[str, Any]:
+def _samples(operation_id: str, schemas: dict[str, Any], facts: StockedFacts) -> dict[str, Any]:
     table = {"namespace": [NAMESPACE], "name": TABLE}
     renamed = {**table, "name": VIEW} if operation_id == "renameView" else table
     uuid = facts.view_uuid if operation_id == "replaceView" else facts.table_uuid
@@ -65,7 +67,7 @@ def _samples(operation_id: str, schemas: dict[str, Any], facts: WorldFacts) -> d
     }
 
 
-def _token_samples(facts: WorldFacts) -> dict[str, Any]:
+def _token_samples(facts: StockedFacts) -> dict[str, Any]:
     return {
         "OAuthClientCredentialsRequest": {
             "grant_type": "client_credentials",
@@ -81,7 +83,7 @@ def _token_samples(facts: WorldFacts) -> dict[str, Any]:
     }
 
 
-def _view_samples(facts: WorldFacts) -> dict[str, Any]:
+def _view_samples(facts: StockedFacts) -> dict[str, Any]:
     representation = {"type": "sql", "sql": "select 2", "dialect": "spark"}
     version = {
         "version-id": 2,
@@ -114,7 +116,7 @@ def _view_samples(facts: WorldFacts) -> dict[str, Any]:
     }
 
 
-def _scan_samples(facts: WorldFacts) -> dict[str, Any]:
+def _scan_samples(facts: StockedFacts) -> dict[str, Any]:
     literal = {"type": "gt-eq", "term": "id", "value": 0}
     unary = {"type": "not-null", "term": "id"}
     within = {"type": "in", "term": "data", "values": ["a", "b"]}

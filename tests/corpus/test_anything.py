@@ -9,17 +9,24 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.contracts import CONTRACT
 from tests.corpus.case import NEGATIVE, POSITIVE, CorpusCase
 from tests.corpus.generated import corpus_of
 from tests.corpus.judging import FORM, flaws_of, wrong_with
-from tests.corpus.world import EMPTY_NAMESPACE, NAMESPACE, TABLE, VIEW, World, new_world
+from tests.corpus.stocked_server import (
+    EMPTY_NAMESPACE,
+    NAMESPACE,
+    TABLE,
+    VIEW,
+    StockedServer,
+    new_stocked_server,
+)
 
-from icecheck.contract import load
 from icecheck.mock_server.operations.served import default_registries
 
-SERVED = [id_ for id_ in load().operations if id_ in default_registries().operations]
+SERVED = [id_ for id_ in CONTRACT.operations if id_ in default_registries().operations]
 READING_JSON = [
-    id_ for id_ in SERVED if load().operations[id_].request_media_type == "application/json"
+    id_ for id_ in SERVED if CONTRACT.operations[id_].request_media_type == "application/json"
 ]
 PLENTY = settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -46,13 +53,13 @@ VALUES = st.recursive(
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    return new_world(Path(tmp_path_factory.mktemp("corpus")))
+def stocked(tmp_path_factory: pytest.TempPathFactory) -> StockedServer:
+    return new_stocked_server(Path(tmp_path_factory.mktemp("corpus")))
 
 
 def request_like(operation_id: str, **changes: Any) -> CorpusCase:
     """A request of an operation that is only judged by its answer."""
-    operation = load().operations[operation_id]
+    operation = CONTRACT.operations[operation_id]
     made: dict[str, Any] = {
         "operation_id": operation_id,
         "mode": NEGATIVE,
@@ -69,9 +76,9 @@ def request_like(operation_id: str, **changes: Any) -> CorpusCase:
 
 @pytest.mark.parametrize("operation_id", READING_JSON)
 def test_a_changed_request_is_answered_and_what_is_taken_can_be_read(
-    world: World, operation_id: str
+    stocked: StockedServer, operation_id: str
 ) -> None:
-    started = templates(operation_id, world)
+    started = templates(operation_id, stocked)
 
     @PLENTY
     @given(st.data())
@@ -86,21 +93,21 @@ def test_a_changed_request_is_answered_and_what_is_taken_can_be_read(
             headers={"content-type": "application/json"},
             body=json.dumps(body, ensure_ascii=False).encode(),
         )
-        with world.mock.checkpoint():
-            reply = world.send(changed_case)
+        with stocked.mock.checkpoint():
+            reply = stocked.send(changed_case)
             assert wrong_with(changed_case, reply) == ()
             if reply.status < 300:
-                expect_readable(world)
+                expect_readable(stocked)
 
     check()
 
 
 @cache
-def templates(operation_id: str, world: World) -> list[CorpusCase]:
+def templates(operation_id: str, stocked: StockedServer) -> list[CorpusCase]:
     """Valid requests of an operation that the server takes, or nearly."""
-    made = (each for each in corpus_of(operation_id, world.facts) if each.mode == POSITIVE)
+    made = (each for each in corpus_of(operation_id, stocked.facts) if each.mode == POSITIVE)
     usual = [each for each in made if not flaws_of(each)]
-    taken = [each for each in usual if world.answer(each).status < 300]
+    taken = [each for each in usual if stocked.answer(each).status < 300]
     return taken or usual
 
 
@@ -124,16 +131,16 @@ def changed(value: Any, draw: Callable[[Any], Any]) -> Any:
     return draw(VALUES)
 
 
-def expect_readable(world: World) -> None:
+def expect_readable(stocked: StockedServer) -> None:
     """What the server holds now can be listed and loaded, and is what the contract says."""
-    for operation_id, target in readings(world):
+    for operation_id, target in readings(stocked):
         case = request_like(operation_id, target=target)
-        reply = world.send(case)
+        reply = stocked.send(case)
         assert wrong_with(case, reply) == ()
         assert reply.status in {200, 404}
 
 
-def readings(world: World) -> Iterator[tuple[str, str]]:
+def readings(stocked: StockedServer) -> Iterator[tuple[str, str]]:
     yield "listNamespaces", "/v1/wh/namespaces"
     for namespace in (NAMESPACE, EMPTY_NAMESPACE, "new"):
         yield "loadNamespaceMetadata", f"/v1/wh/namespaces/{namespace}"
@@ -152,11 +159,13 @@ def readings(world: World) -> Iterator[tuple[str, str]]:
     body=st.binary(max_size=200),
     media=st.sampled_from(["application/json", FORM, "", "text/plain", "*/*"]),
 )
-def test_any_bytes_are_answered(world: World, operation_id: str, body: bytes, media: str) -> None:
-    path = load().operations[operation_id].path
-    target = path.format(**world.facts.path_parameters(operation_id))
+def test_any_bytes_are_answered(
+    stocked: StockedServer, operation_id: str, body: bytes, media: str
+) -> None:
+    path = CONTRACT.operations[operation_id].path
+    target = path.format(**stocked.facts.path_parameters(operation_id))
     case = request_like(operation_id, target=target, body=body, headers={"content-type": media})
-    assert wrong_with(case, world.answer(case)) == ()
+    assert wrong_with(case, stocked.answer(case)) == ()
 
 
 SEGMENTS = st.text(st.characters(max_codepoint=255), max_size=12) | st.sampled_from(
@@ -178,7 +187,7 @@ SEGMENTS = st.text(st.characters(max_codepoint=255), max_size=12) | st.sampled_f
     body=st.sampled_from([b"", b"{}", b"[]", b"\xff"]),
 )
 def test_any_path_and_query_is_answered(
-    world: World,
+    stocked: StockedServer,
     method: str,
     segments: list[str],
     query: str,
@@ -187,7 +196,7 @@ def test_any_path_and_query_is_answered(
 ) -> None:
     target = "/" + "/".join(["v1", *segments]) + "?" + query
     case = request_like("getConfig", method=method, target=target, headers=headers, body=body)
-    reply = world.answer(case)
+    reply = stocked.answer(case)
     assert reply.status < 500
     if reply.status >= 400 and method != "HEAD":
         error = json.loads(reply.body)["error"]

@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 import schemathesis
+from tests.contracts import CONTRACT
 from tests.corpus.acceptances import ACCEPTED
 from tests.corpus.case import NEGATIVE, POSITIVE
 from tests.corpus.disagreements import classes
@@ -11,10 +12,9 @@ from tests.corpus.refusals import REFUSED
 from tests.corpus.running import run_of
 from tests.laws.golden import FOLDER, VARIABLE, expect_golden, updating
 
-from icecheck.contract import load
 from icecheck.mock_server.operations.served import default_registries
 
-SERVED = [id_ for id_ in load().operations if id_ in default_registries().operations]
+SERVED = [id_ for id_ in CONTRACT.operations if id_ in default_registries().operations]
 GOLDEN = f"corpus-{schemathesis.__version__}.txt"
 PROBLEMS_SHOWN_MAX = 10
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.corpus.running import run_against
-from tests.corpus.world import World, new_world
+from tests.corpus.stocked_server import StockedServer, new_stocked_server
 
 from icecheck.mock_server.core.context import Call, Context, Operation, Outcome, Reply
 from icecheck.mock_server.core.state import WarehouseState
@@ -16,8 +16,8 @@ OPERATION = "createNamespace"
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return new_world(tmp_path)
+def stocked(tmp_path: Path) -> StockedServer:
+    return new_stocked_server(tmp_path)
 
 
 def always(reply: Reply) -> Operation:
@@ -56,17 +56,17 @@ WRONG: dict[str, tuple[Operation, str]] = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_a_server_that_errs_is_noticed(world: World, what: str) -> None:
+def test_a_server_that_errs_is_noticed(stocked: StockedServer, what: str) -> None:
     operation, said = WRONG[what]
-    assert run_against(world, OPERATION).problems == []
-    world.mock.registries.operations[OPERATION] = operation
-    problems = run_against(world, OPERATION).problems
+    assert run_against(stocked, OPERATION).problems == []
+    stocked.mock.registries.operations[OPERATION] = operation
+    problems = run_against(stocked, OPERATION).problems
     assert any(each.startswith(said) for each in problems), problems[:3]
     assert all("curl -i -X " in each for each in problems)
 
 
-def test_one_value_more_that_is_refused_or_taken_is_noticed(world: World) -> None:
-    faithful = world.mock.registries.operations[OPERATION]
+def test_one_value_more_that_is_refused_or_taken_is_noticed(stocked: StockedServer) -> None:
+    faithful = stocked.mock.registries.operations[OPERATION]
 
     def with_body(change: Callable[[dict[str, object]], None]) -> Operation:
         def operation(context: Context, state: WarehouseState, call: Call) -> Outcome:
@@ -89,6 +89,6 @@ def test_one_value_more_that_is_refused_or_taken_is_noticed(world: World) -> Non
         (needs_properties, "refused although valid"),
         (takes_one_number, "taken although invalid: body /namespace/* type"),
     ):
-        world.mock.registries.operations[OPERATION] = with_body(change)
-        problems = run_against(world, OPERATION).problems
+        stocked.mock.registries.operations[OPERATION] = with_body(change)
+        problems = run_against(stocked, OPERATION).problems
         assert any(each.startswith(said) for each in problems), problems[:3]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
-from icecheck.contract import load
+from tests.contracts import CONTRACT
+
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.http.asgi import AsgiApp, Message, Receive, Send
 from icecheck.mock_server.http.threaded import ThreadedServer
@@ -35,7 +36,7 @@ class Heard:
 def operation_of(heard: Heard) -> tuple[str, dict[str, str]]:
     """Return the operationId of a request, and the names in its path; KeyError if it has none."""
     segments = heard.path.split("/")
-    for operation in load().operations.values():
+    for operation in CONTRACT.operations.values():
         wanted = operation.path.replace("/{prefix}", "").split("/")
         if operation.method != heard.method or len(wanted) != len(segments):
             continue

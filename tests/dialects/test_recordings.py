@@ -6,12 +6,12 @@ from importlib.metadata import version
 from typing import Any
 
 import pytest
+from tests.contracts import CONTRACT
 from tests.dialects.__main__ import CLIENTS, Player
 from tests.dialects.measuring import Needs, needs_of
 from tests.dialects.normalising import recording, settled, text_of
 from tests.dialects.recorder import Heard, operation_of
 
-from icecheck.contract import load
 from icecheck.scenarios.dialects.dialect import FOLDER, dialects
 
 FILES = sorted(FOLDER.glob("*.json"))
@@ -128,7 +128,7 @@ def test_a_stored_recording_is_as_the_recorder_writes_it(path: Any) -> None:
     assert text_of(json.loads(text)) == text
     assert re.findall(r"/tmp|127\.0\.0\.1|recorded_|local-\d\d", text) == []  # noqa: S108
     dialect = dialects()[path.stem]
-    operations = load().operations
+    operations = CONTRACT.operations
     for workflow in dialect.workflows:
         for step in workflow.steps:
             assert [r.operation for r in step.requests if r.operation not in operations] == []

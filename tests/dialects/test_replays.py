@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from itertools import count
 
 import pytest
+from tests.contracts import CONTRACT
 from tests.kill.killing import ISOLATIONS, mock_session, run_check
 from tests.kill.refusing import refuse_if
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
-from icecheck.contract import load
 from icecheck.findings.verdict import Level, Outcome, SkipKind, Verdict
 from icecheck.judging.check import Check, check_of
 from icecheck.judging.judge import judge
@@ -25,7 +25,7 @@ REQUESTS_MAX = 150
 CHECKS: dict[str, Check] = {
     check.id: check
     for name, value in vars(test_dialects).items()
-    if name.startswith("test_") and (check := check_of(value, load())) is not None
+    if name.startswith("test_") and (check := check_of(value, CONTRACT)) is not None
 }
 WORKFLOWS = [(d, w) for d in dialects().values() for w in d.workflows]
 KILLED_BY = {

@@ -71,7 +71,7 @@ EXCLUDED: dict[tuple[str, str], str] = {
 """(document or folder, how the snippet begins) -> why it is not run."""
 
 BLOCKS: dict[tuple[str, str], Rule] = {
-    ("README.md", f"icecheck run {EXAMPLE}"): Rule("typed"),
+    ("README.md", f"icecheck run {EXAMPLE}"): Rule("typed", slow=True),
     ("README.md", "[[expectation]]"): Rule("expectations"),
     ("README.md", "pytest --pyargs icecheck.conformance"): Rule("typed", slow=True),
     ("README.md", "import pyarrow as pa"): Rule("tested", beside=("pyarrow",)),

@@ -1,6 +1,7 @@
 """A check made by hand, judged on a catalog whose answers a test makes up."""
 
-from icecheck.contract import load
+from tests.contracts import CONTRACT
+
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check, check_of
 from icecheck.judging.judge import judge
@@ -16,7 +17,7 @@ def declared(body, **settings):
         body(catalog, **resources)
 
     given = {"proves": PROVES, "group": Group.SCENARIOS, **settings}
-    return check_of(check("some.check", **given)(test_something), load())
+    return check_of(check("some.check", **given)(test_something), CONTRACT)
 
 
 def judged(catalog, body, **settings):

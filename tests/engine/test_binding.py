@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.contracts import CONTRACT
 
 from icecheck import contract
 from icecheck.contract import contract_for, load
@@ -47,9 +48,9 @@ def test_every_check_that_does_not_fit_the_register_is_told_at_once(monkeypatch)
         declared("a.good", "loadTable.200"),
         declared("a.nothing"),
     )
-    monkeypatch.setattr(collecting, "_declarations", lambda _groups: iter(made))
+    monkeypatch.setattr(collecting, "declarations", lambda _groups: iter(made))
     with pytest.raises(Unbound) as told:
-        collect((Group.CHECKS,), load())
+        collect((Group.CHECKS,), CONTRACT)
     listed = str(told.value).splitlines()
     assert len(listed) == 3
     for named in ("a.typo", "a.mix", "a.nothing"):
@@ -58,10 +59,10 @@ def test_every_check_that_does_not_fit_the_register_is_told_at_once(monkeypatch)
 
 def test_a_check_about_other_versions_is_left_out(monkeypatch):
     made = (declared("a.newer", "loadTable.200", "made.up"), declared("a.good", "loadTable.200"))
-    monkeypatch.setattr(collecting, "_declarations", lambda _groups: iter(made))
-    register = Register(load().requirements, {"made.up": "since 1.11.0"})
+    monkeypatch.setattr(collecting, "declarations", lambda _groups: iter(made))
+    register = Register(CONTRACT.requirements, {"made.up": "since 1.11.0"})
     monkeypatch.setattr("icecheck.contract.register.register_of", lambda _version: register)
-    assert [bound.id for bound in collect((Group.CHECKS,), load())] == ["a.good"]
+    assert [bound.id for bound in collect((Group.CHECKS,), CONTRACT)] == ["a.good"]
 
 
 @pytest.mark.parametrize(

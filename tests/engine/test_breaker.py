@@ -1,17 +1,17 @@
 """The circuit breaker: five checks in a row without an answer open it, an answer closes it."""
 
 import pytest
+from tests.contracts import CONTRACT
 
 from icecheck.client.opening import open_session
 from icecheck.conformance.namespaces import test_namespaces
-from icecheck.contract import load
 from icecheck.findings.verdict import Group, Level, Outcome, Verdict
 from icecheck.judging.breaker import Breaker
 from icecheck.judging.check import check_of
 from icecheck.mock_server import MockCatalog
 from icecheck.targets.target import Target
 
-CHECK = check_of(test_namespaces.test_creating_a_namespace_is_answered_with_it, load())
+CHECK = check_of(test_namespaces.test_creating_a_namespace_is_answered_with_it, CONTRACT)
 
 
 def verdict(outcome, *blocked_by):

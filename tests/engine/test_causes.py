@@ -1,12 +1,13 @@
 """Causes: one root cause is one finding, with what it fails and what it blocks."""
 
+from tests.contracts import CONTRACT
 from tests.findings import a_finding
 
-from icecheck.contract import Level, load
+from icecheck.contract import Level
 from icecheck.findings.causes import causes_of
 from icecheck.findings.verdict import Evidence, Group, Outcome, Verdict
 
-REGISTER = load().requirements
+REGISTER = CONTRACT.requirements
 
 
 def verdict(check, outcome=Outcome.FAIL, finding=None, **members):
@@ -25,7 +26,7 @@ def verdict(check, outcome=Outcome.FAIL, finding=None, **members):
 
 
 def causes(*verdicts):
-    return causes_of(verdicts, REGISTER)
+    return causes_of(verdicts, CONTRACT)
 
 
 def test_the_same_wrong_status_on_many_operations_is_one_cause():

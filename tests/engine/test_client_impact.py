@@ -1,13 +1,14 @@
 """Who is hurt: whom the register names, or what Spark and PyIceberg make of the answer."""
 
 import pytest
+from tests.contracts import CONTRACT
 from tests.findings import a_finding
 
-from icecheck.contract import Level, load
+from icecheck.contract import Level
 from icecheck.findings.client_impact import NOBODY, hurt_by
 from icecheck.findings.verdict import Group, Outcome, Verdict
 
-REGISTER = load().requirements
+REGISTER = CONTRACT.requirements
 UNSAID = "renameTable.404"
 
 
@@ -16,7 +17,7 @@ def told(symptom: str, expected: str, actual: str, operation: str = "", proves: 
     finding = a_finding(symptom, expected, actual)
     verdict = Verdict("x", "x", Group.CHECKS, Level.MUST, (proves,), (operation,), "write",
                       Outcome.FAIL, findings=(finding,))  # fmt: skip
-    (words,) = hurt_by(verdict, REGISTER)
+    (words,) = hurt_by(verdict, CONTRACT)
     return words
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import httpx
 import pytest
+from tests.contracts import CONTRACT
 
 from icecheck.client.opening import open_session
 from icecheck.targets.target import Target
@@ -19,7 +20,7 @@ def wire(method="GET", body=None, headers=None):
 
 def connection(handler, slept, **target):
     return Connection(
-        Target("http://h", **target), httpx.MockTransport(handler), sleep=slept.append
+        Target("http://h", **target), CONTRACT, httpx.MockTransport(handler), sleep=slept.append
     )
 
 
@@ -163,7 +164,9 @@ def test_an_answer_that_drips_for_ever_is_a_time_out(monkeypatch):
     clock, recorded = Clock(), []
     monkeypatch.setattr("icecheck.wire.pool.time.perf_counter", clock.now)
     transport = httpx.MockTransport(lambda _: httpx.Response(200, stream=Dripping(clock, 1.0)))
-    slow = Connection(Target("http://h", timeout_seconds=5), transport, sleep=lambda _: None)
+    slow = Connection(
+        Target("http://h", timeout_seconds=5), CONTRACT, transport, sleep=lambda _: None
+    )
     with pytest.raises(Unreachable, match="not complete in time"):
         slow.send(wire(), recorded.append)
     assert [e.status for e in recorded] == [None, None]
@@ -173,7 +176,7 @@ def test_an_answer_that_drips_for_ever_is_a_time_out(monkeypatch):
 def test_an_answer_without_end_is_cut_off(monkeypatch):
     monkeypatch.setattr("icecheck.wire.answers._BODY_BYTES_MAX", 3_000_000)
     transport = httpx.MockTransport(lambda _: httpx.Response(200, stream=Dripping(Clock(), 0)))
-    endless = Connection(Target("http://h"), transport, sleep=lambda _: None)
+    endless = Connection(Target("http://h"), CONTRACT, transport, sleep=lambda _: None)
     with pytest.raises(Unreachable, match="longer than 3000000 bytes"):
         endless.send(wire(), lambda _: None)
 

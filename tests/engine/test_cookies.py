@@ -1,6 +1,7 @@
 """Cookies of a target: none is kept, and only those that the user gives are sent."""
 
 import httpx
+from tests.contracts import CONTRACT
 
 from icecheck.targets.target import Target
 from icecheck.wire.connection import Connection, Wire
@@ -10,7 +11,7 @@ WIRE = Wire("c", 1, Step.DO, "getConfig", "GET", "http://h/v1/config", {}, None)
 
 
 def connection(handler, **target):
-    return Connection(Target("http://h", **target), httpx.MockTransport(handler))
+    return Connection(Target("http://h", **target), CONTRACT, httpx.MockTransport(handler))
 
 
 def test_cookies_are_neither_kept_nor_sent_again():

@@ -1,8 +1,8 @@
 """What strains a catalog is run where the user allows it, and nowhere else."""
 
 import pytest
+from tests.contracts import CONTRACT
 
-from icecheck.contract import load
 from icecheck.findings.verdict import Group
 from icecheck.run.collect import allowed, collect
 from icecheck.targets.target import Target, UsageError
@@ -11,7 +11,7 @@ URL = "http://127.0.0.1:9"
 
 
 def checks():
-    return collect((Group.CHECKS,), load(), disruptive=True)
+    return collect((Group.CHECKS,), CONTRACT, disruptive=True)
 
 
 def test_a_standard_run_leaves_out_what_strains_the_catalog():
@@ -25,7 +25,7 @@ def test_a_standard_run_leaves_out_what_strains_the_catalog():
 
 
 def test_who_collects_checks_gets_what_strains_no_catalog():
-    assert collect((Group.CHECKS,), load()) == allowed(checks(), Target(URL))
+    assert collect((Group.CHECKS,), CONTRACT) == allowed(checks(), Target(URL))
 
 
 def test_a_disruptive_run_leaves_out_nothing():

@@ -4,17 +4,19 @@ import json
 from collections.abc import Sequence
 
 import pytest
+from tests.contracts import CONTRACT
 
-from icecheck.contract import Level, load
+from icecheck.contract import Level
 from icecheck.findings.causes import causes_of
 from icecheck.findings.verdict import Outcome, Verdict
-from icecheck.judging.error_types import PROSE_TYPES, REQUIREMENT, type_problem
+from icecheck.judging.error_types import REQUIREMENT, prose_types, type_problem
 from icecheck.judging.passive import observe, passive_verdicts
 from icecheck.replies.schema import schema_judge
 from icecheck.wire.exchange import Exchange, Step
 
 CREATE = {"requirements": [{"type": "assert-create"}], "updates": []}
 COMMIT = {"requirements": [{"type": "assert-table-uuid", "uuid": "u"}], "updates": []}
+DUE = prose_types(CONTRACT)
 
 
 def refused(operation_id: str, status: int, error_type: object, body: object = None) -> Exchange:
@@ -24,7 +26,7 @@ def refused(operation_id: str, status: int, error_type: object, body: object = N
         ordinal=1,
         step=Step.DO,
         operation=operation_id,
-        method=load().operations[operation_id].method,
+        method=CONTRACT.operations[operation_id].method,
         url="http://catalog.invalid/v1/x",
         request_headers=(),
         request_body=None if body is None else json.dumps(body).encode(),
@@ -35,12 +37,12 @@ def refused(operation_id: str, status: int, error_type: object, body: object = N
 
 
 def judged(exchanges: Sequence[Exchange]) -> Verdict | None:
-    verdicts = passive_verdicts(observe(exchanges, schema_judge()), load())
+    verdicts = passive_verdicts(observe(exchanges, schema_judge(CONTRACT)), CONTRACT)
     return next((v for v in verdicts if v.check == REQUIREMENT), None)
 
 
 def test_the_names_are_those_of_the_responses_that_the_requirement_refers_to() -> None:
-    assert {ref.name for ref in load().requirements[REQUIREMENT].refs} == {*PROSE_TYPES}
+    assert {ref.name for ref in CONTRACT.requirements[REQUIREMENT].refs} == {*DUE}
 
 
 def test_names_are_judged_as_a_should() -> None:
@@ -58,19 +60,19 @@ def test_a_missing_table_may_be_a_missing_namespace(error_type: str) -> None:
 
 
 def test_a_view_is_no_table() -> None:
-    assert type_problem("loadTable.404", None, "NoSuchViewException") is not None
-    assert type_problem("dropView.404", None, "NoSuchViewException") is None
+    assert type_problem(DUE["loadTable.404"], None, "NoSuchViewException") is not None
+    assert type_problem(DUE["dropView.404"], None, "NoSuchViewException") is None
 
 
 def test_a_failed_commit_is_no_other_conflict() -> None:
-    assert type_problem("updateTable.409", COMMIT, "CommitFailedException") is None
-    assert type_problem("updateTable.409", COMMIT, "AlreadyExistsException") is not None
+    assert type_problem(DUE["updateTable.409"], COMMIT, "CommitFailedException") is None
+    assert type_problem(DUE["updateTable.409"], COMMIT, "AlreadyExistsException") is not None
 
 
 def test_a_creation_that_comes_too_late_may_be_said_to_exist() -> None:
-    assert type_problem("updateTable.409", CREATE, "AlreadyExistsException") is None
+    assert type_problem(DUE["updateTable.409"], CREATE, "AlreadyExistsException") is None
     changes = {"table-changes": [COMMIT, CREATE]}
-    assert type_problem("commitTransaction.409", changes, "AlreadyExistsException") is None
+    assert type_problem(DUE["commitTransaction.409"], changes, "AlreadyExistsException") is None
 
 
 @pytest.mark.parametrize(
@@ -98,4 +100,4 @@ def test_names_of_its_own_are_one_cause_however_many_there_are() -> None:
         "dropTable.404 says my.Gone, due is NoSuchTableException or NoSuchNamespaceException",
         "updateTable.409 says my.Conflict, due is CommitFailedException",
     ]
-    assert len(causes_of([verdict], load().requirements)) == 1
+    assert len(causes_of([verdict], CONTRACT)) == 1

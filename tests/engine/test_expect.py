@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.contracts import CONTRACT
 
 from icecheck.replies.expect import (
     ABSENT,
@@ -34,7 +35,7 @@ def reply(body, status=200, operation="getConfig", check="some.check"):
         response_headers=(("content-type", "application/json"),),
         response_body=body if isinstance(body, bytes) else json.dumps(body).encode(),
     )
-    return Reply(exchange, schema_judge())
+    return Reply(exchange, schema_judge(CONTRACT))
 
 
 CONFIG = {"defaults": {}, "overrides": {"a": "1"}}

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.contracts import CONTRACT
 from tests.findings import a_finding, a_symptom, a_violation
 
 from icecheck.findings.verdict import SkipKind
@@ -47,7 +48,7 @@ def reply(body, status=200, operation="getConfig", media="application/json"):
         response_headers=(("Content-Type", media),),
         response_body=body if isinstance(body, bytes) else json.dumps(body).encode(),
     )
-    return Reply(exchange, schema_judge())
+    return Reply(exchange, schema_judge(CONTRACT))
 
 
 def finding_of(expectation):

@@ -52,6 +52,7 @@ SLOPPY = {
     "null-inside": ({"namespace": [None]}, upper_case),
     "number": ({"namespace": [1]}, upper_case),
     "number-in-its-place": ({"namespace": 1}, first_level),
+    "text-in-its-place": ("", lambda body: body.get("namespace")),
     "list-in-its-place": ([], lambda body: body["namespace"]),
     "list-with-members": ([], lambda body: body.get("namespace")),
     "object-in-its-place": ({"namespace": {}}, lambda body: body["namespace"].append("b")),

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
+from tests.contracts import CONTRACT
 from tests.findings import told
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace, given_table
 from icecheck.client.opening import open_session
-from icecheck.contract import load
 from icecheck.contract.register import Register
 from icecheck.findings.verdict import Group, Outcome, SkipKind
 from icecheck.judging.check import Unbound, check, check_of, declaration_of
@@ -39,7 +39,7 @@ def judged(session, body, **settings):
         body(catalog)
 
     given = {"proves": "createNamespace.409", "group": Group.CHECKS, **settings}
-    declared = check_of(check("some.check", **given)(test_something), load())
+    declared = check_of(check("some.check", **given)(test_something), CONTRACT)
     return judge(declared, Catalog(session, "some.check"))
 
 
@@ -81,7 +81,7 @@ def test_a_check_of_an_unknown_requirement_cannot_be_bound():
 
     declared = check("x", proves="createNamespace.418", group=Group.CHECKS)(test_tea)
     with pytest.raises(Unbound, match="no such requirement"):
-        check_of(declared, load())
+        check_of(declared, CONTRACT)
 
 
 def test_a_check_is_bound_to_a_version_when_it_is_asked_for_not_when_it_is_declared():
@@ -98,9 +98,9 @@ def test_a_check_of_another_version_only_is_none_of_this_one(monkeypatch):
         """Something holds."""
 
     check("x", proves=("getConfig.200", "made.up"), group=Group.CHECKS)(test_something)
-    register = Register(load().requirements, {"made.up": "since 1.11.0"})
+    register = Register(CONTRACT.requirements, {"made.up": "since 1.11.0"})
     monkeypatch.setattr("icecheck.contract.register.register_of", lambda _version: register)
-    assert check_of(test_something, load()) is None
+    assert check_of(test_something, CONTRACT) is None
 
 
 def test_a_check_never_mixes_levels():
@@ -110,7 +110,7 @@ def test_a_check_never_mixes_levels():
     both = ("createNamespace.409", "createNamespace.401")
     check("x", proves=both, group=Group.CHECKS)(test_two)
     with pytest.raises(Unbound, match="mixes levels"):
-        check_of(test_two, load())
+        check_of(test_two, CONTRACT)
 
 
 def test_a_check_without_a_title_cannot_be_declared():

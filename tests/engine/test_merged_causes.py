@@ -2,16 +2,16 @@
 
 from dataclasses import replace
 
+import pytest
+from tests.contracts import CONTRACT
 from tests.findings import a_finding
 
-from icecheck.contract import Level, load
+from icecheck.contract import Level
 from icecheck.findings.causes import causes_of
 from icecheck.findings.conclusion import profiles_of
 from icecheck.findings.verdict import Evidence, Group, Outcome, Verdict
 from icecheck.targets.offer import Offer
 from icecheck.targets.target import Target
-
-CONTRACT = load()
 
 
 def evidence(operation, *, status=200, body="{}", method="POST"):
@@ -46,7 +46,7 @@ def failing(check, symptom="status", expected="404", actual="200", **members):
 
 
 def causes(*verdicts):
-    return causes_of(verdicts, CONTRACT.requirements)
+    return causes_of(verdicts, CONTRACT)
 
 
 ALIKE = [
@@ -239,3 +239,33 @@ def test_what_another_change_loses_has_nothing_to_do_with_readers() -> None:
 def test_what_else_contenders_are_told_stays_apart_from_a_lost_change() -> None:
     update = failing("update", "anomaly:lost-update", "what was acknowledged", "its loss")
     assert {c.members for c in causes(LOST, HALF, update)} == {("twice", "half"), ("update",)}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("file:/tmp/a1/metadata.json", "file:/tmp/b2/metadata.json"),
+        ("s3://bucket/a?x=1 and more", "s3://other/b?x=2 and more"),
+        ("9c12d441-03fe-4693-9a96-a0705ddf69c1", "00000000-03FE-4693-9a96-a0705ddf69c2"),
+        ("the namespace icecheck_5c1fe2_home", "the namespace icecheck_77aa01_home"),
+        ("1763942686123", "1763942999999"),
+    ],
+)
+def test_what_a_catalog_generates_makes_no_cause_of_its_own(one, other):
+    (first,) = causes(failing("a", "answer-differs-from-load", "what a load shows", one))
+    (again,) = causes(failing("a", "answer-differs-from-load", "what a load shows", other))
+    assert first.id == again.id
+    (both,) = causes(
+        failing("a", "answer-differs-from-load", "what a load shows", one),
+        failing("b", "answer-differs-from-load", "what a load shows", other),
+    )
+    assert both.members == ("a", "b")
+
+
+def test_values_that_the_suite_sends_tell_causes_apart():
+    made = causes(
+        failing("a", "answer-differs-from-load", "what a load shows", "2"),
+        failing("b", "answer-differs-from-load", "what a load shows", "application/json"),
+        failing("c", "answer-differs-from-load", "a string at /metadata/location", "2"),
+    )
+    assert len({cause.id for cause in made}) == 3

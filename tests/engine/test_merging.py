@@ -4,26 +4,23 @@ import random
 from dataclasses import replace
 
 import pytest
+from tests.contracts import CONTRACT
 from tests.engine.test_merged_causes import ALIKE, HALF, LOST, evidence, failing, missed
 from tests.engine.test_recorded_causes import NAMES
 from tests.engine.test_recorded_causes import verdicts as recorded
 
-from icecheck.contract import Level, load
+from icecheck.contract import Level
 from icecheck.findings.causes import causes_of
-from icecheck.findings.merging import (
+from icecheck.findings.merging.groups import Group, Join, Rule, Seen, merged
+from icecheck.findings.merging.rules import (
+    IGNORED_UPDATES_MIN,
     NEVER_REFUSES_GROUPS_MIN,
     RULES,
     SAME_ANSWER_OPERATIONS_MIN,
     SAME_ANSWER_SHARE_MIN,
-    Group,
-    Join,
-    Rule,
-    Seen,
-    merged,
 )
 from icecheck.findings.verdict import CauseKey, Outcome, Verdict
 
-REGISTER = load().requirements
 RACES = (
     failing("raced", "anomaly:duplicate-success", "one success", "several successes"),
     failing("again", expected="409", actual="200"),
@@ -54,6 +51,10 @@ PASSED = (failing("good", outcome=Outcome.PASS, findings=(), evidence=()),)
 RUNS = {
     "everything": (*RACES, *STATI, *VALUES, LOST, HALF, *BLOCKED, *PASSED),
     "nothing-refused": (*(failing(f"r{s}", expected=s) for s in ("400", "404", "409")), *RACES[:2]),
+    "updates-ignored": tuple(
+        failing(f"u{kind}", f"effect-missing:{kind}", operations=("updateTable",))
+        for kind in ("schema", "refs", "statistics")
+    ),
     "one-answer": (*ALIKE, replace(BLOCKED[2], evidence=(evidence("b3"),))),
     **{name: tuple(recorded(name)) for name in NAMES},
 }
@@ -64,7 +65,7 @@ def told(verdicts: list[Verdict], rules: list[Rule]) -> set[tuple[object, ...]]:
     return {
         (c.id, c.title, c.level, c.symptom, c.expected, c.actual, c.severity,
          frozenset(c.members), frozenset(c.blocked), frozenset(c.requirements), frozenset(c.hurts))
-        for c in causes_of(verdicts, REGISTER, rules)
+        for c in causes_of(verdicts, CONTRACT, rules)
     }  # fmt: skip
 
 
@@ -82,7 +83,7 @@ def test_the_order_of_verdicts_groups_and_rules_makes_no_difference(name: str) -
 def test_every_rule_says_why_and_leaves_the_groups_as_they_are() -> None:
     applied = set()
     for name, verdicts in RUNS.items():
-        seen = Seen(tuple(_groups(verdicts)), tuple(verdicts))
+        seen = Seen(tuple(_groups(verdicts)), tuple(verdicts), CONTRACT.before_config)
         before = repr(seen)
         for rule in RULES:
             joins = [*rule.joins(seen)]
@@ -112,7 +113,7 @@ def test_the_rule_that_explains_most_names_what_several_connect() -> None:
         )
     ]
     for order in (rules, rules[::-1]):
-        (only,) = merged(Seen((one, other, third), STATI), order)
+        (only,) = merged(Seen((one, other, third), STATI, CONTRACT.before_config), order)
         assert only.key.expected == "great"
         assert [v.check for v in only.members] == ["c", "e", "f"]
 
@@ -130,7 +131,7 @@ def _groups(verdicts: tuple[Verdict, ...]) -> list[Group]:
 
 @pytest.mark.parametrize("operations", [SAME_ANSWER_OPERATIONS_MIN - 1, SAME_ANSWER_OPERATIONS_MIN])
 def test_one_answer_needs_this_many_operations(operations: int) -> None:
-    symptoms = {c.symptom for c in causes_of(ALIKE[:operations], REGISTER)}
+    symptoms = {c.symptom for c in causes_of(ALIKE[:operations], CONTRACT)}
     assert (symptoms == {"same-answer"}) == (operations == SAME_ANSWER_OPERATIONS_MIN)
 
 
@@ -141,12 +142,24 @@ def test_one_answer_needs_this_share_of_all(others: int) -> None:
     for at in range(others):
         many[at] = replace(many[at], evidence=(evidence("x", body=f"{at}"),))
     share = (100 - others) / 100
-    found = causes_of(many, REGISTER)
+    found = causes_of(many, CONTRACT)
     assert (len(found) == 1) == (share >= SAME_ANSWER_SHARE_MIN)
 
 
 @pytest.mark.parametrize("groups", [NEVER_REFUSES_GROUPS_MIN - 1, NEVER_REFUSES_GROUPS_MIN])
 def test_refusing_nothing_needs_this_many_kinds_of_refusal(groups: int) -> None:
     accepting = [failing(f"r{s}", expected=s) for s in ("400", "404", "409")[:groups]]
-    symptoms = {c.symptom for c in causes_of(accepting, REGISTER)}
+    symptoms = {c.symptom for c in causes_of(accepting, CONTRACT)}
     assert (symptoms == {"never-refuses"}) == (groups == NEVER_REFUSES_GROUPS_MIN)
+
+
+@pytest.mark.parametrize("kinds", [IGNORED_UPDATES_MIN - 1, IGNORED_UPDATES_MIN])
+def test_ignored_updates_are_one_cause_from_this_many_kinds_on(kinds: int) -> None:
+    lost = [
+        failing(f"u{kind}", f"effect-missing:{kind}", operations=("updateTable",))
+        for kind in ("schema", "refs", "statistics")[:kinds]
+    ]
+    beside = failing("created", "effect-missing:properties", operations=("createTable",))
+    symptoms = {c.symptom for c in causes_of([*lost, beside], CONTRACT)}
+    assert ("ignores-updates" in symptoms) == (kinds == IGNORED_UPDATES_MIN)
+    assert "effect-missing:properties" in symptoms

@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 import pytest
+from tests.contracts import CONTRACT
 from tests.findings import a_finding
 
-from icecheck.contract import Level, load
+from icecheck.contract import Level
 from icecheck.findings.causes import causes_of
 from icecheck.findings.not_served import named_by_endpoint, named_by_one_answer, unserved_operations
 from icecheck.findings.verdict import Evidence, Group, Outcome, Verdict
@@ -92,7 +93,7 @@ def test_all_of_it_is_one_cause_and_blocks_what_builds_on_it() -> None:
     refused = replace(refused, findings=(a_finding("status", "409", "501", exchange=1),))
     blocked = verdict("blocked", Outcome.BLOCKED, answer, proves="loadTable.200")
     blocked = replace(blocked, blocked_by=("renameTable.204",))
-    (cause,) = causes_of([works(501), refused, blocked], load().requirements)
+    (cause,) = causes_of([works(501), refused, blocked], CONTRACT)
     assert cause.id == "not-served-501"
     assert cause.members == ("works", "refused")
     assert cause.blocked == ("blocked",)
@@ -115,7 +116,7 @@ def test_an_operation_with_one_error_for_all_is_one_cause_whatever_was_due() -> 
     blocked = verdict("blocked", Outcome.BLOCKED, asked("tableExists", 500), proves="loadTable.200")
     blocked = replace(blocked, blocked_by=("tableExists.204",))
     elsewhere = broke("elsewhere", "204", "dropTable.204")
-    found = causes_of([EXISTS, MISSING, token, shown, blocked, elsewhere], load().requirements)
+    found = causes_of([EXISTS, MISSING, token, shown, blocked, elsewhere], CONTRACT)
     cause, other = sorted(found, key=lambda c: c.id)
     assert cause.id == "one-answer-500"
     assert set(cause.members) == {"exists", "missing", "token", "shown"}

@@ -1,7 +1,6 @@
 """Tests of users on a real catalog: a namespace each, removed at the end, and nothing else."""
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -17,8 +16,6 @@ from icecheck.ownership.ledger_file import read_ledger
 from icecheck.pytest.own_namespace import ForeignObject, OwnNamespace
 from icecheck.targets.target import Target
 
-ENVIRONMENT = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-PLUGINS = ("-p", "icecheck.pytest.plugin", "-p", "xdist.plugin", "-p", "no:cacheprovider")
 LEDGER = "icecheck-report/tests.ledger.jsonl"
 
 HEADER = """\
@@ -36,9 +33,8 @@ ROWS = pyarrow.table({"id": [1, 2, 3]})
 
 def run_pytest(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", *PLUGINS, *arguments],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
         cwd=cwd,
-        env=ENVIRONMENT,
         capture_output=True,
         text=True,
         timeout=300,

@@ -4,9 +4,11 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import pytest
+from tests.contracts import CONTRACT
 from tests.findings import a_finding
 
-from icecheck.contract import Level, load
+from icecheck.contract import Level
 from icecheck.findings.verdict import Group, Outcome, Verdict
 from icecheck.judging.evidence import evidence_from
 from icecheck.judging.passive import (
@@ -18,6 +20,12 @@ from icecheck.judging.passive import (
 from icecheck.replies.schema import schema_judge
 from icecheck.wire.exchange import Exchange, Step
 
+FORMS = {
+    "http.json-in-utf-8",
+    "http.json-has-no-nan",
+    "http.json-members-once",
+    "http.json-numbers-fit-doubles",
+}
 COMMIT = {"requirements": [], "updates": [{"action": "set-properties", "updates": {"a": "1"}}]}
 NO_METADATA = {"metadata-location": "s3://b/m.json"}
 
@@ -53,9 +61,50 @@ def blaming(expected: str, actual: str, exchange: int) -> Verdict:
 
 
 def outcomes(*exchanges: Exchange, verdict: Verdict | None = None) -> dict[str, Any]:
-    observed = observe(exchanges, schema_judge(), verdict=verdict)
-    verdicts = passive_verdicts(observed, load())
-    return {v.check: v.outcome for v in verdicts if not v.check.endswith(".reading")}
+    observed = observe(exchanges, schema_judge(CONTRACT), verdict=verdict)
+    verdicts = passive_verdicts(observed, CONTRACT)
+    kept = [v for v in verdicts if not v.check.endswith(".reading") and v.check not in FORMS]
+    return {v.check: v.outcome for v in kept}
+
+
+def failed(exchange: Exchange) -> set[str]:
+    verdicts = passive_verdicts(observe([exchange], schema_judge(CONTRACT)), CONTRACT)
+    return {v.check for v in verdicts if v.outcome is Outcome.FAIL}
+
+
+REFUSAL = b'{"error": {"message": "m", "type": "CommitFailedException", "code": 409%b}}'
+ODD_FORMS = {
+    "utf-16": (REFUSAL % b"").decode().encode("utf-16"),
+    "utf-16-le": (REFUSAL % b"").decode().encode("utf-16-le"),
+    "utf-32": (REFUSAL % b"").decode().encode("utf-32"),
+    "mark": b"\xef\xbb\xbf" + REFUSAL % b"",
+    "nan": REFUSAL % b', "a": NaN',
+    "infinity": REFUSAL % b', "a": [-Infinity]',
+    "nan-within-text": REFUSAL % b', "a": "NaN and Infinity"',
+    "twice": REFUSAL % b', "stack": [], "stack": []',
+    "exponent": REFUSAL % b', "a": -1e999',
+    "digits": REFUSAL % (b', "a": ' + b"9" * 5000),
+    "snapshot-id": REFUSAL % b', "a": 9223372036854775807',
+    "all": b"\xef\xbb\xbf" + REFUSAL % b', "a": NaN, "a": 1e999',
+}
+BLAMED = {
+    **{key: {"http.json-in-utf-8"} for key in ("utf-16", "utf-16-le", "utf-32", "mark")},
+    **{key: {"http.json-has-no-nan"} for key in ("nan", "infinity")},
+    "twice": {"http.json-members-once"},
+    **{key: {"http.json-numbers-fit-doubles"} for key in ("exponent", "digits")},
+    "all": FORMS,
+}
+
+
+@pytest.mark.parametrize("form", ODD_FORMS)
+def test_json_that_does_not_travel_has_one_finding_for_each_rule(form: str) -> None:
+    answer = replace(answered(409, {}), response_body=ODD_FORMS[form])
+    assert failed(answer) == BLAMED.get(form, set())
+
+
+def test_what_is_no_json_at_all_is_left_to_the_schema() -> None:
+    cut = replace(answered(409, {}), response_body=b'{"a": NaN')
+    assert failed(cut) == {"schema.updateTable.409"}
 
 
 def test_an_answer_that_lacks_a_member_is_blamed() -> None:
@@ -115,8 +164,8 @@ def test_all_server_failures_of_a_check_that_blames_one_are_consequences() -> No
 
 
 def test_no_check_waits_for_the_body_of_an_answer_to_head() -> None:
-    operations = load().operations
-    waiting = [c.split(".")[1] for c in passive_checks(load()) if c.startswith("schema.")]
+    operations = CONTRACT.operations
+    waiting = [c.split(".")[1] for c in passive_checks(CONTRACT) if c.startswith("schema.")]
     assert {operations[operation].method for operation in waiting} == {"GET", "POST", "DELETE"}
 
 
@@ -128,12 +177,12 @@ def error_with(**more: object) -> Exchange:
 def test_members_beside_an_error_are_an_observation_and_no_finding() -> None:
     exchanges = (error_with(), error_with(**{"request-id": "r"}), error_with(status=409))
     assert set(outcomes(*exchanges).values()) == {Outcome.PASS}
-    (observation,) = members_beside_errors(observe(exchanges, schema_judge()))
+    (observation,) = members_beside_errors(observe(exchanges, schema_judge(CONTRACT)))
     assert observation["answer"] == "request-id, status"
 
 
 def test_errors_as_documented_are_no_observation() -> None:
-    assert members_beside_errors(observe((error_with(),), schema_judge())) == ()
+    assert members_beside_errors(observe((error_with(),), schema_judge(CONTRACT))) == ()
 
 
 def test_other_members_are_no_substitute_for_the_error() -> None:

@@ -12,6 +12,8 @@ from icecheck.mock_server.core.context import Outcome
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.defects.kit.rewriting import alter_body
 from icecheck.mock_server.protocol.problem import Problem
+from icecheck.reports.exchanges import read_exchanges
+from icecheck.run.output import EXCHANGES_FILE, FORMATS
 
 TOKEN = "tok-canary-1"
 FEW = "icecheck.conformance.metrics.test_metrics"
@@ -35,6 +37,7 @@ def target(mock, *more):
             "--catalog-token", TOKEN, *more)  # fmt: skip
 
 
+@pytest.mark.usefixtures("other_plugins")
 def test_a_foreign_project_is_not_affected(tmp_path):
     (tmp_path / "test_own.py").write_text(
         "import sys\n"
@@ -134,6 +137,23 @@ def test_checks_that_cannot_be_judged_are_not_green(tmp_path, mock):
     done = run_pytest(tmp_path, "--pyargs", FEW, "-q", *target(mock))
     assert done.returncode == 1
     assert "BLOCKED" in done.stdout
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+def test_the_report_is_the_files_of_the_command_line(tmp_path, mock, workers):
+    report = tmp_path / "report"
+    report.mkdir()
+    (report / "gw9.exchanges.jsonl.zst.partial").write_bytes(b"of a process that was killed")
+    done = run_pytest(tmp_path, "--pyargs", FEW, "-q", *workers,
+                      *target(mock, "--conformance-report", str(report)))  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert {path.name for path in report.iterdir()} == {*FORMATS, EXCHANGES_FILE}
+    run = json.loads((report / "run.json").read_text())
+    kept = list(read_exchanges(report / EXCHANGES_FILE))
+    assert [artifact["exchanges"] for artifact in run["artifacts"]] == [len(kept)]
+    judged = {check["id"] for check in run["checks"] if check["requests"] and not check["passive"]}
+    assert judged <= {exchange.check for exchange in kept}
+    assert TOKEN not in "".join(map(repr, kept))
 
 
 def test_what_the_catalog_does_not_claim_is_tried_under_pytest_too(tmp_path, mock):

@@ -3,11 +3,12 @@
 from functools import cache
 
 import pytest
+from tests.contracts import CONTRACT
 from tests.findings import a_finding
 from tests.reference import recording
 from tests.reference.catalogs import CATALOGS
 
-from icecheck.contract import Level, load
+from icecheck.contract import Level
 from icecheck.findings.causes import causes_of
 from icecheck.findings.verdict import Cause, Group, Outcome, Verdict
 from icecheck.run.collect import collect
@@ -16,14 +17,13 @@ NAMES = [catalog.name for catalog in CATALOGS]
 JUDGED = {"pass", "fail"}
 # Which of its many operations answered is told by the exchanges, which no record has.
 WALKS = ("states.", "world.")
-CONTRACT = load()
 
 
 @cache
 def proven() -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     """Check id -> the requirements and operations of that check, passive ones apart."""
     groups = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
-    return {check.id: (check.proves, check.operations) for check in collect(groups, load())}
+    return {check.id: (check.proves, check.operations) for check in collect(groups, CONTRACT)}
 
 
 def verdicts(name: str) -> list[Verdict]:
@@ -62,7 +62,7 @@ def verdicts(name: str) -> list[Verdict]:
 
 @cache
 def regrouped(name: str) -> tuple[Cause, ...]:
-    return causes_of(verdicts(name), CONTRACT.requirements)
+    return causes_of(verdicts(name), CONTRACT)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -292,3 +292,18 @@ def test_a_location_that_is_made_beside_a_secret_does_not_tell_its_beginning() -
     sent = json.dumps({"location": f"s3://b/{secret} {told}icecheck_r1_elsewhere"}).encode()
     exchange = Exchange("c", 1, Step.DO, "createView", "POST", "http://h", (), sent)
     assert b"q\\\\u0000Q\\\\u0000f" not in (redactor.exchange(exchange).request_body or b"")
+
+
+def test_a_secret_in_a_member_that_stands_there_twice_is_hidden() -> None:
+    body = b'{"config": {"s3.secret-access-key": "hush-hush-42"}, "config": {}}'
+    shown = Redactor().exchange(answered(body))
+    assert b"hush" not in shown.response_body
+
+
+@pytest.mark.parametrize("odd", [b"NaN", b"1e999", b'{"b": 1, "b": 1}'])
+def test_a_redacted_answer_is_judged_as_the_text_that_came(odd: bytes) -> None:
+    body = b'{"config": {"s3.secret-access-key": "hush-hush-42"}, "a": %b}' % odd
+    received = answered(body)
+    shown = Redactor().exchange(Redactor().exchange(received))
+    assert b"hush" not in shown.response_body
+    assert shown.text_flaws == received.text_flaws != ()

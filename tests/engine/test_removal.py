@@ -8,8 +8,9 @@ from tests.kill.lawful import lawful_session
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace, given_table
-from icecheck.mock_server.core.context import Outcome, Registries, Reply
-from icecheck.mock_server.defects.kit.rewriting import alter_error, refuse_as
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_error, refuse_as, wrap
 from icecheck.mock_server.protocol.problem import Problem
 
 
@@ -157,3 +158,20 @@ def test_what_was_refused_and_is_there_all_the_same_is_residue() -> None:
         catalog.ledger_namespace(namespace)
         catalog.undo()
     assert any(left.startswith(f"namespace {'.'.join(namespace)} ") for left in session.residue)
+
+
+@pytest.mark.parametrize("operation_id", ["dropNamespace", "dropTable"])
+def test_what_still_loads_is_residue_although_its_drop_is_answered_404(operation_id: str) -> None:
+    def install(registries: Registries) -> None:
+        def not_found(_faithful: Faithful, _state: WarehouseState, _call: Call) -> Outcome:
+            raise Problem(404, "NoSuchThingException", "There is nothing of this name")
+
+        wrap(registries, operation_id, not_found)
+
+    with lawful_session(install) as session:
+        catalog = Catalog(session, "some.check")
+        namespace = given_namespace(catalog)
+        table = given_table(catalog, namespace)
+        catalog.undo()
+        kept = table.name if operation_id == "dropTable" else namespace[-1]
+        assert any(kept in each for each in session.residue)

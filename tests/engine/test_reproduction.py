@@ -5,10 +5,10 @@ import re
 import subprocess
 
 import pytest
+from tests.contracts import CONTRACT
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
-from icecheck.contract import load
 from icecheck.findings.finding_card import card_of, witness_of
 from icecheck.findings.verdict import Group
 from icecheck.findings.verdict import Outcome as Ending
@@ -92,7 +92,7 @@ TURNED_OFF = [
 
 @pytest.fixture(scope="module")
 def checks():
-    return {check.id: check for check in collect([Group.CHECKS], load())}
+    return {check.id: check for check in collect([Group.CHECKS], CONTRACT)}
 
 
 def aimed_at(entry, registry, wanted, checks):
@@ -123,7 +123,7 @@ def test_a_behaviour_turned_off_is_noticed_explained_and_reproduced(
         failed = [v for v in verdicts if v.outcome is Ending.FAIL]
         assert failed, f"nobody noticed that {entry} is off: {[v.check for v in verdicts]}"
         verdict = failed[0]
-        card = card_of(verdict)
+        card = card_of(verdict, CONTRACT)
         finding = verdict.findings[0]
         assert verdict.requirements[0] in card
         assert finding.expected in card

@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from tests.contracts import CONTRACT
 
-from icecheck.contract import load
 from icecheck.ownership.effects import Effect, effect_of
 from icecheck.ownership.ledger import Entry
 
@@ -26,7 +26,7 @@ def view(name: str) -> Entry:
 
 
 def effect(operation_id: str, body: Any, **names: Any) -> Effect:
-    return effect_of(load().operations[operation_id], names, json.dumps(body).encode())
+    return effect_of(CONTRACT.operations[operation_id], names, json.dumps(body).encode())
 
 
 @pytest.mark.parametrize(
@@ -96,4 +96,4 @@ def test_a_body_that_names_nothing_has_no_effect(body: bytes) -> None:
         "createView",
         "renameView",
     ):
-        assert effect_of(load().operations[operation_id], {}, body) == Effect()
+        assert effect_of(CONTRACT.operations[operation_id], {}, body) == Effect()

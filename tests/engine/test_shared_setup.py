@@ -2,11 +2,11 @@
 
 import httpx
 import pytest
+from tests.contracts import CONTRACT
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_table, shared_namespace, shared_table
 from icecheck.client.opening import open_session
-from icecheck.contract import load
 from icecheck.findings.verdict import Group, Outcome
 from icecheck.judging.check import check as declare
 from icecheck.judging.check import check_of
@@ -187,7 +187,7 @@ def test_a_check_that_fails_is_the_last_one_to_have_the_table(mock):
     declare("x.fails", proves="loadTable.404", group=Group.CHECKS)(failing)
     session = opened(mock)
     before = lent(session, "a")
-    assert judge(check_of(failing, load()), Catalog(session, "x.fails")).outcome is Outcome.FAIL
+    assert judge(check_of(failing, CONTRACT), Catalog(session, "x.fails")).outcome is Outcome.FAIL
     assert lent(session, "b") != before
     session.close()
 
@@ -223,7 +223,7 @@ def test_evidence_begins_with_what_the_check_stands_on(mock):
 
     declare("x.stands", proves="loadTable.404", group=Group.CHECKS)(failing)
     session = opened(mock)
-    verdict = judge(check_of(failing, load()), Catalog(session, "x.stands"))
+    verdict = judge(check_of(failing, CONTRACT), Catalog(session, "x.stands"))
     told = [(e.ordinal, e.operation) for e in verdict.evidence]
     assert told == [
         (0, "createNamespace"),

@@ -1,6 +1,7 @@
 """A gate for which only counts what a catalog that nobody here wrote has been seen to do."""
 
 import pytest
+from tests.contracts import CONTRACT
 from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
 
 from icecheck.contract import Level
@@ -62,4 +63,4 @@ def test_a_card_says_so(monkeypatch: pytest.MonkeyPatch, *, unwitnessed: bool) -
     )
     run = run_with(witnessed_only=False)
     (failed,) = [v for v in run.verdicts if v.outcome is Outcome.FAIL]
-    assert (UNWITNESSED in card_of(failed)) is unwitnessed
+    assert (UNWITNESSED in card_of(failed, CONTRACT)) is unwitnessed

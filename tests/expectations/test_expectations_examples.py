@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.contracts import CONTRACT
 
-from icecheck.contract import load
 from icecheck.run.expectations import expectations_from
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +22,7 @@ def examples():
 
 @pytest.mark.parametrize("text", list(examples()))
 def test_an_example_is_read_and_names_checks_that_exist(text):
-    file = expectations_from(text, Path("icecheck.toml"), load())
+    file = expectations_from(text, Path("icecheck.toml"), CONTRACT)
     assert len(file.entries) == text.count("[[expectation]]")
 
 

@@ -3,8 +3,8 @@
 from datetime import date
 
 import pytest
+from tests.contracts import CONTRACT
 
-from icecheck.contract import load
 from icecheck.findings.expectations import parse, refuse_unknown_checks
 from icecheck.findings.expected_failures import ExpectationKind, FailsWith
 from icecheck.run.expectations import expectations_from, known_checks
@@ -125,7 +125,7 @@ def test_a_glob_that_matches_no_check_is_misuse_and_close_ids_are_named():
 
 
 def test_checks_of_every_group_and_passive_ones_are_known():
-    known = known_checks(load())
+    known = known_checks(CONTRACT)
     for check in ("getConfig.answered", "schema.loadTable.200", "error.code-equals-status"):
         assert check in known
     assert any(c.startswith("generated.") for c in known)
@@ -134,5 +134,5 @@ def test_checks_of_every_group_and_passive_ones_are_known():
 
 def test_causes_are_not_known_before_a_run(tmp_path):
     text = '[[expectation]]\ncause = "whatever"\nkind = "waived"\nreason = "r"\n'
-    file = expectations_from(text, tmp_path / "f", load())
+    file = expectations_from(text, tmp_path / "f", CONTRACT)
     assert [e.cause for e in file.entries] == ["whatever"]

@@ -57,6 +57,13 @@ def test_what_fails_is_written_with_the_way_it_fails(a):
     assert after.status == "not-conformant"
 
 
+def test_a_check_that_does_not_count_for_the_gate_is_not_written(a):
+    run = a.finished(a.passed(CREATED), a.failed(EXISTS, gating=False), a.passed(DROPPED))
+    result, _ = updated(run)
+    assert counts(result) == (0, 0, 0, 0)
+    assert rows(result) == []
+
+
 def test_an_update_of_an_updated_file_changes_nothing(a):
     run = a.finished(a.passed(CREATED), a.failed(EXISTS))
     first, _ = updated(run)

@@ -7,15 +7,19 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.contracts import CONTRACT
 from tests.failing_catalogs.chaos import ADDRESS, TOKEN, WAREHOUSE, namespaces_on, new_mock
 from tests.failing_catalogs.naming import OWNER, strays
+from tests.shares import share
 
 from icecheck.findings.verdict import Group, Outcome, Run
+from icecheck.run.collect import collect
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
 from icecheck.targets.target import Given, Target
 
 PARENT = "theirs"
+ISOLATIONS = ("flat", "parent", "read-only")
 GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
 GIVEN = Given(("prod",), (("prod",), "orders"), (("prod",), "recent"))
 # Spark looks for the metadata tables of a table in a namespace of the table's name.
@@ -37,10 +41,12 @@ class Recording(httpx.BaseTransport):
 
 @cache
 def recorded(isolation: str) -> tuple[Run, Recording, tuple[tuple[str, ...], ...]]:
-    """A whole run with four workers; a parent that was given, and what is read, is made before.
+    """A run with four workers; a parent that was given, and what is read, is made before.
 
-    Below a root of its own ("nested") everything bears the token anyway.
+    Below a root of its own ("nested") everything bears the token anyway. Of the generated checks
+    the usual command has a share.
     """
+    checks = share(collect(GROUPS, CONTRACT), ISOLATIONS.index(isolation), 3)
     mock = new_mock()
     recording = Recording(mock.httpx_transport())
     target: dict[str, Any] = {"isolation": isolation}
@@ -62,6 +68,7 @@ def recorded(isolation: str) -> tuple[Run, Recording, tuple[tuple[str, ...], ...
             Target(ADDRESS, warehouse=WAREHOUSE, token=TOKEN, **target),
             run_id=OWNER.removeprefix("icecheck_"),
             groups=GROUPS,
+            globs=tuple(check.id for check in checks),
             workers=4,
         ),
         transport=recording,

@@ -134,7 +134,7 @@ def test_a_storm_that_never_ends_blames_nobody_and_ends_the_run(monkeypatch):
 
 
 @pytest.mark.parametrize("retried", ["getConfig.endpoints-served", "error.several-faults"])
-@pytest.mark.parametrize("every", [37, 43])  # as many as the check sends would hit it every time
+@pytest.mark.parametrize("every", [41, 43])  # as many as the check sends would hit it every time
 def test_a_check_of_many_requests_comes_through_where_a_few_are_refused(
     monkeypatch, every, retried
 ):

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 
 import pytest
+from tests.contracts import CONTRACT
 from tests.failing_catalogs.chaos import (
     FEW,
     TOKEN,
@@ -22,7 +23,6 @@ from tests.failing_catalogs.chaos import (
 )
 
 from icecheck.cli.workers import Workers
-from icecheck.contract import load
 from icecheck.findings.verdict import Group, Outcome
 from icecheck.mock_server import MockCatalog
 from icecheck.ownership.ledger_file import LEDGER_FILE
@@ -176,6 +176,6 @@ def test_what_stops_a_worker_is_raised_where_the_verdicts_are_read():
     def judge(check):
         raise Stop
 
-    checks = collect((Group.CHECKS,), load())[:3]
+    checks = collect((Group.CHECKS,), CONTRACT)[:3]
     with pytest.raises(Stop):
         list(judge_in_threads(checks, judge, lambda _: None, 2, threading.Event()))

@@ -2,10 +2,10 @@
 
 import httpx
 import pytest
+from tests.contracts import CONTRACT
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
-from icecheck.contract import load
 from icecheck.judging.check import check_of
 from icecheck.judging.judge import judge
 from icecheck.mock_server import MockCatalog
@@ -49,7 +49,7 @@ def run_check(new_mock):
             transport=transport,
         )
         session.keeps_full_namespaces = True  # as a run finds out with its first namespace
-        check = check_of(function, load())
+        check = check_of(function, CONTRACT)
         verdict = judge(check, Catalog(session, check.id))
         session.close()
         assert session.residue == []

@@ -4,13 +4,13 @@ import json
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
+from tests.contracts import CONTRACT
 
 from icecheck.client.catalog import NO_BODY
 from icecheck.conformance.generated import test_generated as generated_checks
 from icecheck.conformance.generated.confinement import Place, confine
 from icecheck.conformance.generated.generation import cases_of
 from icecheck.conformance.generated.test_generated import OPERATIONS
-from icecheck.contract import load
 from icecheck.judging.check import declaration_of
 from icecheck.replies.schema import schema_judge
 
@@ -41,7 +41,7 @@ def place():
         namespace=(TOKEN, f"{TOKEN}_given"),
         parent=f"{TOKEN}\x1f{TOKEN}_given",
         new_name=lambda: f"{TOKEN}_new_{next(count)}",
-        contract=load(),
+        contract=CONTRACT,
         table=f"{TOKEN}_table",
         location=f"s3://bucket/{TOKEN}_table",
         metadata_location=f"s3://bucket/{TOKEN}_table/metadata/1.metadata.json",
@@ -105,14 +105,14 @@ def check_body(operation_id, body):
     """A body that is not confined must be one that the contract refuses."""
     found = [stray for name in names_in(operation_id, body) for stray in strays(name)]
     if found or not isinstance(body, dict):
-        assert not schema_judge().request_is_valid(operation_id, body), (operation_id, body)
+        assert not schema_judge(CONTRACT).request_is_valid(operation_id, body), (operation_id, body)
         assert not any(isinstance(stray, str) for stray in found), (operation_id, found)
 
 
 @pytest.mark.parametrize("operation_id", OPERATIONS)
 def test_every_case_is_confined_or_refused_by_our_own_validator(operation_id):
     sent = 0
-    for case in cases_of(operation_id, load()):
+    for case in cases_of(operation_id, CONTRACT):
         request = confine(case, place())
         if request is None:
             continue
@@ -127,20 +127,20 @@ def test_every_case_is_confined_or_refused_by_our_own_validator(operation_id):
 
 
 def test_nearly_every_case_survives_confinement():
-    lost = [c for o in OPERATIONS for c in cases_of(o, load()) if confine(c, place()) is None]
+    lost = [c for o in OPERATIONS for c in cases_of(o, CONTRACT) if confine(c, place()) is None]
     assert len(lost) < 20
 
 
 def test_an_allowed_request_stays_allowed():
     for operation_id in OPERATIONS:
-        for case in cases_of(operation_id, load()):
+        for case in cases_of(operation_id, CONTRACT):
             request = confine(case, place())
             if request is not None and case.flaw is None and case.has_body:
-                assert schema_judge().request_is_valid(operation_id, request.body)
+                assert schema_judge(CONTRACT).request_is_valid(operation_id, request.body)
 
 
 def test_a_cut_off_body_is_no_json():
-    cut = [c for o in OPERATIONS for c in cases_of(o, load()) if c.cut_off]
+    cut = [c for o in OPERATIONS for c in cases_of(o, CONTRACT) if c.cut_off]
     assert cut
     for case in cut:
         body = confine(case, place()).body
@@ -149,7 +149,7 @@ def test_a_cut_off_body_is_no_json():
 
 
 def test_confining_a_case_does_not_change_it():
-    case = next(c for c in cases_of("createNamespace", load()) if c.flaw is None)
+    case = next(c for c in cases_of("createNamespace", CONTRACT) if c.flaw is None)
     before = json.dumps(case.body)
     confine(case, place())
     assert json.dumps(case.body) == before

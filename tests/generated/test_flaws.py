@@ -1,14 +1,14 @@
 """Which flaws of a request are a catalog's duty to refuse, and which are its choice."""
 
 import pytest
+from tests.contracts import CONTRACT
 
 from icecheck.conformance.generated.flaws import ABSENT, Flaw, flaw_of, spot_of
-from icecheck.contract import load
 
 
 def spot(operation_id, location, body):
-    schema = load().operations[operation_id].request_schema
-    return spot_of(operation_id, load(), schema, location, body)
+    schema = CONTRACT.operations[operation_id].request_schema
+    return spot_of(operation_id, CONTRACT, schema, location, body)
 
 
 def flaw(operation_id, location, body):
@@ -105,7 +105,7 @@ def update(action, **members):
 def place_of(operation_id, body, *members):
     """The schema location of a member of the first update of a body."""
     (sent,) = body["updates"]
-    schema = load().corrected(("repair", "strict"))["components"]["schemas"]
+    schema = CONTRACT.corrected(("repair", "strict"))["components"]["schemas"]
     union = "TableUpdate" if operation_id == "updateTable" else "ViewUpdate"
     for at, branch in enumerate(schema[union]["anyOf"]):
         name = branch["$ref"].rpartition("/")[2]

@@ -4,11 +4,12 @@ import json
 
 import msgspec
 import pytest
+from tests.contracts import CONTRACT
 from tests.findings import told
 
 from icecheck.conformance.generated import generated_requests
 from icecheck.conformance.generated import test_generated as generated
-from icecheck.contract import Level, load
+from icecheck.contract import Level
 from icecheck.judging.check import check_of, declaration_of
 from icecheck.mock_server.core.context import Outcome
 from icecheck.mock_server.protocol import problem, replies
@@ -75,7 +76,7 @@ def test_there_are_three_kinds_of_checks_and_each_proves_a_row_of_its_own():
     assert len(kinds["mistyped"]) == 15
     assert len(CHECKS) == 56
     for check_id, function in CHECKS.items():
-        check = check_of(function, load())
+        check = check_of(function, CONTRACT)
         assert check.proves == (check_id,)
         assert check.group == "generated"
         assert (check.level is Level.SHOULD) == check_id.endswith("mistyped")

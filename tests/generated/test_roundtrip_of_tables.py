@@ -7,12 +7,15 @@ import msgspec
 import pytest
 from tests.findings import told
 
+from icecheck.client.catalog import Table
+from icecheck.conformance.round_trips import edge_layout
 from icecheck.conformance.round_trips import test_roundtrip_tables as tables
 from icecheck.conformance.round_trips import test_roundtrip_updates as updates
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import declaration_of
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.objects import edge_values
+from icecheck.objects.round_trip import Change, together
 
 FUNCTIONS = [*vars(tables).values(), *vars(updates).values()]
 CHECKS = {declaration_of(f).id: f for f in FUNCTIONS if declaration_of(f) is not None}
@@ -99,6 +102,45 @@ def test_tamer_values_are_sent_where_odd_ones_are_refused(run_check, prudish):
     assert max(sizes) > 60
     assert max(sizes) // 4 in sizes
     assert any(not is_odd(each) for each in halves)
+
+
+@pytest.mark.parametrize("action", ["add-sort-order", "add-spec", "add-schema"])
+def test_changes_of_a_refused_commit_are_sent_one_by_one(action, run_check, new_mock):
+    mock = new_mock()
+
+    def refuse(faithful, context, state, call):
+        if len(json.loads(call.request.body)["updates"]) > 1:
+            raise problem.bad_request("One update in each commit")
+        return faithful(context, state, call)
+
+    around(mock, "updateTable", refuse)
+    verdict, requests = run_check(CHECKS[f"roundtrip.updateTable.{action}"], mock=mock)
+    commits = [json.loads(body)["updates"] for _, _, body in requests if b'"requirements"' in body]
+    of_action = [each for each in commits if {update["action"] for update in each} == {action}]
+    in_groups = sum(len(each) for each in of_action if len(each) > 1)
+    alone = sum(len(each) for each in of_action if len(each) == 1)
+    assert verdict.outcome == "pass", verdict.summary
+    assert alone > 1
+    assert in_groups > 1
+
+
+def test_an_added_definition_is_found_by_its_content_whatever_its_id():
+    old, *sent = ({"order-id": n, "fields": [{"source-id": n}]} for n in range(3))
+    shown = [{**sent[1], "order-id": 7}, {**sent[0], "order-id": 8}]
+    after = {"sort-orders": [old, *shown]}
+    table = Table((), "", {"sort-orders": [old]}, None)
+
+    def adding(order):
+        return lambda _table: Change(
+            "an order",
+            [order],
+            lambda was, now: {
+                "sort-orders": edge_layout.added("sort-orders", "order-id", order, was, now)
+            },
+        )
+
+    change = together(*map(adding, sent))(table)
+    assert change.named(table.metadata, after) == {"sort-orders": [old, *shown[::-1]]}
 
 
 def test_a_server_error_for_an_odd_value_is_found(run_check, prudish):

@@ -6,6 +6,7 @@ import zlib
 
 import httpx
 import pytest
+from tests.contracts import CONTRACT
 from tests.hostile.lying_socket import answering, bomb, lying_socket
 
 from icecheck.targets.target import Target
@@ -30,7 +31,7 @@ def wire(url: str) -> Wire:
 
 def asked(url: str, transport: httpx.BaseTransport | None = None) -> list[Exchange]:
     recorded: list[Exchange] = []
-    connection = Connection(Target(url), transport, sleep=lambda _: None)
+    connection = Connection(Target(url), CONTRACT, transport, sleep=lambda _: None)
     with pytest.raises(Unreachable):
         connection.send(wire(url), recorded.append)
     connection.close()
@@ -38,7 +39,7 @@ def asked(url: str, transport: httpx.BaseTransport | None = None) -> list[Exchan
 
 
 def heard(url: str) -> bytes:
-    connection = Connection(Target(url))
+    connection = Connection(Target(url), CONTRACT)
     exchange = connection.send(wire(url), lambda _: None)
     connection.close()
     assert exchange.status == 200

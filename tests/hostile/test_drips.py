@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from tests.contracts import CONTRACT
 from tests.hostile import lying_socket as lies
 from tests.hostile.lying_socket import Lie, lying_socket
 
@@ -39,7 +40,7 @@ def in_time() -> Iterator[None]:
 def ask(url: str, method: str = "GET", body: bytes | None = None) -> list[Exchange]:
     """Ask a liar within the time, and return what was recorded: nothing that came is an answer."""
     recorded: list[Exchange] = []
-    connection = Connection(Target(url, timeout_seconds=TIMEOUT_SECONDS))
+    connection = Connection(Target(url, timeout_seconds=TIMEOUT_SECONDS), CONTRACT)
     with in_time(), pytest.raises(Unreachable):
         connection.send(wire(url, method, body), recorded.append)
     connection.close()
@@ -88,7 +89,7 @@ def test_a_connection_that_was_good_once_is_bounded_as_well() -> None:
     lie = lies.where(lambda talk: talk.number == 1, good, lies.drip_headers)
     recorded: list[Exchange] = []
     with lying_socket(lie) as url:
-        connection = Connection(Target(url, timeout_seconds=TIMEOUT_SECONDS))
+        connection = Connection(Target(url, timeout_seconds=TIMEOUT_SECONDS), CONTRACT)
         assert connection.send(wire(url), recorded.append).status == 200
         time.sleep(TIMEOUT_SECONDS)
         with in_time(), pytest.raises(Unreachable):
@@ -104,7 +105,7 @@ def test_a_server_that_is_slow_within_the_time_is_heard() -> None:
             talk.pause()
 
     with lying_socket(slow) as url:
-        connection = Connection(Target(url, timeout_seconds=30))
+        connection = Connection(Target(url, timeout_seconds=30), CONTRACT)
         assert connection.send(wire(url), lambda _: None).response_body == b"{}"
         connection.close()
 

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tests.contracts import CONTRACT
+
 from icecheck import conformance, scenarios
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
-from icecheck.contract import load
 from icecheck.findings.verdict import Outcome, Verdict
 from icecheck.judging.check import Check, check_of
 from icecheck.judging.judge import judge
@@ -68,7 +69,7 @@ def checks_of(*modules: str) -> tuple[Check, ...]:
     for module in modules:
         members = vars(importlib.import_module(MODULES[module]))
         for name, value in members.items():
-            check = check_of(value, load()) if name.startswith("test_") else None
+            check = check_of(value, CONTRACT) if name.startswith("test_") else None
             if check is not None:
                 assert check.id not in found, f"two checks are called {check.id}"
                 found[check.id] = check

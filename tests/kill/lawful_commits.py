@@ -11,7 +11,12 @@ from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.requests import sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
-from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_update, alter_version
+from icecheck.mock_server.defects.kit.updating import (
+    FaithfulUpdate,
+    alter_update,
+    alter_version,
+    alter_view_update,
+)
 from icecheck.mock_server.metadata.builder import Draft
 from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.protocol import problem
@@ -134,6 +139,18 @@ def _fixed_location(registries: Registries) -> None:
     alter_update(registries, "set-location", fixed)
 
 
+def _absent_properties_stay_absent(registries: Registries) -> None:
+    """Refuse to remove a property that is not there, of tables and views."""
+
+    def guarded(faithful: Any, update: Any, draft: Any) -> None:
+        if not set(update.removals) <= draft.metadata.properties.keys():
+            raise problem.bad_request("A property to remove is not there")
+        faithful(update, draft)
+
+    alter_update(registries, "remove-properties", guarded)
+    alter_view_update(registries, "remove-properties", guarded)
+
+
 def _views_are_unsupported(registries: Registries) -> None:
     """Refuse updates of views as unsupported, not as bad requests."""
 
@@ -174,6 +191,7 @@ LAWFUL_COMMITS: dict[str, Install] = {
     "empty-commit-is-a-version": _empty_commit_is_a_version,
     "refs-guard-snapshots": _refs_guard_snapshots,
     "fixed-location": _fixed_location,
+    "absent-properties-stay-absent": _absent_properties_stay_absent,
     "views-are-unsupported": _views_are_unsupported,
     "one-change-a-table": _one_change_a_table,
     "no-transactions": _no_transactions,

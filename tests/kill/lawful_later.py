@@ -5,9 +5,9 @@ import json
 from typing import Any
 
 import msgspec
+from tests.contracts import CONTRACT
 from tests.kill.lawful import Install
 
-from icecheck.contract import load
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, alter_error, wrap
@@ -20,7 +20,7 @@ PLANS = ("planTableScan", "fetchPlanningResult", "fetchScanTasks")
 
 def _endpoints(registries: Registries) -> None:
     """List endpoints that only later documents define."""
-    later = [fact.name for fact in load().later if fact.kind == "endpoint"]
+    later = [fact.name for fact in CONTRACT.later if fact.kind == "endpoint"]
     alter_body(registries, "getConfig", lambda b: b | {"endpoints": [*b["endpoints"], *later]})
 
 
@@ -62,7 +62,7 @@ def _safe_repetition(registries: Registries) -> None:
 
         wrap(registries, operation_id, around)
 
-    for operation_id, operation in load().operations.items():
+    for operation_id, operation in CONTRACT.operations.items():
         if operation.method in {"POST", "DELETE"} and operation_id in registries.operations:
             once(operation_id)
 

@@ -7,12 +7,13 @@ from msgspec.structs import replace
 from tests.kill.lawful import Install
 from tests.kill.refusing import refuse_if
 
-from icecheck.mock_server.core.context import Call, Registries, Reply
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.requests import sent_json
-from icecheck.mock_server.defects.kit.rewriting import alter_body, alter_error
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, alter_error, wrap
 from icecheck.mock_server.defects.kit.storing import store_view_otherwise
 from icecheck.mock_server.metadata.view_metadata import ViewMetadata
-from icecheck.mock_server.protocol.problem import Problem
+from icecheck.mock_server.protocol.problem import Problem, bad_request
 
 Body = dict[str, Any]
 OPERATIONS = (
@@ -113,6 +114,29 @@ def _bare_errors(registries: Registries) -> None:
     for operation_id in OPERATIONS:
         if operation_id != "viewExists":
             alter_error(registries, operation_id, bare)
+
+
+def plain_definitions_only(registries: Registries) -> None:
+    """Refuse a field with id 0, and a default namespace without levels or that does not exist."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        body = sent_json(call)
+        updates = [each for each in body.get("updates") or () if isinstance(each, dict)]
+        for each in (body, *updates):
+            _refuse_odd(each.get("schema"), each.get("view-version"), state)
+        return faithful(state, call)
+
+    for operation_id in ("createTable", "updateTable", "createView", "replaceView"):
+        wrap(registries, operation_id, around)
+
+
+def _refuse_odd(schema: Any, version: Any, state: WarehouseState) -> None:
+    fields = schema.get("fields") if isinstance(schema, dict) else None
+    if any(isinstance(each, dict) and each.get("id") == 0 for each in fields or ()):
+        raise bad_request("Field ids begin at 1")
+    named = version.get("default-namespace") if isinstance(version, dict) else None
+    if isinstance(named, list) and state.namespace(tuple(named)) is None:
+        raise bad_request("The default namespace does not exist")
 
 
 LAWFUL_VIEWS: dict[str, Install] = {

@@ -1,6 +1,9 @@
 """Checks of updateTable and commitTransaction: the faithful mock passes, defects fail them."""
 
+from typing import Any
+
 import pytest
+from tests.contracts import CONTRACT
 from tests.kill.killing import (
     checks_of,
     words,
@@ -10,15 +13,16 @@ from tests.kill.lawful_commits import LAWFUL_COMMITS
 from tests.kill.lawful_tables import LAWFUL_TABLES, secretive
 
 from icecheck.client.catalog import Catalog
-from icecheck.contract import load
+from icecheck.contract import Level
 from icecheck.findings.causes import causes_of
 from icecheck.findings.verdict import Outcome
 from icecheck.judging.judge import judge
+from icecheck.judging.passive import observe, passive_verdicts
 from icecheck.judging.probes import has_capability
 from icecheck.mock_server.core.context import Call, Context, Registries
 from icecheck.mock_server.core.context import Outcome as Decided
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.rewriting import forget_effect, refuse_as
+from icecheck.mock_server.defects.kit.rewriting import alter_body, forget_effect, refuse_as
 from icecheck.mock_server.protocol.problem import Problem
 
 FAMILIES = {
@@ -56,7 +60,11 @@ EVERY_LAWFUL: dict[str, Install] = {
         "sparse-ids", "marks-versions", "empty-commit-is-a-version", "unsorted-order-too"
     ),
     "refuses-more": together(
-        "refs-guard-snapshots", "fixed-location", "views-are-unsupported", "one-change-a-table"
+        "refs-guard-snapshots",
+        "fixed-location",
+        "absent-properties-stay-absent",
+        "views-are-unsupported",
+        "one-change-a-table",
     ),
     "offers-less": together("no-staging", "main-only", "no-transactions", "plain-text-400"),
     **{
@@ -83,6 +91,26 @@ def test_no_check_fails_on_a_lawful_catalog(name: str) -> None:
         verdicts = [judge(check, Catalog(session, check.id)) for check in CHECKS]
     wrong = [v for v in verdicts if v.outcome not in {Outcome.PASS, Outcome.SKIP}]
     assert words(wrong) == []
+
+
+def _without_next_row_id(registries: Registries) -> None:
+    """Leave next-row-id out of metadata: its schema requires two members (errata E36 and E40)."""
+
+    def stripped(body: dict[str, Any]) -> dict[str, Any]:
+        shown = {k: v for k, v in body["metadata"].items() if k != "next-row-id"}
+        return {**body, "metadata": shown}
+
+    for operation_id in ("createTable", "loadTable", "updateTable", "registerTable"):
+        alter_body(registries, operation_id, stripped)
+
+
+def test_metadata_without_next_row_id_misses_no_must() -> None:
+    with lawful_session(_without_next_row_id) as session:
+        verdicts = [judge(check, Catalog(session, check.id)) for check in CHECKS]
+        verdicts += passive_verdicts(observe(session.exchanges, session.schemas), CONTRACT)
+    wrong = [v for v in verdicts if v.outcome not in {Outcome.PASS, Outcome.SKIP}]
+    assert wrong
+    assert words([v for v in wrong if v.level is Level.MUST]) == []
 
 
 def test_what_a_catalog_does_not_offer_is_not_judged() -> None:
@@ -147,7 +175,7 @@ def test_one_slip_of_a_server_is_one_cause(
 ) -> None:
     with lawful_session(install) as session:
         verdicts = [judge(c, Catalog(session, c.id)) for c in checks_of(*FAMILIES[family])]
-    causes = causes_of(verdicts, load().requirements)
+    causes = causes_of(verdicts, CONTRACT)
     assert len(causes) <= causes_max
     main = max(causes, key=lambda cause: len(cause.members))
     assert main.symptom == symptom

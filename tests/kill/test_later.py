@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 
 import pytest
+from tests.contracts import CONTRACT
 from tests.kill.killing import words
 from tests.kill.lawful_later import LAWFUL_LATER, SHOWN_BY
+from tests.shares import share
 
 from icecheck.client.catalog import Catalog
-from icecheck.contract import load
 from icecheck.findings.verdict import Group, Outcome, Verdict
 from icecheck.judging.check import Check
 from icecheck.judging.judge import judge
@@ -18,7 +19,7 @@ from icecheck.replies.schema import schema_judge
 from icecheck.run.collect import collect
 from icecheck.wire.exchange import Exchange
 
-CHECKS = collect((Group.CHECKS, Group.GENERATED, Group.SCENARIOS), load())
+CHECKS = collect((Group.CHECKS, Group.GENERATED, Group.SCENARIOS), CONTRACT)
 PLANNING = tuple(check for check in CHECKS if check.profile == "scan-planning")
 MODES = {
     "sync": PlanningSettings(files_per_task=1),
@@ -34,13 +35,13 @@ def verdicts_on(
         session.exchanges.clear()
         verdicts = [judge(check, Catalog(session, check.id)) for check in checks]
         exchanges = [*session.exchanges]
-        verdicts += passive_verdicts(observe(exchanges, session.schemas), load())
+        verdicts += passive_verdicts(observe(exchanges, session.schemas), CONTRACT)
     assert session.residue == []
     return verdicts, exchanges
 
 
 def test_a_catalog_of_later_documents_passes_everything() -> None:
-    verdicts, _ = verdicts_on(LAWFUL_LATER, CHECKS)
+    verdicts, _ = verdicts_on(LAWFUL_LATER, share(CHECKS, 0, 3))
     others = {v.check: v.outcome for v in verdicts if v.outcome is not Outcome.PASS}
     # The catalog compares one tag with one tag: for a list of tags it sends the whole table.
     assert others == {"etag.told-with-not-modified": Outcome.SKIP}
@@ -49,7 +50,8 @@ def test_a_catalog_of_later_documents_passes_everything() -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_plans_in_the_words_of_later_documents_are_not_blamed(mode: str) -> None:
     names = ("plans-with-credentials", "new-predicates")
-    verdicts, exchanges = verdicts_on(names, PLANNING, MODES[mode])
+    checks = share(PLANNING, [*MODES].index(mode), len(MODES))
+    verdicts, exchanges = verdicts_on(names, checks, MODES[mode])
     assert words(verdicts) == []
     assert any(b'"left"' in e.response_body for e in exchanges)
     assert any(b'"storage-credentials"' in e.response_body for e in exchanges)
@@ -66,7 +68,7 @@ def test_plans_in_the_words_of_later_documents_are_not_blamed(mode: str) -> None
     ],
 )
 def test_a_residual_may_be_a_predicate_of_a_later_document(predicate: object) -> None:
-    assert schema_judge().response_problems("planTableScan", "200", plan(predicate)) == ()
+    assert schema_judge(CONTRACT).response_problems("planTableScan", "200", plan(predicate)) == ()
 
 
 @pytest.mark.parametrize(
@@ -80,14 +82,14 @@ def test_a_residual_may_be_a_predicate_of_a_later_document(predicate: object) ->
     ],
 )
 def test_a_residual_that_no_document_knows_is_blamed(predicate: object) -> None:
-    assert schema_judge().response_problems("planTableScan", "200", plan(predicate)) != ()
+    assert schema_judge(CONTRACT).response_problems("planTableScan", "200", plan(predicate)) != ()
 
 
 def test_requests_are_written_by_this_document_all_the_same() -> None:
     later = {"type": "eq", "left": {"type": "reference", "name": "a"}, "right": 1}
     mine = {"type": "eq", "term": "a", "value": 1}
-    assert schema_judge().request_is_valid("planTableScan", {"filter": mine})
-    assert not schema_judge().request_is_valid("planTableScan", {"filter": later})
+    assert schema_judge(CONTRACT).request_is_valid("planTableScan", {"filter": mine})
+    assert not schema_judge(CONTRACT).request_is_valid("planTableScan", {"filter": later})
 
 
 def plan(predicate: object) -> dict[str, object]:
@@ -108,12 +110,12 @@ def test_a_column_of_a_later_type_is_not_blamed() -> None:
         "last-column-id": 1, "next-row-id": 0,
         "schemas": [{"type": "struct", "schema-id": 0, "fields": [field]}],
     }  # fmt: skip
-    problems = schema_judge().response_problems("loadTable", "200", {"metadata": metadata})
+    problems = schema_judge(CONTRACT).response_problems("loadTable", "200", {"metadata": metadata})
     assert [p for p in problems if "fields" in p.pointer] == []
 
 
 def test_every_later_fact_is_shown_by_a_catalog_or_needs_none() -> None:
     # Parameters that a client may send show in no answer; the type of a column is tested above.
-    asked = {fact.name for fact in load().later if fact.kind == "parameter"}
-    assert set(SHOWN_BY) == {fact.name for fact in load().later} - asked - {"Type.variant"}
+    asked = {fact.name for fact in CONTRACT.later if fact.kind == "parameter"}
+    assert set(SHOWN_BY) == {fact.name for fact in CONTRACT.later} - asked - {"Type.variant"}
     assert set(SHOWN_BY.values()) == set(LAWFUL_LATER)

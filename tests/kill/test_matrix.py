@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
+from tests.contracts import CONTRACT
 from tests.kill.killing import checks_of
 from tools.kills import proven_by, reached_by
 
-from icecheck.contract import Level, load
+from icecheck.contract import Level
 from icecheck.findings.verdict import Outcome, Verdict
 from icecheck.mock_server.defects import Defect, defects
 from icecheck.proof.defective import defective_session
@@ -48,25 +49,26 @@ def test_a_check_reaches_what_serves_its_requests() -> None:
 
 
 def test_a_caught_defect_is_no_miss() -> None:
-    assert misses(CASCADES, kills(CASCADES, CHECKS), load()) == ""
+    assert misses(CASCADES, kills(CASCADES, CHECKS), CONTRACT) == ""
 
 
 def test_what_nothing_fails_for_is_a_miss() -> None:
-    assert misses(CASCADES, (), load()) == f"nothing that proves {CASCADES.breaks} fails"
+    assert misses(CASCADES, (), CONTRACT) == f"nothing that proves {CASCADES.breaks} fails"
 
 
 def test_what_fails_beside_the_point_proves_nothing() -> None:
     failed = kills(CASCADES, CHECKS)
     assert (
-        misses(aimed("loadTable.404"), failed, load()) == "nothing that proves loadTable.404 fails"
+        misses(aimed("loadTable.404"), failed, CONTRACT)
+        == "nothing that proves loadTable.404 fails"
     )
 
 
 def test_a_lesser_defect_that_fails_a_must_is_a_miss() -> None:
     lesser, must = (replace(at_level(level), requirements=(LESSER,)) for level in (SHOULD, MUST))
-    assert misses(aimed(LESSER), [lesser], load()) == ""
+    assert misses(aimed(LESSER), [lesser], CONTRACT) == ""
     assert (
-        misses(aimed(LESSER), [lesser, must], load())
+        misses(aimed(LESSER), [lesser, must], CONTRACT)
         == f"{LESSER} is a should, and {must.check} fails"
     )
 
@@ -74,8 +76,8 @@ def test_a_lesser_defect_that_fails_a_must_is_a_miss() -> None:
 def test_a_must_that_shows_as_less_only_is_a_miss() -> None:
     lesser, must = at_level(SHOULD), at_level(MUST)
     said = f"{CASCADES.breaks} is a must, and {lesser.check} is a should"
-    assert misses(CASCADES, [lesser], load()) == said
-    assert misses(CASCADES, [lesser, must], load()) == ""
+    assert misses(CASCADES, [lesser], CONTRACT) == said
+    assert misses(CASCADES, [lesser, must], CONTRACT) == ""
 
 
 def at_level(level: Level) -> Verdict:
@@ -96,7 +98,8 @@ def test_where_names_of_two_levels_cannot_be_found_a_run_works_with_one() -> Non
     for name in ("names-no-separator", "namespace-drop-200"):
         with defective_session([defects()[name].install], from_the_start=True) as (_, session):
             modes.append((session.isolation.mode, session.capabilities["nested-namespaces"]))
-    assert modes == [("flat", True), ("nested", True)]
+    # What is acknowledged and then not found is neither a capability nor a refusal.
+    assert modes == [("flat", None), ("nested", True)]
 
 
 def bad(outcome: Outcome) -> bool:

@@ -1,6 +1,7 @@
 """Configuration, namespaces, lists, names, errors, credentials: a defect proves each check."""
 
 import pytest
+from tests.contracts import CONTRACT
 from tests.findings import told
 from tests.kill.killing import (
     checks_of,
@@ -12,7 +13,8 @@ from tests.kill.lawful import LAWFUL, OPEN, lawful_session
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.session import Session
-from icecheck.contract import Level, load
+from icecheck.conformance.listing import test_pagination
+from icecheck.contract import Level
 from icecheck.findings.verdict import Outcome, SkipKind, Verdict
 from icecheck.judging.error_types import REQUIREMENT
 from icecheck.judging.judge import judge
@@ -32,11 +34,18 @@ MODULES = (
 )
 
 
+@pytest.fixture(autouse=True)
+def _a_dozen_is_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists are judged with a dozen objects: a thousand take most of a catalog's time, and differ
+    only for the defects of tests/laws, which are judged with them."""
+    monkeypatch.setattr(test_pagination, "_MANY", 12)
+
+
 def all_verdicts(session: Session) -> list[Verdict]:
     session.exchanges.clear()
     verdicts = [judge(check, Catalog(session, check.id)) for check in checks_of(*MODULES)]
     observed = observe(session.exchanges, session.schemas)
-    return verdicts + passive_verdicts(observed, load())
+    return verdicts + passive_verdicts(observed, CONTRACT)
 
 
 # --------------------------------------------------------------------- lawful catalogs

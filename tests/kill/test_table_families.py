@@ -4,6 +4,7 @@ import pytest
 from tests.kill.killing import (
     checks_of,
     mock_session,
+    run_check,
     words,
 )
 from tests.kill.lawful import LAWFUL, Install, lawful_session
@@ -12,6 +13,7 @@ from tests.kill.lawful_tables import LAWFUL_TABLES, forgetful, secretive
 from icecheck.client.catalog import Catalog
 from icecheck.contract import Level
 from icecheck.findings.verdict import Outcome, Verdict
+from icecheck.judging.check import Check
 from icecheck.judging.judge import judge
 from icecheck.mock_server.defects.kit.rewriting import answer_status
 
@@ -25,6 +27,12 @@ CHECKS = checks_of(
     "test_rename",
     "test_metrics",
 )
+NAME_RESOLUTION = checks_of("test_name_resolution")
+NAMES_OF_TABLES = [
+    check
+    for check in checks_of("test_alike_names", "test_roundtrip_names")
+    if "createTable" in check.operations or "table" in check.id
+]
 OF_ALL = ("one-level-namespaces", "plain-text-400", "no-endpoints-listed", "narrow-names")
 EVERY_LAWFUL = {**{name: LAWFUL[name] for name in OF_ALL}, **LAWFUL_TABLES}
 
@@ -68,3 +76,14 @@ def test_a_check_whose_arranging_fails_names_what_it_is_blocked_by() -> None:
         answer_status(mock.registries, "dropTable", 500)
         verdict = judge(twice, Catalog(session, twice.id))
     assert (verdict.outcome, verdict.blocked_by) == (Outcome.BLOCKED, ("dropTable.204",))
+
+
+def test_lost_properties_are_not_told_as_a_fault_of_name_resolution() -> None:
+    (check,) = (each for each in NAME_RESOLUTION if each.id == "whereabouts.table")
+    assert run_check(check, ["table-properties-lost"]).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize("check", NAMES_OF_TABLES, ids=lambda check: str(check.id))
+def test_a_table_that_has_lost_its_properties_is_not_told_as_another_one(check: Check) -> None:
+    verdict = run_check(check, ["table-properties-lost"])
+    assert verdict.outcome is Outcome.PASS

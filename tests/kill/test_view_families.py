@@ -3,6 +3,7 @@
 from functools import cache
 
 import pytest
+from tests.contracts import CONTRACT
 from tests.kill.killing import (
     checks_of,
     mock_session,
@@ -10,11 +11,11 @@ from tests.kill.killing import (
 )
 from tests.kill.lawful import LAWFUL, Install, lawful_session
 from tests.kill.lawful_tables import LAWFUL_TABLES
-from tests.kill.lawful_views import LAWFUL_VIEWS, OPERATIONS
+from tests.kill.lawful_views import LAWFUL_VIEWS, OPERATIONS, plain_definitions_only
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
-from icecheck.contract import load
+from icecheck.contract import Level
 from icecheck.findings.verdict import Outcome, SkipKind, Verdict
 from icecheck.judging.judge import judge
 from icecheck.judging.passive import observe, passive_verdicts
@@ -27,7 +28,7 @@ from icecheck.objects.views import (
 from icecheck.ownership.ledger import Entry
 from icecheck.replies.expect import NotOffered
 
-CHECKS = checks_of("test_views", "test_view_names", "test_view_commits")
+CHECKS = checks_of("test_views", "test_view_names", "test_view_commits", "test_view_references")
 OF_ALL = (
     "one-level-namespaces",
     "plain-text-400",
@@ -49,7 +50,7 @@ def verdicts_on(name: str) -> tuple[list[Verdict], list[str]]:
     with lawful_session(EVERY_LAWFUL[name]) as session:
         session.exchanges.clear()
         verdicts = [judge(check, Catalog(session, check.id)) for check in CHECKS]
-        verdicts += passive_verdicts(observe(session.exchanges, session.schemas), load())
+        verdicts += passive_verdicts(observe(session.exchanges, session.schemas), CONTRACT)
     return verdicts, session.residue
 
 
@@ -62,6 +63,17 @@ def test_no_check_fails_on_a_lawful_catalog(name: str) -> None:
     wrong = [v for v in verdicts if v.outcome not in {Outcome.PASS, Outcome.SKIP}]
     assert words(wrong) == []
     assert residue == []
+
+
+def test_refusing_what_no_sentence_demands_of_definitions_misses_no_must() -> None:
+    with lawful_session(plain_definitions_only) as session:
+        asked = (*CHECKS, *checks_of("test_tables", "test_roundtrip_views"))
+        verdicts = [judge(check, Catalog(session, check.id)) for check in asked]
+    wrong = {v.check: v.level for v in verdicts if v.outcome not in {Outcome.PASS, Outcome.SKIP}}
+    assert wrong == {
+        "createView.unknown-default-namespace": Level.INTEROP,
+        "createTable.field-ids-from-zero": Level.INTEROP,
+    }
 
 
 def test_a_catalog_that_claims_no_views_is_not_asked_about_them() -> None:
@@ -114,7 +126,7 @@ def test_a_view_nobody_entered_is_swept_with_its_namespace() -> None:
         catalog = Catalog(session, "sweep")
         namespace = given_namespace(catalog)
         name = catalog.new_name()
-        supported(catalog.create_view(namespace, create_view_body(name))).expect(200)
+        supported(catalog.create_view(namespace, create_view_body(name, namespace))).expect(200)
         catalog.ledger.forget(Entry("view", namespace, name), deleted=False)
         catalog.undo()
     assert session.residue == []

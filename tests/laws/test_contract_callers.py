@@ -1,64 +1,81 @@
-"""The modules that use the contract of the default version; a run uses its own version's."""
+"""Every place is told the contract that it is about; only where there is no run is one chosen."""
 
 import ast
+import json
+import subprocess
+import sys
 from pathlib import Path
+
+from tests.contracts import CONTRACT
+
+from icecheck.conformance.generated.test_generated import LISTINGS
+from icecheck.conformance.transactions import contenders
+from icecheck.contract import SPEC_VERSIONS, Action, load
+from icecheck.mock_server.protocol.served_contract import SERVED
+from icecheck.scenarios.steps import step
 
 ROOT = Path(__file__).parents[2]
 PRODUCT = ("src/icecheck", "conformance", "mock_server", "scenarios", "spark_tests", "reports")
-# Module -> the reason for the default version. The list may only get shorter.
-OF_NO_RUN = {
+# Module -> the reason for the newest version.
+CHOOSING = {
+    "src/icecheck/cli/selection.py": "the default of --spec",
+    "src/icecheck/pytest/run.py": "the default of --conformance-spec",
+    "src/icecheck/run/options.py": "the default of a run's options",
+    "src/icecheck/client/opening.py": "the default of a session's options",
+    "src/icecheck/client/doctor.py": "the default of the doctor's session",
     "src/icecheck/cli/commands/explain.py": "tells of the newest version: there is no run",
     "src/icecheck/cli/commands/list.py": "tells of the newest version: there is no run",
     "src/icecheck/cli/commands/self_test.py": "opens the runs of which it asks",
-    "src/icecheck/run/known_symptoms.py": "imports all checks: a symptom has no version",
 }
-WITHOUT_A_CONTRACT = {
-    "conformance/transactions/contenders.py": "makes moves of a race before there is a catalog",
-    "conformance/generated/test_generated.py": "declares a check for each listing",
-    "conformance/names/name_resolution.py": "holds ways of asking as data",
-    "scenarios/steps/step.py": "holds steps as data",
-    "src/icecheck/findings/finding_card.py": "prints findings that carry no version",
-    "src/icecheck/wire/credentials.py": "asks before the session has chosen a version",
-    "src/icecheck/judging/error_types.py": "holds the types of the prose as data",
-    "src/icecheck/findings/merging.py": "groups findings that carry no version",
-    "src/icecheck/findings/client_impact.py": "tells of findings that carry no version",
-}
-SERVES_ONE = "mock_server/"  # the mock serves one version, the default one
+IMPORTS_ALL = """
+import importlib, json, pkgutil, sys
+import icecheck, icecheck.contract as contract
+asking = set()
+def watched(ask):
+    def told(version):
+        asking.add(sys._getframe(1).f_globals["__name__"])
+        return ask(version)
+    return told
+contract.load, contract.contract_for = watched(contract.load), watched(contract.contract_for)
+for found in pkgutil.walk_packages(icecheck.__path__, "icecheck."):
+    if not found.name.endswith("__main__"):
+        importlib.import_module(found.name)
+print(json.dumps(sorted(asking)))
+"""
 
 
-def test_only_these_modules_ask_for_the_contract_of_no_version() -> None:
-    asking = {
+def test_only_where_there_is_no_run_is_a_version_chosen() -> None:
+    choosing = {
         str(path.relative_to(ROOT))
         for folder in PRODUCT
         for path in (ROOT / folder).rglob("*.py")
         if not any(parent.is_symlink() for parent in path.parents)
         and "src/icecheck/contract" not in str(path)
-        and _asks(ast.parse(path.read_text(encoding="utf-8")))
+        and "DEFAULT_SPEC_VERSION" in _names(ast.parse(path.read_text(encoding="utf-8")))
     }
-    found = {name for name in asking if not name.startswith(SERVES_ONE)}
-    assert found == OF_NO_RUN.keys() | WITHOUT_A_CONTRACT.keys()
+    assert choosing == CHOOSING.keys()
 
 
-def _asks(module: ast.Module) -> bool:
-    """Return whether a module calls the contract's `load` without a version, by any import."""
-    names: set[str] = set()
-    modules: set[str] = set()
-    for node in ast.walk(module):
-        if isinstance(node, ast.ImportFrom) and node.module == "icecheck.contract":
-            names |= {a.asname or a.name for a in node.names if a.name == "load"}
-        if isinstance(node, ast.ImportFrom) and node.module == "icecheck":
-            modules |= {a.asname or a.name for a in node.names if a.name == "contract"}
-    for node in ast.walk(module):
-        if not isinstance(node, ast.Call) or node.args or node.keywords:
-            continue
-        called = node.func
-        if isinstance(called, ast.Name) and called.id in names:
-            return True
-        if (
-            isinstance(called, ast.Attribute)
-            and called.attr == "load"
-            and isinstance(called.value, ast.Name)
-            and called.value.id in modules
-        ):
-            return True
-    return False
+def _names(module: ast.Module) -> set[str]:
+    return {node.id for node in ast.walk(module) if isinstance(node, ast.Name)}
+
+
+def test_no_module_binds_a_contract_when_it_is_imported_but_the_mocks_one() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTS_ALL], capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout.splitlines()[-1]) == [
+        "icecheck.mock_server.protocol.served_contract"
+    ]
+
+
+def test_the_mock_serves_the_version_that_the_tests_are_about() -> None:
+    assert SERVED == CONTRACT
+
+
+def test_operations_that_are_named_per_object_are_those_of_every_version() -> None:
+    for contract in map(load, SPEC_VERSIONS):
+        assert {*contract.by_object(Action.LIST).values()} >= {*LISTINGS}
+        assert contract.by_object(Action.LOAD).items() >= contenders._LOADS.items()
+        assert contract.by_object(Action.DROP).items() >= step._DROPS.items()
+        assert contract.by_object(Action.RENAME).items() >= step._RENAMES.items()

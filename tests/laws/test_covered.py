@@ -2,15 +2,14 @@
 
 from collections.abc import Collection, Mapping
 
+from tests.contracts import CONTRACT
 from tests.laws.golden import expect_debts
 
-from icecheck.contract import Requirement, load
+from icecheck.contract import Requirement
 from icecheck.findings.verdict import Group
 from icecheck.judging.passive import Observed, passive_checks, passive_verdicts
 from icecheck.mock_server.operations.served import default_registries
 from icecheck.run.collect import collect
-
-CONTRACT = load()
 
 
 def proven() -> Mapping[str, list[str]]:
@@ -19,7 +18,7 @@ def proven() -> Mapping[str, list[str]]:
     A passive check of a body does not count: it judges answers to other checks' requests.
     """
     proving: dict[str, list[str]] = {}
-    for check in collect(Group, load(), disruptive=True):
+    for check in collect(Group, CONTRACT, disruptive=True):
         for requirement in check.proves:
             proving.setdefault(requirement, []).append(check.id)
     wire = [c for c in passive_checks(CONTRACT) if not c.startswith("schema.")]

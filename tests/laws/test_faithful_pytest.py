@@ -1,24 +1,29 @@
 """Law 1 under pytest: by path and by name, alone and with xdist, the verdicts are the same."""
 
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from tests.kill.killing import SECOND
+from tests.contracts import CONTRACT
+from tests.kill.killing import ISOLATIONS, SECOND
 from tests.laws.test_faithful import (
     CREDENTIAL,
+    GROUPS,
     PARENT,
     WAREHOUSE,
     faithful,
     left_on,
-    plain_run,
     target,
 )
+from tests.shares import share
 
+from icecheck.judging.check import Check
 from icecheck.mock_server import MockCatalog
+from icecheck.run.collect import collect
 
 ROOT = Path(__file__).parents[2]
 BY_PATH = ("conformance", "scenarios")
@@ -32,6 +37,25 @@ def running() -> Iterator[MockCatalog]:
         yield mock
 
 
+CHOOSING = """
+import json, pathlib
+
+WANTED = set(json.loads(pathlib.Path(__file__).with_suffix(".json").read_text()))
+
+def pytest_collection_modifyitems(items):
+    items[:] = [i for i in items if f"{i.function.__module__} {i.function.__name__}" in WANTED]
+"""
+
+
+def choose(checks: Iterable[Check], folder: Path) -> dict[str, str]:
+    """Write a plugin that leaves only these checks; return the environment that finds it."""
+    names = [f"{check.function.__module__} {check.function.__name__}" for check in checks]
+    (folder / "choosing.py").write_text(CHOOSING, encoding="utf-8")
+    (folder / "choosing.json").write_text(json.dumps(names), encoding="utf-8")
+    return os.environ | {"PYTHONPATH": f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+
+
+@pytest.mark.usefixtures("other_plugins")
 @pytest.mark.parametrize(
     ("isolation", "where", "how"),
     [
@@ -42,10 +66,17 @@ def running() -> Iterator[MockCatalog]:
     ids=["two-workers", "random-order", "both-under-a-parent"],
 )
 def test_pytest_gives_the_verdicts_of_the_direct_runner(
-    running: MockCatalog, tmp_path: Path, isolation: str, where: tuple[str, ...], how: tuple[str]
+    running: MockCatalog,
+    tmp_path: Path,
+    plain: Mapping[str, str],
+    isolation: str,
+    where: tuple[str, ...],
+    how: tuple[str],
 ) -> None:
     reached = target(running, isolation, running.uri)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *how, *where]
+    checks = share(collect(GROUPS, CONTRACT), ISOLATIONS.index(isolation), 6)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "choosing"]
+    command += [*how, *where]
     command += ["--catalog-url", reached.url, "--catalog-warehouse", WAREHOUSE]
     command += ["--catalog-credential", CREDENTIAL, "--conformance-run-id", "law"]
     command += ["--catalog-second-credential", str(SECOND.credential)]
@@ -55,6 +86,7 @@ def test_pytest_gives_the_verdicts_of_the_direct_runner(
     done = subprocess.run(
         command,
         cwd=ROOT if where is BY_PATH else tmp_path,
+        env=choose(checks, tmp_path),
         capture_output=True,
         text=True,
         timeout=SECONDS_MAX,
@@ -62,7 +94,9 @@ def test_pytest_gives_the_verdicts_of_the_direct_runner(
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
     report = json.loads((tmp_path / "report" / "run.json").read_text(encoding="utf-8"))
-    assert verdicts_in(report) == plain_run()
+    found = verdicts_in(report)
+    assert {check.id for check in checks} <= found.keys()
+    assert found == {check: outcome for check, outcome in plain.items() if check in found}
     assert report["safety"]["residue"] == []
     assert left_on(running) == []
 

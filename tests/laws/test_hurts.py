@@ -1,8 +1,8 @@
 """Every finding names the clients that it affects, or says that none is known."""
 
+from tests.contracts import CONTRACT
 from tests.findings import a_finding
 
-from icecheck.contract import load
 from icecheck.findings.finding_card import card_of
 from icecheck.findings.verdict import Group, Outcome, Verdict
 from icecheck.judging.passive import Observed, passive_checks, passive_verdicts
@@ -14,11 +14,11 @@ FINDING = a_finding("status", "404", "200")
 
 def verdicts() -> list[Verdict]:
     """Return a failure of every existing check, the passive ones included."""
-    contract = load()
+    contract = CONTRACT
     asked = [
         Verdict(c.id, c.title, c.group, c.level, c.proves, c.operations, c.profile, Outcome.FAIL,
                 findings=(FINDING,))
-        for c in collect(tuple(Group), load(), disruptive=True)
+        for c in collect(tuple(Group), CONTRACT, disruptive=True)
     ]  # fmt: skip
     seen = {check: Observed(1, {(): FINDING}) for check in passive_checks(contract)}
     return asked + passive_verdicts(seen, contract)
@@ -28,11 +28,15 @@ def test_every_card_says_who_is_hurt() -> None:
     silent = [
         v.check
         for v in verdicts()
-        if not [line for line in card_of(v).splitlines() if line.strip().startswith("hurts ")]
+        if not [
+            line for line in card_of(v, CONTRACT).splitlines() if line.strip().startswith("hurts ")
+        ]
     ]
     assert silent == []
 
 
 def test_every_requirement_names_a_client_or_says_that_none_is_known() -> None:
-    silent = [r.id for r in load().requirements.values() if r.hurts != NOBODY and len(r.hurts) < 10]
+    silent = [
+        r.id for r in CONTRACT.requirements.values() if r.hurts != NOBODY and len(r.hurts) < 10
+    ]
     assert silent == []

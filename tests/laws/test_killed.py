@@ -5,10 +5,10 @@ from functools import cache
 from importlib.resources import files
 
 import pytest
+from tests.contracts import CONTRACT
 from tests.laws.golden import expect_debts, expect_golden, expect_part, key_of, reviewed, updating
 from tools.kills import proven_by
 
-from icecheck.contract import load
 from icecheck.findings.verdict import Group, Outcome
 from icecheck.judging.check import Check
 from icecheck.mock_server.defects import Defect, defects
@@ -28,7 +28,7 @@ PART_MAX = 60
 
 @cache
 def checks() -> tuple[Check, ...]:
-    return collect(GROUPS, load(), disruptive=True)
+    return collect(GROUPS, CONTRACT, disruptive=True)
 
 
 def families() -> dict[str, list[Defect]]:
@@ -56,7 +56,7 @@ def matrix() -> dict[str, list[str]]:
 
 
 def test_every_defect_breaks_a_requirement_of_the_register() -> None:
-    register = load().requirements
+    register = CONTRACT.requirements
     assert [d.name for d in defects().values() if d.breaks not in register] == []
 
 
@@ -70,7 +70,7 @@ def test_the_defects_of_a_family_are_caught_by_what_was_reviewed(family: str) ->
     lines, wrong = [], []
     for defect in families()[family]:
         failed = kills(defect, checks())
-        if missed := misses(defect, failed, load()):
+        if missed := misses(defect, failed, CONTRACT):
             wrong.append(f"{defect.name}: {missed}")
         lines.append(f"{defect.name} | {defect.breaks} | {' '.join(v.check for v in failed)}")
     expect_part(MATRIX, [defect.name for defect in families()[family]], lines)
@@ -84,7 +84,7 @@ def test_the_kill_matrix_is_about_the_defects_that_there_are() -> None:
 
 
 def test_every_check_is_failed_by_a_defect() -> None:
-    due = {check.id for check in collect(tuple(Group), load(), disruptive=True)}
+    due = {check.id for check in collect(tuple(Group), CONTRACT, disruptive=True)}
     failed = {check_id for found in matrix().values() for check_id in found}
     expect_debts("unkilled", due - failed)
 

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
+from tests.contracts import CONTRACT
 from tests.kill.killing import mock_session
 
 from icecheck.client.catalog import Catalog
-from icecheck.contract import Response, load
+from icecheck.contract import Response
 from icecheck.findings.verdict import Group, Outcome, Verdict
 from icecheck.judging.judge import judge
 from icecheck.judging.passive import observe, passive_verdicts
@@ -20,6 +21,9 @@ from icecheck.wire.exchange import Exchange
 OPEN_TYPE = re.compile(rb'"type":"(long|string|int|sql)"')
 """Types of columns and of a view's representations: the document lists them in prose only."""
 
+ODD_TEXT = (b"NaN", b"1e999", b'{"b":1,"b":1}')
+"""JSON values that RFC 8259 forbids, or advises against."""
+
 ALIKE_MAX = 4
 """The number of answers of one operation and status that are spoiled: they differ little."""
 
@@ -28,7 +32,7 @@ def answers() -> list[Exchange]:
     """Return the faithful mock's answers to the checks."""
     with mock_session() as (_, session):
         session.exchanges.clear()
-        for check in collect((Group.CHECKS,), load()):
+        for check in collect((Group.CHECKS,), CONTRACT):
             judge(check, Catalog(session, check.id))
         return list(session.exchanges)
 
@@ -39,7 +43,10 @@ def spoiled(exchange: Exchange) -> Iterator[Exchange]:
         yield replace(exchange, response_body=b"{}")
     if not exchange.claims_json:
         return
-    body = json.loads(exchange.response_body)
+    text = exchange.response_body
+    for each in (b"\xef\xbb\xbf" + text, *(b'{"a":%b,' % a + text[1:] for a in ODD_TEXT)):
+        yield replace(exchange, response_body=each)
+    body = json.loads(text)
     wrong = [[], *({k: v for k, v in body.items() if k != member} for member in body)]
     if isinstance(error := body.get("error"), dict):
         wrong.append({"error": error | {"code": error["code"] + 1}})
@@ -56,13 +63,13 @@ def spoiled(exchange: Exchange) -> Iterator[Exchange]:
 
 
 def verdicts(exchanges: list[Exchange]) -> list[Verdict]:
-    return passive_verdicts(observe(exchanges, schema_judge()), load())
+    return passive_verdicts(observe(exchanges, schema_judge(CONTRACT)), CONTRACT)
 
 
 def shapeless(sample: Exchange, row: Response) -> Iterator[Exchange]:
     """Yield answers of a documented status with a JSON content type and undocumented bodies."""
     status = int(row.status.replace("XX", "99"))
-    method = load().operations[row.operation_id].method
+    method = CONTRACT.operations[row.operation_id].method
     answer = replace(sample, operation=row.operation_id, method=method, status=status)
     for body in (b"[]", b"not JSON"):
         yield replace(answer, response_body=body)
@@ -71,7 +78,7 @@ def shapeless(sample: Exchange, row: Response) -> Iterator[Exchange]:
 def test_every_passive_check_of_a_body_can_fail_whether_or_not_the_mock_answers_so() -> None:
     with mock_session() as (_, session):
         (sample, *_) = [e for e in session.exchanges if e.claims_json]
-    contract = load()
+    contract = CONTRACT
     rows = [row for row in contract.documented_responses if row.has_body]
     judged = [row for row in rows if contract.operations[row.operation_id].method != "HEAD"]
     assert len(judged) > 200

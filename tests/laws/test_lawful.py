@@ -1,13 +1,17 @@
 """The reverse of law 1: a catalog that breaks no rule is not at fault, however unlike the mock."""
 
+from collections.abc import Iterable
+
 import pytest
+from tests.contracts import CONTRACT
 from tests.kill.killing import words
 from tests.kill.lawful import LAWFUL, lawful_session
 from tests.kill.lawful_tables import LAWFUL_TABLES
+from tests.shares import share
 
 from icecheck.client.catalog import Catalog
-from icecheck.contract import load
 from icecheck.findings.verdict import Group, Outcome, Verdict
+from icecheck.judging.check import Check
 from icecheck.judging.judge import judge
 from icecheck.judging.passive import observe, passive_verdicts
 from icecheck.mock_server.core.context import Registries
@@ -41,18 +45,20 @@ def install(names: tuple[str, ...], registries: Registries) -> None:
         EVERY[name](registries)
 
 
-def verdicts_on(names: tuple[str, ...]) -> tuple[list[Verdict], list[str]]:
+def verdicts_on(names: tuple[str, ...], checks: Iterable[Check]) -> tuple[list[Verdict], list[str]]:
     """Return the verdicts on such a catalog, and its residue."""
     with lawful_session(lambda registries: install(names, registries)) as session:
         session.exchanges.clear()
-        verdicts = [judge(check, Catalog(session, check.id)) for check in collect(GROUPS, load())]
-        verdicts += passive_verdicts(observe(session.exchanges, session.schemas), load())
+        verdicts = [judge(check, Catalog(session, check.id)) for check in checks]
+        verdicts += passive_verdicts(observe(session.exchanges, session.schemas), CONTRACT)
     return verdicts, session.residue
 
 
 @pytest.mark.parametrize("catalog", CATALOGS)
 def test_a_lawful_catalog_is_not_blamed(catalog: str) -> None:
-    verdicts, residue = verdicts_on(CATALOGS[catalog])
+    # Three of the catalogs serve nearly everything: there each generated check has its turn once.
+    checks = share(collect(GROUPS, CONTRACT), [*CATALOGS].index(catalog), 3)
+    verdicts, residue = verdicts_on(CATALOGS[catalog], checks)
     wrong = [v for v in verdicts if v.outcome not in {Outcome.PASS, Outcome.SKIP}]
     assert words(wrong) == []
     assert residue == []

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import pytest
 from tests.access.gateway import Sent, gateway
+from tests.contracts import CONTRACT
 from tests.kill.killing import MODULES
 from tests.laws.test_faithful import CREDENTIAL, WAREHOUSE, faithful
 
-from icecheck.contract import load
 from icecheck.findings.verdict import Group
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Outcome
@@ -158,7 +158,7 @@ CASES = {
 def by_command_line(case: Case, *, fail_fast: bool = False) -> Document:
     """Return the report of the runner of the command line, in this process."""
     modules = {MODULES[name] for name in case.modules}
-    chosen = [c for c in collect(tuple(Group), load()) if c.function.__module__ in modules]
+    chosen = [c for c in collect(tuple(Group), CONTRACT) if c.function.__module__ in modules]
     with case.serve() as url:
         options = RunOptions(
             Target(url, warehouse=WAREHOUSE, credential=CREDENTIAL),
@@ -245,6 +245,7 @@ def test_the_command_line_and_pytest_say_the_same(name: str, tmp_path: Path) -> 
     assert differences(expected, found) == {}
 
 
+@pytest.mark.usefixtures("other_plugins")
 @pytest.mark.parametrize("how", [("-n", "2"), ("-p", "randomly", "-n", "1")], ids=" ".join)
 def test_workers_and_their_order_change_nothing_but_names_and_probes(
     how: tuple[str, ...], tmp_path: Path

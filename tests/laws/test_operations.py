@@ -5,20 +5,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import pytest
+from tests.contracts import CONTRACT
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
 from icecheck.conformance.generated import test_generated
 from icecheck.conformance.kit.every_route import own_objects, reads, writes
 from icecheck.conformance.names import freed_names
-from icecheck.conformance.names import name_resolution as whereabouts
 from icecheck.conformance.security import guarded_routes
-from icecheck.contract import Action, Changes, Object, Operation, Place, Ref, UnknownRef, load
+from icecheck.contract import Action, Changes, Object, Operation, Place, Ref, UnknownRef
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.operations.registry import registered
+from icecheck.objects.requests_by_name import ENDING, FINDING
 from icecheck.targets.target import Target
-
-CONTRACT = load()
 
 TOKEN = frozenset({"getToken"})
 """Its request is a form without credentials; it has checks of its own (test_oauth2)."""
@@ -54,7 +53,7 @@ def _lacking(operation: Operation) -> Iterator[str]:
     if facts.creates is not None and id_ not in freed_names.TAKINGS:
         yield "no way to take a name by it in conformance/names/freed_names.py"
     if _finds_a_name(operation) and id_ not in _asked_by_name(facts.object):
-        yield "no question in conformance/names/name_resolution.py"
+        yield "no request in src/icecheck/objects/requests_by_name.py"
 
 
 def _finds_a_name(operation: Operation) -> bool:
@@ -68,8 +67,7 @@ def _finds_a_name(operation: Operation) -> bool:
 
 
 def _asked_by_name(kind: Object) -> set[str]:
-    asked = whereabouts.TABLES if kind is Object.TABLE else whereabouts.VIEWS
-    return {*asked.finding, *asked.ending}
+    return {*FINDING[kind.value], *ENDING[kind.value]}
 
 
 def test_every_operation_has_all_that_is_there_for_operations() -> None:
@@ -84,7 +82,7 @@ def test_a_new_operation_is_told_everything_it_lacks_at_once() -> None:
                   "test_generated"):  # fmt: skip
         assert told.count(place) == 2
     assert "adoptTable: no way" in told
-    assert "unregisterView: no question" in told
+    assert "unregisterView: no request in src/icecheck/objects" in told
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Law 3 for witnesses: a required check that no other catalog passes has a recorded reason."""
 
+from tests.contracts import CONTRACT
 from tests.laws.golden import expect_golden
 from tests.reference.unwitnessed import (
     FILE,
@@ -10,7 +11,7 @@ from tests.reference.unwitnessed import (
 )
 
 from icecheck.cli.listings.catalogue import check_rows
-from icecheck.contract import Level, load
+from icecheck.contract import Level
 from icecheck.contract.witnesses import is_unwitnessed, reasons_without_witness
 
 NEWER_MAX = 12
@@ -25,7 +26,7 @@ def test_the_reasons_are_those_of_the_records() -> None:
 
 
 def test_a_required_check_has_a_witness_or_a_reason_and_never_both() -> None:
-    rows = check_rows(load())
+    rows = check_rows(CONTRACT)
     bare = {row.id for row in rows if is_unwitnessed(row.id, Level(row.level))}
     assert bare == {*reasons_without_witness()}
     assert [check for check, phrases in reasons_without_witness().items() if not all(phrases)] == []

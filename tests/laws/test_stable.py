@@ -2,21 +2,19 @@
 
 from pathlib import Path
 
+from tests.contracts import CONTRACT
 from tests.laws.golden import expect_golden
 
 from icecheck.cli.listings.requirements_page import requirements_page
-from icecheck.contract import load
 from icecheck.findings.verdict import Group
 from icecheck.judging.passive import Observed, passive_checks, passive_verdicts
 from icecheck.run.collect import collect
-
-CONTRACT = load()
 
 
 def test_ids_levels_profiles_requirements_and_titles_are_as_reviewed() -> None:
     rows = [
         (c.id, c.group, c.level, c.profile, " ".join(c.proves), " ".join(c.needs), c.title)
-        for c in collect(Group, load(), disruptive=True)
+        for c in collect(Group, CONTRACT, disruptive=True)
     ]
     seen = {check: Observed(seen=1) for check in passive_checks(CONTRACT)}
     rows += [
@@ -27,7 +25,7 @@ def test_ids_levels_profiles_requirements_and_titles_are_as_reviewed() -> None:
 
 
 def test_no_two_checks_share_an_id_or_a_title() -> None:
-    checks = collect(Group, load(), disruptive=True)
+    checks = collect(Group, CONTRACT, disruptive=True)
     ids = [*(c.id for c in checks), *passive_checks(CONTRACT)]
     assert len(ids) == len(set(ids))
     of_title: dict[tuple[str, ...], list[str]] = {}
@@ -37,10 +35,10 @@ def test_no_two_checks_share_an_id_or_a_title() -> None:
 
 
 def test_a_title_is_one_sentence() -> None:
-    titles = [c.title for c in collect(Group, load(), disruptive=True)]
+    titles = [c.title for c in collect(Group, CONTRACT, disruptive=True)]
     assert [t for t in titles if len(t) > 120 or not t[0].isalnum() or t.endswith(".")] == []
 
 
 def test_the_page_of_requirements_is_in_step_with_the_register() -> None:
-    page = requirements_page(load()).splitlines()
+    page = requirements_page(CONTRACT).splitlines()
     expect_golden("requirements.md", page, Path(__file__).parents[2] / "docs")

@@ -1,8 +1,8 @@
 """The assertions of a commit: each both ways, and what an absent table means to them."""
 
 import pytest
+from tests.contracts import CONTRACT
 
-from icecheck.contract import load
 from icecheck.mock_server.commits.assertions import ASSERTIONS, AssertCreate, AssertTableUUID
 
 UUID = "11111111-2222-4333-8444-555555555555"
@@ -112,7 +112,7 @@ def test_an_absent_table_satisfies_assert_create_only(refused):
 
 
 def test_every_assertion_is_registered_under_its_type():
-    assert set(ASSERTIONS) == set(load().table_assertions)
+    assert set(ASSERTIONS) == set(CONTRACT.table_assertions)
     assert set(ASSERTIONS) == {each["type"] for each in HOLDING} | {"assert-create"}
     for name, assertion in ASSERTIONS.items():
         assert assertion.__struct_config__.tag == name

@@ -8,8 +8,8 @@ from typing import get_args
 import msgspec
 import pytest
 from msgspec import structs
+from tests.contracts import CONTRACT
 
-from icecheck.contract import load
 from icecheck.mock_server import updates
 from icecheck.mock_server.commits.assertions import ASSERTIONS
 from icecheck.mock_server.commits.commit import (
@@ -36,7 +36,7 @@ def set_location(location):
 
 
 def test_every_table_update_is_registered_under_its_action():
-    assert set(UPDATES) == set(load().table_updates)
+    assert set(UPDATES) == set(CONTRACT.table_updates)
     for name, update in UPDATES.items():
         assert update.__struct_config__.tag == name
         assert update.__doc__

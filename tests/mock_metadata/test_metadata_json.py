@@ -6,8 +6,8 @@ import jsonschema_rs
 import msgspec
 import pytest
 from pyiceberg.table.metadata import TableMetadataUtil
+from tests.contracts import CONTRACT
 
-from icecheck.contract import load
 from icecheck.mock_server.metadata.encoding import (
     decode,
     encode,
@@ -168,7 +168,7 @@ def test_a_full_table_is_read_back(full_table):
 
 
 def test_what_is_written_satisfies_the_contract(full_table):
-    document = load().corrected()
+    document = CONTRACT.corrected()
     schema = {"$ref": "#/components/schemas/TableMetadata", "components": document["components"]}
     assert list(jsonschema_rs.validator_for(schema).iter_errors(to_builtins(full_table))) == []
 

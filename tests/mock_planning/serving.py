@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from tests.contracts import CONTRACT
 
-from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.planning.filters.expressions import (
     Combined,
@@ -43,12 +43,12 @@ def plan(http: httpx.Client, table: str, body: dict[str, Any] | None = None) -> 
 def checked(operation_id: str, answer: httpx.Response) -> Any:
     """The body of an answer; it must be documented, and valid against the corrected contract."""
     status = str(answer.status_code)
-    assert status in load().operations[operation_id].responses
+    assert status in CONTRACT.operations[operation_id].responses
     if answer.status_code == 204:
         assert answer.content == b""
         return None
     body = answer.json()
-    found = schema_judge().response_problems(operation_id, status, body)
+    found = schema_judge(CONTRACT).response_problems(operation_id, status, body)
     # The document has no null among the values of a partition; the format and Java have.
     assert [each for each in found if not _is_null_partition(body, each.pointer)] == []
     if answer.status_code >= 400:

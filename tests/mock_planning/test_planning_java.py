@@ -52,7 +52,7 @@ VERSIONS = (1, 2, 3)
 
 
 @dataclass
-class World:
+class PlanningSetup:
     mock: MockCatalog
     http: httpx.Client
     root: Path
@@ -66,16 +66,16 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def setup(
+    tmp_path_factory: pytest.TempPathFactory, workbench: SparkWorkbench
+) -> Iterator[PlanningSetup]:
     root = tmp_path_factory.mktemp("java")
     mock = planning_server(root)
-    with (
-        SparkWorkbench.start() as workbench,
-        httpx.Client(transport=mock.httpx_transport(), base_url="http://mock/v1/wh") as http,
-    ):
+    transport = mock.httpx_transport()
+    with httpx.Client(transport=transport, base_url="http://mock/v1/wh") as http:
         assert http.get("http://mock/v1/config?warehouse=wh").status_code == 200
         assert http.post("/namespaces", json={"namespace": ["ns"]}).status_code == 200
-        made = World(mock, http, root, JavaPlanning(workbench), workbench, {}, {})
+        made = PlanningSetup(mock, http, root, JavaPlanning(workbench), workbench, {}, {})
         for seed, (spec, version) in enumerate((s, v) for s in JAVA_SPECS for v in VERSIONS):
             table = made.make(f"{spec}_{version}", spec, version)
             described = files_of(spec, seed, with_all_metrics=True)
@@ -94,8 +94,10 @@ def without_negative_zero(file: File) -> File:
     return file
 
 
-def ours(world: World, table: Handmade, body: dict[str, Any] | None = None) -> dict[str, Any]:
-    tasks = all_tasks(world.http, table.name, body)
+def ours(
+    setup: PlanningSetup, table: Handmade, body: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    tasks = all_tasks(setup.http, table.name, body)
     return {task["data-file"]["file-path"]: task for task in tasks}
 
 
@@ -135,7 +137,7 @@ def short(value: Any) -> Any:
     return value.replace(".000000", "") if isinstance(value, str) else value
 
 
-def test_files_and_residuals_are_those_that_java_finds(world: World) -> None:
+def test_files_and_residuals_are_those_that_java_finds(setup: PlanningSetup) -> None:
     """Java answers a negated test of a null partition value with true; then rows decide."""
     files = differing = 0
 
@@ -146,19 +148,19 @@ def test_files_and_residuals_are_those_that_java_finds(world: World) -> None:
         filters(
             predicates(COLUMNS).filter(open_to_all).filter(lambda each: "-0.0" not in str(each))
         ),
-        st.sampled_from(sorted(world.tables)),
+        st.sampled_from(sorted(setup.tables)),
     )
     def compare(filter_: Any, name: str) -> None:
         nonlocal files, differing
-        table = world.tables[name]
-        java = world.java.plan(table.metadata_location(), filter_)
-        found = ours(world, table, {"filter": filter_})
+        table = setup.tables[name]
+        java = setup.java.plan(table.metadata_location(), filter_)
+        found = ours(setup, table, {"filter": filter_})
         assert_same_files(found, java)
         files += len(found)
         for path, task in found.items():
             if not same_residual(task, java[path]):
                 differing += 1
-                for row in world.rows[name][path]:
+                for row in setup.rows[name][path]:
                     assert matches(task["residual-filter"], row) == matches(filter_, row)
 
     compare()
@@ -166,14 +168,16 @@ def test_files_and_residuals_are_those_that_java_finds(world: World) -> None:
     assert differing < files / 50
 
 
-def test_everything_is_found_without_a_filter(world: World) -> None:
-    for table in world.tables.values():
-        assert_equal(ours(world, table), world.java.plan(table.metadata_location()))
+def test_everything_is_found_without_a_filter(setup: PlanningSetup) -> None:
+    for table in setup.tables.values():
+        assert_equal(ours(setup, table), setup.java.plan(table.metadata_location()))
 
 
-def test_one_snapshot_and_the_appends_between_two_are_those_that_java_finds(world: World) -> None:
+def test_one_snapshot_and_the_appends_between_two_are_those_that_java_finds(
+    setup: PlanningSetup,
+) -> None:
     for version in VERSIONS:
-        table = world.make(f"history_{version}", "identities", version)
+        table = setup.make(f"history_{version}", "identities", version)
         ids: list[int] = []
         for number, operation in enumerate(["append", "append", "overwrite", "append", "append"]):
             files = [
@@ -184,15 +188,15 @@ def test_one_snapshot_and_the_appends_between_two_are_those_that_java_finds(worl
         where = table.metadata_location()
         for snapshot_id in ids:
             body = {"snapshot-id": snapshot_id}
-            assert_equal(ours(world, table, body), world.java.plan(where, None, snapshot_id))
+            assert_equal(ours(setup, table, body), setup.java.plan(where, None, snapshot_id))
         for start, end in ((0, 1), (0, 4), (1, 3), (2, 4)):
             body = {"start-snapshot-id": ids[start], "end-snapshot-id": ids[end]}
-            java = world.java.appends(where, ids[start], ids[end])
-            assert_equal(ours(world, table, body), java)
+            java = setup.java.appends(where, ids[start], ids[end])
+            assert_equal(ours(setup, table, body), java)
 
 
-def test_a_version_1_snapshot_may_name_its_manifests_itself(world: World) -> None:
-    table = world.make("listless", "identities", 1)
+def test_a_version_1_snapshot_may_name_its_manifests_itself(setup: PlanningSetup) -> None:
+    table = setup.make("listless", "identities", 1)
     for number in range(2):
         files = [
             File(f"file:///l/{number}-{at}.parquet", (row["number"], row["flag"]))
@@ -200,13 +204,13 @@ def test_a_version_1_snapshot_may_name_its_manifests_itself(world: World) -> Non
         ]
         table.commit(Manifest(files, logical_types=False), v1_list=True)
     filter_ = {"type": "gt", "term": "number", "value": 1}
-    java = world.java.plan(table.metadata_location(), filter_)
+    java = setup.java.plan(table.metadata_location(), filter_)
     assert 0 < len(java) < 10
-    assert_equal(ours(world, table, {"filter": filter_}), java)
+    assert_equal(ours(setup, table, {"filter": filter_}), java)
 
 
-def test_row_ids_are_inherited_as_java_does(world: World) -> None:
-    table = world.make("row_ids", "none", 3)
+def test_row_ids_are_inherited_as_java_does(setup: PlanningSetup) -> None:
+    table = setup.make("row_ids", "none", 3)
     names = iter(range(100))
 
     def file(**others: Any) -> File:
@@ -216,7 +220,7 @@ def test_row_ids_are_inherited_as_java_does(world: World) -> None:
     moved = [file(status=0, sequence_number=1, snapshot_id=1001, first_row_id=7, records=3)]
     moved += [file(status=2, sequence_number=1, snapshot_id=1001, records=5), file(records=2)]
     table.commit(Manifest([*moved, file(records=4)]), Manifest([file()]))
-    found, java = ours(world, table), world.java.plan(table.metadata_location())
+    found, java = ours(setup, table), setup.java.plan(table.metadata_location())
     assert_equal(found, java)
     ids = {Path(path).stem: task["data-file"]["first-row-id"] for path, task in found.items()}
     assert ids == {"0": 0, "1": 7, "2": 10, "3": 7, "5": 20, "6": 22, "7": 29}
@@ -262,23 +266,23 @@ def commits_with_deletes(table: Handmade, spec: str, lot: random.Random) -> None
 @pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.parametrize("spec", ["none", "identities", "buckets", "calendar"])
 def test_the_deletes_of_each_file_are_those_that_java_finds(
-    world: World, spec: str, version: int
+    setup: PlanningSetup, spec: str, version: int
 ) -> None:
     lot = random.Random(f"{spec}{version}")  # noqa: S311
-    table = world.make(f"deletes_{spec}_{version}", spec, version)
+    table = setup.make(f"deletes_{spec}_{version}", spec, version)
     commits_with_deletes(table, spec, lot)
     where = table.metadata_location()
-    java = world.java.plan(where)
+    java = setup.java.plan(where)
     assert sum(len(task.get("delete-files", ())) for task in java.values()) > 5
-    assert_equal(ours(world, table), java)
+    assert_equal(ours(setup, table), java)
     for column, value in (("id", 3), ("number", 2), ("word", "ab"), ("day", "1970-01-31")):
         for operation in ("lt", "gt-eq", "eq"):
             filter_ = {"type": operation, "term": column, "value": value}
-            assert_equal(ours(world, table, {"filter": filter_}), world.java.plan(where, filter_))
+            assert_equal(ours(setup, table, {"filter": filter_}), setup.java.plan(where, filter_))
 
 
-def test_global_equality_deletes_reach_the_files_of_every_spec(world: World) -> None:
-    table = world.make("evolved", "none", 2)
+def test_global_equality_deletes_reach_the_files_of_every_spec(setup: PlanningSetup) -> None:
+    table = setup.make("evolved", "none", 2)
     table.commit(Manifest([File("file:///e/a.parquet")]))
     table.update(
         {"action": "add-spec", "spec": {"spec-id": 1, "fields": spec_fields("identities")}},
@@ -294,8 +298,8 @@ def test_global_equality_deletes_reach_the_files_of_every_spec(world: World) -> 
         Manifest([everywhere], deletes=True),
         operation="delete",
     )
-    found = ours(world, table)
-    java = world.java.deletes(table.metadata_location())
+    found = ours(setup, table)
+    java = setup.java.deletes(table.metadata_location())
     assert {
         path: sorted(each["file-path"] for each in task["deletes"]) for path, task in found.items()
     } == java
@@ -318,20 +322,20 @@ STATEMENTS = (
 @pytest.mark.parametrize("version", [2, 3])
 @pytest.mark.parametrize("granularity", ["file", "partition"])
 def test_tables_that_spark_wrote_are_planned_as_java_does(
-    world: World, version: int, granularity: str
+    setup: PlanningSetup, version: int, granularity: str
 ) -> None:
-    if world.mock._server is None:
-        world.mock.start()
+    if setup.mock._server is None:
+        setup.mock.start()
     name = f"spark_{version}_{granularity}"
-    session = world.workbench.catalog_session(
+    session = setup.workbench.catalog_session(
         "wh",
-        {"type": "rest", "uri": world.mock.uri, "warehouse": "wh", "cache-enabled": "false"},
+        {"type": "rest", "uri": setup.mock.uri, "warehouse": "wh", "cache-enabled": "false"},
     )
     for statement in STATEMENTS:
         session.sql(
             statement.format(table=f"wh.ns.{name}", version=version, granularity=granularity)
         )
-    table = Handmade(world.http, world.root, name, version)
+    table = Handmade(setup.http, setup.root, name, version)
     where = table.metadata_location()
     for filter_ in (
         None,
@@ -341,10 +345,10 @@ def test_tables_that_spark_wrote_are_planned_as_java_does(
         {"type": "in", "term": "id", "values": [3, 104]},
         {"type": "eq", "term": "word", "value": "y"},
     ):
-        java = world.java.plan(where, filter_)
+        java = setup.java.plan(where, filter_)
         assert java
         body = {} if filter_ is None else {"filter": filter_}
-        found = ours(world, table, body)
+        found = ours(setup, table, body)
         if version == 2 and granularity == "partition":
             # Java 1.10 takes position deletes for all files of a partition; their bounds say less.
             for path, task in java.items():

@@ -47,7 +47,7 @@ FILTERS = filters(
 
 
 @dataclass
-class World:
+class PlanningSetup:
     mock: MockCatalog
     http: httpx.Client
     catalog: RestCatalog
@@ -56,14 +56,14 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def setup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlanningSetup]:
     root = tmp_path_factory.mktemp("pyiceberg")
     mock = planning_server(root, PlanningSettings(files_per_task=7))
     catalog = mock.pyiceberg("wh", in_process=True)
     catalog.create_namespace("ns")
     transport = mock.httpx_transport()
     with httpx.Client(transport=transport, base_url="http://mock/v1/wh") as http:
-        made = World(mock, http, catalog, root, {})
+        made = PlanningSetup(mock, http, catalog, root, {})
         for version in (1, 2):
             for seed, spec in enumerate(SPECS):
                 made.tables[f"{spec}_{version}"] = handmade(made, spec, version, seed)
@@ -72,17 +72,19 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield made
 
 
-def handmade(world: World, spec: str, version: int, seed: int) -> Table:
+def handmade(setup: PlanningSetup, spec: str, version: int, seed: int) -> Table:
     table = make_table(
-        world.http, world.root, f"{spec}_{version}", SCHEMA, spec_fields(spec), version
+        setup.http, setup.root, f"{spec}_{version}", SCHEMA, spec_fields(spec), version
     )
     files = [file for file, _ in files_of(spec, seed, with_all_metrics=True).values()]
     table.commit(Manifest(files[::3]), Manifest(files[1::3], codec="null"))
     table.commit(Manifest(files[2::3], summaries=False))
-    return world.catalog.load_table(f"ns.{table.name}")
+    return setup.catalog.load_table(f"ns.{table.name}")
 
 
-def written(world: World, name: str, version: int, parts: tuple[tuple[str, str], ...]) -> Table:
+def written(
+    setup: PlanningSetup, name: str, version: int, parts: tuple[tuple[str, str], ...]
+) -> Table:
     """A table whose data files exist, written by pyiceberg in three appends."""
     spec = PartitionSpec(
         *(
@@ -90,7 +92,7 @@ def written(world: World, name: str, version: int, parts: tuple[tuple[str, str],
             for at, (column, transform) in enumerate(parts)
         )
     )
-    table = world.catalog.create_table(
+    table = setup.catalog.create_table(
         f"ns.{name}",
         PYICEBERG_SCHEMA,
         partition_spec=spec,
@@ -130,42 +132,42 @@ def assert_equal(ours: list[Any], theirs: list[FileScanTask]) -> None:
         assert normal(task["residual-filter"]) == normal(residual)
 
 
-def test_files_and_residuals_are_those_that_pyiceberg_finds(world: World) -> None:
+def test_files_and_residuals_are_those_that_pyiceberg_finds(setup: PlanningSetup) -> None:
     compared = 0
 
     @settings(
         max_examples=100, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
     )
-    @given(FILTERS, st.sampled_from(sorted(world.tables)))
+    @given(FILTERS, st.sampled_from(sorted(setup.tables)))
     def compare(filter_: Any, name: str) -> None:
         nonlocal compared
         try:
-            theirs = list(world.tables[name].scan(row_filter=expression(filter_)).plan_files())
+            theirs = list(setup.tables[name].scan(row_filter=expression(filter_)).plan_files())
         except TypeError as error:  # pyiceberg compares the null of a partition
             assume("NoneType" not in str(error))
             raise
-        assert_equal(all_tasks(world.http, name, {"filter": filter_}), theirs)
+        assert_equal(all_tasks(setup.http, name, {"filter": filter_}), theirs)
         compared += len(theirs) > 0
 
     compare()
     assert compared > 40
 
 
-def test_older_snapshots_are_planned_alike(world: World) -> None:
+def test_older_snapshots_are_planned_alike(setup: PlanningSetup) -> None:
     for name in ("written_1", "written_2", "buckets_2"):
-        table = world.tables[name]
+        table = setup.tables[name]
         for snapshot in table.metadata.snapshots:
             scan = table.scan(snapshot_id=snapshot.snapshot_id)
             body = {"snapshot-id": snapshot.snapshot_id}
-            assert_equal(all_tasks(world.http, name, body), list(scan.plan_files()))
+            assert_equal(all_tasks(setup.http, name, body), list(scan.plan_files()))
 
 
 @pytest.mark.parametrize("spec", ["none", "identities", "buckets", "calendar"])
 def test_position_deletes_are_given_to_the_files_that_pyiceberg_gives_them_to(
-    world: World, spec: str
+    setup: PlanningSetup, spec: str
 ) -> None:
     lot = random.Random(spec)  # noqa: S311
-    table = make_table(world.http, world.root, f"deletes_{spec}", SCHEMA, spec_fields(spec))
+    table = make_table(setup.http, setup.root, f"deletes_{spec}", SCHEMA, spec_fields(spec))
     known: list[File] = []
     for number in range(4):
         described = files_of(spec, lot.randrange(1000), 20, with_all_metrics=True)
@@ -185,20 +187,20 @@ def test_position_deletes_are_given_to_the_files_that_pyiceberg_gives_them_to(
                 delete.lower = delete.upper = {PATH_ID: of.path.encode()}
             deletes.append(delete)
         table.commit(Manifest(files), Manifest(deletes, deletes=True), operation="overwrite")
-    loaded = world.catalog.load_table(f"ns.{table.name}")
+    loaded = setup.catalog.load_table(f"ns.{table.name}")
     theirs = list(loaded.scan().plan_files())
     assert sum(len(task.delete_files) for task in theirs) > 10
-    assert_equal(all_tasks(world.http, table.name), theirs)
+    assert_equal(all_tasks(setup.http, table.name), theirs)
 
 
-def test_pyiceberg_reads_through_the_servers_plans(world: World) -> None:
+def test_pyiceberg_reads_through_the_servers_plans(setup: PlanningSetup) -> None:
     """Its own client: the filter it sends, the pages it fetches, the tasks it makes of them.
 
     The partitions are without null: there is no null in the document's partition lists, and
     pyiceberg refuses the ones that the format makes necessary.
     """
-    written(world, "through", 2, (("id", "identity"),))
-    client = world.mock.pyiceberg("wh", in_process=True, **{"scan-planning-mode": "server"})
+    written(setup, "through", 2, (("id", "identity"),))
+    client = setup.mock.pyiceberg("wh", in_process=True, **{"scan-planning-mode": "server"})
     assert client.supports_server_side_planning()
     for row_filter in (
         AlwaysTrue(),
@@ -215,8 +217,8 @@ def test_pyiceberg_reads_through_the_servers_plans(world: World) -> None:
                 .to_pylist(),
                 key=str,
             )
-            for catalog in (client, world.catalog)
+            for catalog in (client, setup.catalog)
         )
         assert through_server == alone
-    assert world.mock.journal.count("planTableScan", name="through", status=200) == 5
-    assert world.mock.journal.count("fetchScanTasks", name="through", status=200) > 0
+    assert setup.mock.journal.count("planTableScan", name="through", status=200) == 5
+    assert setup.mock.journal.count("fetchScanTasks", name="through", status=200) > 0

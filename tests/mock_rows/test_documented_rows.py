@@ -8,12 +8,13 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.mock_rows.world import (
+from tests.contracts import CONTRACT
+from tests.mock_rows.stocked_server import (
     FORM,
     OPERATIONS,
     SCHEMA,
     Sent,
-    World,
+    StockedServer,
     change,
     commit,
     moved,
@@ -35,19 +36,19 @@ WRONG_VIEW_UUID = {**WRONG_UUID, "type": "assert-view-uuid"}
 
 NOT_JSON = b"{"
 
-MALFORMED: dict[str, Callable[[World], Sent]] = {
+MALFORMED: dict[str, Callable[[StockedServer], Sent]] = {
     "getConfig": lambda _: Sent(query={"warehouse": "unknown"}),
     "getToken": lambda _: token_request(grant_type="password"),
     "listNamespaces": lambda _: Sent(query={"pageToken": "", "pageSize": "0"}),
 }
 """Requests that break the document in a way of their own; see `malformed` for all others."""
 
-MISSING: dict[str, Callable[[World], Sent]] = {
+MISSING: dict[str, Callable[[StockedServer], Sent]] = {
     "listNamespaces": lambda _: Sent(query={"parent": "missing"}),
     "renameTable": lambda _: Sent(body=moved("missing")),
     "renameView": lambda _: Sent(body=moved("missing")),
     "commitTransaction": lambda _: Sent(body={"table-changes": [change("missing")]}),
-    "fetchScanTasks": lambda world: world.ordinary("fetchScanTasks"),
+    "fetchScanTasks": lambda stocked: stocked.ordinary("fetchScanTasks"),
     "fetchPlanningResult": lambda _: Sent({"namespace": "ns", "table": "t", "plan-id": "unknown"}),
 }
 """Requests for what does not exist, where it is not the last name in the path."""
@@ -64,97 +65,101 @@ CONFLICTING: dict[str, Sent] = {
 }
 
 
-def malformed(world: World, operation_id: str) -> Sent:
+def malformed(stocked: StockedServer, operation_id: str) -> Sent:
     if operation_id in MALFORMED:
-        return MALFORMED[operation_id](world)
-    ordinary = world.ordinary(operation_id)
+        return MALFORMED[operation_id](stocked)
+    ordinary = stocked.ordinary(operation_id)
     if OPERATIONS[operation_id].request_schema is not None:
         return ordinary.but(raw=NOT_JSON, headers={"content-type": "application/json"})
     last = [*ordinary.names][-1]
     return ordinary.but(names={**ordinary.names, last: "%FF"})
 
 
-def missing(world: World, operation_id: str) -> Sent:
+def missing(stocked: StockedServer, operation_id: str) -> Sent:
     if operation_id in MISSING:
-        return MISSING[operation_id](world)
-    ordinary = world.ordinary(operation_id)
+        return MISSING[operation_id](stocked)
+    ordinary = stocked.ordinary(operation_id)
     kind = next(name for name in ("view", "table", "namespace") if name in ordinary.names)
     return ordinary.but(names={**ordinary.names, kind: "missing"})
 
 
-def conflicting(world: World, operation_id: str) -> Sent:
+def conflicting(stocked: StockedServer, operation_id: str) -> Sent:
     if operation_id in CONFLICTING:
         return CONFLICTING[operation_id]
-    ordinary = world.ordinary(operation_id)
+    ordinary = stocked.ordinary(operation_id)
     return ordinary.but(body={**ordinary.body, "name": "t"})
 
 
-def answered(world: World, row: Response) -> httpx.Response:
+def answered(stocked: StockedServer, row: Response) -> httpx.Response:
     """The answer that the row documents, however it has to be brought about."""
     if row.status in FAULTY:
-        return faulty(world, row)
+        return faulty(stocked, row)
     bring_about = BRINGING_ABOUT.get(row.status)
     if bring_about is None:
-        return world.send(row.operation_id, successful(world, row.operation_id))
-    return bring_about(world, row.operation_id)
+        return stocked.send(row.operation_id, successful(stocked, row.operation_id))
+    return bring_about(stocked, row.operation_id)
 
 
-def faulty(world: World, row: Response) -> httpx.Response:
+def faulty(stocked: StockedServer, row: Response) -> httpx.Response:
     operation_id, status = row.operation_id, FAULTY[row.status]
-    with world.mock.fault("server-error", operation=operation_id, status=status) as rule:
-        answer = world.send(operation_id, world.ordinary(operation_id))
+    with stocked.mock.fault("server-error", operation=operation_id, status=status) as rule:
+        answer = stocked.send(operation_id, stocked.ordinary(operation_id))
     assert rule.fired == 1
     return answer
 
 
-def not_modified(world: World, operation_id: str) -> httpx.Response:
-    ordinary = world.ordinary(operation_id)
-    tag = world.send(operation_id, ordinary).headers["etag"]
-    return world.send(operation_id, ordinary.but(headers={"if-none-match": tag}))
+def not_modified(stocked: StockedServer, operation_id: str) -> httpx.Response:
+    ordinary = stocked.ordinary(operation_id)
+    tag = stocked.send(operation_id, ordinary).headers["etag"]
+    return stocked.send(operation_id, ordinary.but(headers={"if-none-match": tag}))
 
 
-def unauthorized(world: World, operation_id: str) -> httpx.Response:
+def unauthorized(stocked: StockedServer, operation_id: str) -> httpx.Response:
     if operation_id == "getToken":
-        return world.send(operation_id, token_request(client_secret="guessed"))
-    return world.send(operation_id, world.ordinary(operation_id), authorization={})
+        return stocked.send(operation_id, token_request(client_secret="guessed"))
+    return stocked.send(operation_id, stocked.ordinary(operation_id), authorization={})
 
 
-def forbidden(world: World, operation_id: str) -> httpx.Response:
+def forbidden(stocked: StockedServer, operation_id: str) -> httpx.Response:
     who = "scoped" if operation_id == "getConfig" else "nobody"
-    return world.send(operation_id, world.ordinary(operation_id), world.authorization(who))
+    return stocked.send(operation_id, stocked.ordinary(operation_id), stocked.authorization(who))
 
 
-def unsupported(world: World, operation_id: str) -> httpx.Response:
-    del world.mock.registries.operations[operation_id]
-    return world.send(operation_id, world.ordinary(operation_id))
+def unsupported(stocked: StockedServer, operation_id: str) -> httpx.Response:
+    del stocked.mock.registries.operations[operation_id]
+    return stocked.send(operation_id, stocked.ordinary(operation_id))
 
 
-def expired(world: World, operation_id: str) -> httpx.Response:
-    before = world.authorization()
-    world.clock.advance(61_000)
-    return world.send(operation_id, world.ordinary(operation_id), before)
+def expired(stocked: StockedServer, operation_id: str) -> httpx.Response:
+    before = stocked.authorization()
+    stocked.clock.advance(61_000)
+    return stocked.send(operation_id, stocked.ordinary(operation_id), before)
 
 
-def set_and_removed(world: World, operation_id: str) -> httpx.Response:
+def set_and_removed(stocked: StockedServer, operation_id: str) -> httpx.Response:
     both: dict[str, Any] = {"updates": {"a": "b"}, "removals": ["a"]}
-    return world.send(operation_id, world.ordinary(operation_id).but(body=both))
+    return stocked.send(operation_id, stocked.ordinary(operation_id).but(body=both))
 
 
-def successful(world: World, operation_id: str) -> Sent:
-    ordinary = world.ordinary(operation_id)
+def successful(stocked: StockedServer, operation_id: str) -> Sent:
+    ordinary = stocked.ordinary(operation_id)
     if operation_id == "createTable":
         return ordinary.but(body={"name": "another", "schema": SCHEMA})
     return ordinary
 
 
-BRINGING_ABOUT: dict[str, Callable[[World, str], httpx.Response]] = {
+BRINGING_ABOUT: dict[str, Callable[[StockedServer, str], httpx.Response]] = {
     "304": not_modified,
-    "400": lambda world, operation_id: world.send(operation_id, malformed(world, operation_id)),
+    "400": lambda stocked, operation_id: stocked.send(
+        operation_id, malformed(stocked, operation_id)
+    ),
     "401": unauthorized,
     "403": forbidden,
-    "404": lambda world, operation_id: world.send(operation_id, missing(world, operation_id)),
+    "404": lambda stocked, operation_id: stocked.send(operation_id, missing(stocked, operation_id)),
     "406": unsupported,
-    "409": lambda world, operation_id: world.send(operation_id, conflicting(world, operation_id)),
+    "409": lambda stocked, operation_id: stocked.send(
+        operation_id, conflicting(stocked, operation_id)
+    ),
     "419": expired,
     "422": set_and_removed,
 }
@@ -163,7 +168,7 @@ BRINGING_ABOUT: dict[str, Callable[[World, str], httpx.Response]] = {
 @pytest.mark.parametrize("row_id", [id_ for id_ in ROWS if id_ != "fetchScanTasks.200"])
 def test_the_server_answers_as_documented(row_id: str) -> None:
     row = ROWS[row_id]
-    answer = answered(World(), row)
+    answer = answered(StockedServer(), row)
     assert str(answer.status_code) == row.status.replace("5XX", "507"), answer.text
     expect_documented(row, answer)
 
@@ -192,7 +197,7 @@ def expect_documented(row: Response, answer: httpx.Response) -> None:
         return
     assert answer.headers["content-type"] == "application/json"
     body = answer.json()
-    found = schema_judge().response_problems(row.operation_id, row.status, body)
+    found = schema_judge(CONTRACT).response_problems(row.operation_id, row.status, body)
     assert not found
     if answer.status_code >= 400 and "code" in body.get("error", ()):
         assert body["error"]["code"] == answer.status_code

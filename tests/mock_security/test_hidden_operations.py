@@ -2,12 +2,12 @@
 
 import httpx
 import pytest
+from tests.contracts import CONTRACT
 from tests.mock_security.serving import client_of
 
-from icecheck.contract import load
 from icecheck.mock_server import MockCatalog, WarehouseDeclaration
 
-OPERATIONS = load().operations
+OPERATIONS = CONTRACT.operations
 
 
 def endpoints(mock: MockCatalog) -> list[str]:

@@ -5,9 +5,9 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.contracts import CONTRACT
 from tests.mock_security.serving import SCHEMA, client_of
 
-from icecheck.contract import load
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
 from icecheck.mock_server.serving.permissions import WRITING
 
@@ -110,7 +110,7 @@ NAMING = tuple(requests(OPEN))
 
 
 def test_these_are_all_operations_that_name_something() -> None:
-    assert set(load().operations) - set(NAMING) == {"getConfig", "getToken"}
+    assert set(CONTRACT.operations) - set(NAMING) == {"getConfig", "getToken"}
 
 
 @pytest.mark.parametrize("operation", NAMING)

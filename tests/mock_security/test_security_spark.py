@@ -1,6 +1,5 @@
 """Spark with a credential, and Java's own code for tokens and credentials against the server."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,12 +17,6 @@ from icecheck.spark import SparkWorkbench
 pytestmark = pytest.mark.spark
 
 HOUR_MS = 3_600_000
-
-
-@pytest.fixture(scope="module")
-def workbench() -> Iterator[SparkWorkbench]:
-    with SparkWorkbench.start() as started:
-        yield started
 
 
 @pytest.fixture

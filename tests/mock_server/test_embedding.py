@@ -351,6 +351,7 @@ def test_the_next_test_finds_nothing(iceberg_catalog):
 """
 
 
+@pytest.mark.usefixtures("other_plugins")
 def test_a_foreign_project_needs_five_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

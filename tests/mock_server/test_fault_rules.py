@@ -2,8 +2,8 @@
 
 import httpx
 import pytest
+from tests.contracts import CONTRACT
 
-from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.serving.faults import FAULTS, Faults, UnknownFault, parse_fault
 
@@ -116,7 +116,7 @@ def test_a_lost_answer_in_process_is_a_transport_error_too(mock):
 
 def test_every_server_error_of_the_served_operations_can_be_had(mock, http):
     for operation_id in mock.registries.operations:
-        rows = load().operations[operation_id].responses
+        rows = CONTRACT.operations[operation_id].responses
         for row in rows:
             if row[0] == "5":
                 status = 500 if row == "5XX" else int(row)

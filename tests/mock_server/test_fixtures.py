@@ -1,7 +1,6 @@
 """The pytest fixtures: a warehouse for each test, its requests on failure, Spark on top."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,16 +17,10 @@ SCHEMA = Schema(NestedField(1, "id", LongType()))
 """
 
 
-# What other packages bring along takes seconds to load, and has nothing to do with this.
-ENVIRONMENT = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-COMMAND = ("-m", "pytest", "-q", "-p", "icecheck.pytest.plugin", "-p", "xdist.plugin")
-
-
 def run_pytest(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *COMMAND, *arguments],
+        [sys.executable, "-m", "pytest", "-q", *arguments],
         cwd=cwd,
-        env=ENVIRONMENT,
         capture_output=True,
         text=True,
         timeout=300,
@@ -196,7 +189,7 @@ def test_the_settings_for_spark_are_all_that_a_session_of_ones_own_needs(
     (tmp_path / "own_session.py").write_text(OWN_SESSION)
     (tmp_path / "test_mine.py").write_text(SPARK_CONF)
     # PySpark's own start looks for Java there and on PATH only.
-    monkeypatch.setitem(ENVIRONMENT, "JAVA_HOME", str(choose_java().home))
+    monkeypatch.setenv("JAVA_HOME", str(choose_java().home))
     done = run_pytest(tmp_path)
     assert done.returncode == 0, done.stdout
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.contracts import CONTRACT
 
-from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.operations.served import default_registries
 from icecheck.mock_server.protocol.request_bodies import BODY_VALUES_MAX
@@ -130,7 +130,7 @@ SPOILT: dict[str, Spoil] = {
 
 
 def path_of(operation_id: str) -> str:
-    path = load().operations[operation_id].path.replace("{prefix}", "wh")
+    path = CONTRACT.operations[operation_id].path.replace("{prefix}", "wh")
     return path.replace("{namespace}", "ns").replace("{table}", "t").replace("{view}", "v")
 
 
@@ -155,7 +155,7 @@ def http(mock: MockCatalog) -> Iterator[httpx.Client]:
 def test_every_operation_that_reads_json_is_here() -> None:
     reading = {
         id_
-        for id_, operation in load().operations.items()
+        for id_, operation in CONTRACT.operations.items()
         if operation.request_media_type == "application/json"
     }
     assert set(GOOD) == reading & set(default_registries().operations)

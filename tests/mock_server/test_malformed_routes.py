@@ -4,8 +4,8 @@ import json
 import tracemalloc
 
 import pytest
+from tests.contracts import CONTRACT
 
-from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.clients.in_process import exchange
 from icecheck.mock_server.core.context import Reply
@@ -13,7 +13,7 @@ from icecheck.mock_server.operations.served import default_registries
 
 OPERATIONS = {
     id_: operation
-    for id_, operation in load().operations.items()
+    for id_, operation in CONTRACT.operations.items()
     if id_ in default_registries().operations
 }
 PATHS = sorted({operation.path for operation in OPERATIONS.values()})

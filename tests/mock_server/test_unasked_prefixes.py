@@ -2,15 +2,15 @@
 
 import httpx
 import pytest
+from tests.contracts import CONTRACT
 from tests.mock_server.asking import error_of
 
-from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
 
 NAMES = {"{namespace}": "ns", "{table}": "t", "{view}": "v", "{plan-id}": "p"}
 PREFIXED = sorted(
     (operation.method, operation.path)
-    for operation in load().operations.values()
+    for operation in CONTRACT.operations.values()
     if "{prefix}" in operation.path
 )
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.contracts import CONTRACT
 
-from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Operation
 from icecheck.mock_server.operations import registry
@@ -75,10 +75,10 @@ def http(mock: MockCatalog) -> Iterator[httpx.Client]:
         """Demand a documented status, and a body that both readings of the document allow."""
         response.read()
         operation = mock.journal.entries()[-1].operation
-        assert load().response(operation, response.status_code) is not None
+        assert CONTRACT.response(operation, response.status_code) is not None
         if response.content and response.status_code != 400:
             status = str(response.status_code)
-            problems = schema_judge().response_problems(operation, status, response.json())
+            problems = schema_judge(CONTRACT).response_problems(operation, status, response.json())
             assert problems == ()
 
     hooks = {"response": [judge]}

@@ -6,8 +6,8 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.contracts import CONTRACT
 
-from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.commits.assertions import VIEW_ASSERTIONS
 from icecheck.mock_server.updates import UPDATES, VIEW_UPDATES
@@ -32,9 +32,9 @@ def set_location(location: str) -> Json:
 
 
 def test_the_views_updates_and_assertions_are_those_of_the_contract() -> None:
-    assert set(VIEW_UPDATES) == set(load().view_updates)
-    assert {*UPDATES, *VIEW_UPDATES} == {*load().table_updates, *load().view_updates}
-    assert set(VIEW_ASSERTIONS) == set(load().view_assertions)
+    assert set(VIEW_UPDATES) == set(CONTRACT.view_updates)
+    assert {*UPDATES, *VIEW_UPDATES} == {*CONTRACT.table_updates, *CONTRACT.view_updates}
+    assert set(VIEW_ASSERTIONS) == set(CONTRACT.view_assertions)
 
 
 # Requirements

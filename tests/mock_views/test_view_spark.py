@@ -28,12 +28,6 @@ Sql = Callable[[str], list[tuple[Any, ...]]]
 
 
 @pytest.fixture(scope="module")
-def workbench() -> Iterator[SparkWorkbench]:
-    with SparkWorkbench.start() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
 def server(serving_views: Callable[[MockCatalog], MockCatalog]) -> Iterator[MockCatalog]:
     with serving_views(MockCatalog()) as running:
         yield running

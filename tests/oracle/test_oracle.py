@@ -9,22 +9,21 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
+from tests.contracts import CONTRACT
 from tests.oracle import drawn_steps, listed
 from tests.oracle.answer import Answer
 from tests.oracle.choices import Choices
 from tests.oracle.duel import Duel
 from tests.oracle.step import Step
+from tests.shares import COMPLETE
 
-from icecheck.contract import load
-
-EXAMPLES = 2_400
-SEQUENCES = 2_000
+EXAMPLES = 2_400 if COMPLETE else 900
+SEQUENCES = 2_000 if COMPLETE else 700
 """How many different sequences there have to be: Hypothesis repeats some."""
 STEPS_MAX = 7
 ACCEPTED, REFUSED = "accepted", "refused"
 LISTED = listed.read()
 
-CONTRACT = load()
 VIEWS_ONLY = {*CONTRACT.view_updates, *CONTRACT.view_assertions} - {
     *CONTRACT.table_updates,
     *CONTRACT.table_assertions,

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from tests.contracts import CONTRACT
 from tests.reference.unwitnessed import Records, newer_than_the_records, reasons, text_of
 
-from icecheck.contract import load
 from icecheck.findings.expected_failures import Expectation, ExpectationKind
 
 REFUSED = "createTable.malformed-refused"
@@ -62,7 +62,7 @@ def test_what_no_catalog_was_asked_is_newer_than_the_records() -> None:
 
 
 def test_an_answer_that_nobody_gave_has_the_reason_of_the_register() -> None:
-    why = load().requirements["createTable.503"].not_tested
+    why = CONTRACT.requirements["createTable.503"].not_tested
     assert why is not None
     (phrase,) = reasons(records(a_1=passing(REFUSED)))["schema.createTable.503"]
     assert phrase.lower().endswith(why.lower().rstrip("."))

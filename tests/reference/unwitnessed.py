@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.contracts import CONTRACT
 from tests.reference import recording
 from tests.reference.catalogs import CATALOGS
 
 from icecheck.cli.listings.catalogue import CheckRow, check_rows
-from icecheck.contract import Contract, Level, load
+from icecheck.contract import Contract, Level
 from icecheck.findings.expectations import entry_for
 from icecheck.findings.expected_failures import Expectation
 
@@ -56,7 +57,7 @@ def read_records() -> Records:
 
 def reasons(records: Records, contract: Contract | None = None) -> dict[str, tuple[str, ...]]:
     """Return check id -> the reasons, for each check of a MUST that no catalog has passed."""
-    contract = load() if contract is None else contract
+    contract = CONTRACT if contract is None else contract
     rows = check_rows(contract)
     told: dict[str, tuple[str, ...]] = {}
     bare = [row for row in rows if _is_required(row) and not records.passes(row.id)]

@@ -5,7 +5,9 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -39,14 +41,41 @@ def test_no_module_is_longer_than_400_lines():
     assert long == {}
 
 
-def test_no_function_is_longer_than_70_lines():
-    long = {}
-    for module in MODULES:
-        for node in ast.walk(ast.parse(module.read_text())):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+class Parsed(NamedTuple):
+    """What the rules ask of a module: the trees of all of them would take a gigabyte."""
+
+    docstring: str
+    functions: dict[str, int]
+    classes: dict[str, set[str]]
+    catches_everything: bool
+
+
+@cache
+def parsed(module):
+    tree = ast.parse(module.read_text())
+    functions, classes, broad = {}, {}, False
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
                 lines = (node.end_lineno or node.lineno) - node.lineno + 1
-                if lines > 70:
-                    long[f"{relative(module)}:{node.name}"] = lines
+                functions[node.name] = max(lines, functions.get(node.name, 0))
+            case ast.ClassDef():
+                bases = {getattr(b, "id", getattr(b, "attr", "")) for b in node.bases}
+                classes[node.name] = classes.get(node.name, set()) | bases
+            case ast.ExceptHandler():
+                named = ast.walk(node.type) if node.type else ()
+                caught = {n.id for n in named if isinstance(n, ast.Name)}
+                broad |= node.type is None or bool(caught & {"Exception", "BaseException"})
+    return Parsed(ast.get_docstring(tree) or "", functions, classes, broad)
+
+
+def test_no_function_is_longer_than_70_lines():
+    long = {
+        f"{relative(module)}:{name}": lines
+        for module in MODULES
+        for name, lines in parsed(module).functions.items()
+        if lines > 70
+    }
     assert long == {}
 
 
@@ -55,25 +84,13 @@ def test_no_module_has_a_name_that_says_nothing():
 
 
 def test_every_module_starts_with_a_sentence():
-    silent = []
-    for module in PRODUCT:
-        said = ast.get_docstring(ast.parse(module.read_text())) or ""
-        first = said.split("\n")[0]
-        if len(first) < 10:
-            silent.append(relative(module))
+    silent = [relative(m) for m in PRODUCT if len(parsed(m).docstring.split("\n")[0]) < 10]
     assert silent == []
 
 
 def test_broad_excepts_stand_in_two_places_only():
-    broad = []
-    for module in MODULES:
-        for node in ast.walk(ast.parse(module.read_text())):
-            if isinstance(node, ast.ExceptHandler):
-                named = ast.walk(node.type) if node.type else ()
-                caught = {n.id for n in named if isinstance(n, ast.Name)}
-                if node.type is None or caught & {"Exception", "BaseException"}:
-                    broad.append(relative(module))
-    assert set(broad) <= {"src/icecheck/judging/judge.py", "mock_server/serving/app.py"}
+    broad = {relative(module) for module in MODULES if parsed(module).catches_everything}
+    assert broad <= {"src/icecheck/judging/judge.py", "mock_server/serving/app.py"}
 
 
 def test_nothing_is_marked_unfinished_and_nothing_names_a_machine():
@@ -85,24 +102,15 @@ def test_nothing_is_marked_unfinished_and_nothing_names_a_machine():
 
 
 def test_no_module_of_ours_inherits_from_another():
-    ours = {
-        node.name
+    ours = {name for module in PRODUCT for name in parsed(module).classes}
+    # An exception may refine another: callers catch the family.
+    families = ("Error", "Unusable", "Unreachable", "Problem")
+    inherited = [
+        f"{relative(module)}:{name}"
         for module in PRODUCT
-        for node in ast.walk(ast.parse(module.read_text()))
-        if isinstance(node, ast.ClassDef)
-    }
-    allowed = {"Exception", "Protocol"}
-    inherited = []
-    for module in PRODUCT:
-        for node in ast.walk(ast.parse(module.read_text())):
-            if isinstance(node, ast.ClassDef):
-                bases = {getattr(b, "id", getattr(b, "attr", "")) for b in node.bases}
-                own = bases & ours - allowed
-                # An exception may refine another: callers catch the family.
-                families = ("Error", "Unusable", "Unreachable", "Problem")
-                exceptions = {b for b in own if b.endswith(families)}
-                if own - exceptions:
-                    inherited.append(f"{relative(module)}:{node.name}")
+        for name, bases in parsed(module).classes.items()
+        if [b for b in bases & ours - {"Exception", "Protocol"} if not b.endswith(families)]
+    ]
     assert inherited == []
 
 

@@ -8,16 +8,21 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+ENVIRONMENT = {
+    "PATH": str(Path(sys.executable).parent),
+    "ICECHECK_HOSTILE": "",
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    "PYTEST_PLUGINS": "icecheck.pytest.plugin,xdist.plugin",
+}
 FILE = "tests/docs/test_snippets_with_extras.py"
 
 
 def collected(*arguments):
-    command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "-q", "--collect-only"]
-    environment = {"PATH": str(Path(sys.executable).parent), "ICECHECK_HOSTILE": ""}
+    command = [sys.executable, "-m", "pytest", "-q", "--collect-only"]
     return subprocess.run(
         [*command, *arguments],
         cwd=ROOT,
-        env=environment,
+        env=ENVIRONMENT,
         capture_output=True,
         text=True,
         check=False,
@@ -27,9 +32,8 @@ def collected(*arguments):
 @pytest.mark.parametrize("workers", [(), ("-n", "1")])
 def test_the_summary_says_how_many_hostile_tests_were_not_run(workers):
     command = [sys.executable, "-m", "pytest", "-q", FILE, *workers]
-    environment = {"PATH": str(Path(sys.executable).parent), "ICECHECK_HOSTILE": ""}
     done = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        command, cwd=ROOT, env=ENVIRONMENT, capture_output=True, text=True, check=False
     )
     assert "hostile tests were not run: tox -e hostile" in done.stdout
 

@@ -5,10 +5,10 @@ import json
 import httpx
 import msgspec
 import pytest
+from tests.contracts import CONTRACT
 from tests.findings import told
 
 from icecheck.client.catalog import Catalog
-from icecheck.contract import load
 from icecheck.judging.check import check_of
 from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Outcome
@@ -23,7 +23,7 @@ from icecheck.scenarios.random.test_namespaces_and_tables import (
 from icecheck.wire.connection import Connection
 from icecheck.wire.unreachable import Unreachable
 
-CHECK = check_of(scenario, load())
+CHECK = check_of(scenario, CONTRACT)
 
 
 def do(name, *on, values=()):

@@ -51,6 +51,19 @@ def test_a_conflict_whose_requirement_holds_is_found(action, catalog, mock):
     assert told(caught.value.finding) == ("status", "200", "409")
 
 
+def test_a_catalog_may_refuse_to_remove_a_property_that_is_not_there(catalog, mock):
+    faithful = mock.registries.updates["remove-properties"]
+
+    def strict(update, draft):
+        if not set(update.removals) <= draft.metadata.properties.keys():
+            raise problem.bad_request("A property to remove is not there")
+        faithful(update, draft)
+
+    mock.registries.updates["remove-properties"] = strict
+    commit = Action("commit-properties", ("n0.x0",), ("icecheck.kept", "21", "icecheck.added"))
+    replay(catalog, (*OPENING, commit))
+
+
 def names_of_dropped(misbehave):
     dropped = set()
 

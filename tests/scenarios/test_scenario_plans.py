@@ -5,8 +5,8 @@ import subprocess
 import sys
 
 import pytest
+from tests.contracts import CONTRACT
 
-from icecheck.contract import load
 from icecheck.scenarios.model.world import World
 from icecheck.scenarios.random.actions import (
     ACTIONS,
@@ -17,6 +17,11 @@ from icecheck.scenarios.random.actions import (
     to_json,
 )
 from icecheck.scenarios.random.plans import SEQUENCES, draw_plans
+from icecheck.scenarios.random.test_namespaces_and_tables import (
+    PLANS_MAX,
+    STEPS_MAX,
+    STEPS_MIN,
+)
 
 SCRIPT = """
 import sys
@@ -79,7 +84,8 @@ def test_a_few_seeds_take_every_action():
 def test_the_few_histories_of_a_run_have_every_sequence():
     named = {each.partition(" ")[0] for text in SEQUENCES for each in text.split("; ")}
     for seed in range(6):
-        taken = {action.name for plan in plans(seed, 8) for action in plan}
+        drawn = draw_plans(seed, plans_max=PLANS_MAX, steps_min=STEPS_MIN, steps_max=STEPS_MAX)
+        taken = {action.name for plan in drawn for action in plan}
         assert {each for each in named if "{" not in each} <= taken
 
 
@@ -104,7 +110,7 @@ def test_every_step_needs_operations_of_the_contract_and_actions_have_words():
     for plan in plans(1):
         for action in plan:
             steps = steps_of(action, paths(action))
-            assert {step.operation for step in steps} <= set(load().operations)
+            assert {step.operation for step in steps} <= set(CONTRACT.operations)
             assert "{" not in in_words(action)
 
 

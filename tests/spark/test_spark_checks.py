@@ -3,8 +3,10 @@
 from pathlib import Path
 from types import ModuleType
 
+from tests.contracts import CONTRACT
+
 import icecheck.spark_tests
-from icecheck.contract import Level, load
+from icecheck.contract import Level
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import Check, check_of
 from icecheck.spark_tests import test_pipeline as pipeline_checks
@@ -16,7 +18,7 @@ SCRIPTS = Path(icecheck.spark_tests.__file__).parent / "scripts"
 
 def checks_in(module: ModuleType) -> list[Check]:
     functions = (getattr(module, name) for name in dir(module) if name.startswith("test_"))
-    return [found for function in functions if (found := check_of(function, load()))]
+    return [found for function in functions if (found := check_of(function, CONTRACT))]
 
 
 CHECKS = [
@@ -32,7 +34,7 @@ def test_every_script_is_a_check_of_the_spark_group() -> None:
 
 
 def test_every_row_of_the_register_for_spark_is_proven_by_one_check() -> None:
-    rows = sorted(r for r in load().requirements if r.startswith("client.spark."))
+    rows = sorted(r for r in CONTRACT.requirements if r.startswith("client.spark."))
     assert sorted(row for check in CHECKS for row in check.proves) == rows
 
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
+from tests.contracts import CONTRACT
 from tests.failing_catalogs.naming import strays
 from tests.laws.golden import reviewed
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
-from icecheck.contract import load
 from icecheck.findings.verdict import Outcome
 from icecheck.judging.check import Check, check_of
 from icecheck.judging.judge import judge
@@ -34,7 +34,7 @@ SPARKS_OWN_NAMESPACE = "default"
 
 def checks_in(*modules: ModuleType) -> dict[str, Check]:
     functions = (getattr(module, name) for module in modules for name in dir(module))
-    return {found.id: found for function in functions if (found := check_of(function, load()))}
+    return {found.id: found for function in functions if (found := check_of(function, CONTRACT))}
 
 
 CHECKS = checks_in(script_checks, pipeline_checks, planning_checks)

@@ -4,6 +4,7 @@ import os
 import signal
 
 import pytest
+from tests.one_spark import OneSpark
 
 from icecheck.spark import SparkWorkbench
 
@@ -12,7 +13,8 @@ pytestmark = pytest.mark.spark
 IN_MEMORY = {"catalog-impl": "org.apache.iceberg.inmemory.InMemoryCatalog"}
 
 
-def test_after_stop_nothing_is_left_and_spark_can_start_again() -> None:
+def test_after_stop_nothing_is_left_and_spark_can_start_again(one_spark: OneSpark) -> None:
+    one_spark.stop()
     environment, interrupt = dict(os.environ), signal.getsignal(signal.SIGINT)
     first = SparkWorkbench.start({"spark.app.name": "first"})
     process, directory = first._jvm._process, first._jvm.work_directory

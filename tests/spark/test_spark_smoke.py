@@ -1,6 +1,5 @@
 """Spark itself: a script passes, a wrong row is caught, sessions are apart."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,12 +15,6 @@ pytestmark = pytest.mark.spark
 
 IN_MEMORY = {"catalog-impl": "org.apache.iceberg.inmemory.InMemoryCatalog"}
 HEADER = "-- check: spark.x\n-- title: Words\n-- proves: client.spark.x\n\n"
-
-
-@pytest.fixture(scope="module")
-def workbench() -> Iterator[SparkWorkbench]:
-    with SparkWorkbench.start() as started:
-        yield started
 
 
 @pytest.fixture(autouse=True)

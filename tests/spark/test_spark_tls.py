@@ -6,6 +6,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from tests.access.certificates import Authority, Certified
 from tests.access.gateway import gateway
+from tests.one_spark import OneSpark
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
@@ -30,7 +31,10 @@ def traditional(files: Certified) -> Path:
     return path
 
 
-def test_spark_shows_the_certificate_that_the_target_names(tmp_path: Path) -> None:
+def test_spark_shows_the_certificate_that_the_target_names(
+    tmp_path: Path, one_spark: OneSpark
+) -> None:
+    one_spark.stop()  # what a JVM trusts and shows is for all of its sessions
     authority = Authority(tmp_path)
     mine = authority.certify("client")
     mock = MockCatalog(seed=1)

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from icecheck.contract import Contract, Response, load
+from icecheck.contract import Contract, Response
 from icecheck.contract.document import resolve
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
@@ -15,10 +15,10 @@ from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
+from icecheck.mock_server.protocol.served_contract import SERVED
 
 Path = tuple[str, ...]
 
-_CONTRACT = load()
 _EACH = "*"
 _DEPTH_MAX = 1  # the members of an answer and the members of those; not every column of a schema
 _ONLY_IF_ASKED_FOR = frozenset({"storage-credentials"})
@@ -37,8 +37,8 @@ _NO_OPERATIONS_OWN = frozenset({"401", "406"})
 
 def _rows(*statuses: str) -> Iterator[Response]:
     """Yield the documented answers that some check provokes."""
-    for row in _CONTRACT.documented_responses:
-        brought_about = _CONTRACT.requirements[row.id].not_tested is None
+    for row in SERVED.documented_responses:
+        brought_about = SERVED.requirements[row.id].not_tested is None
         wanted = row.status in statuses if statuses else row.status not in _NO_OPERATIONS_OWN
         if brought_about and wanted:
             yield row
@@ -46,11 +46,11 @@ def _rows(*statuses: str) -> Iterator[Response]:
 
 def _is_bare(row: Response) -> bool:
     """Return whether HTTP forbids a body in such an answer: whether the method is HEAD."""
-    return _CONTRACT.operations[row.operation_id].method == "HEAD"
+    return SERVED.operations[row.operation_id].method == "HEAD"
 
 
 def _hurt(requirement: str) -> str:
-    return f"{_CONTRACT.requirements[requirement].hurts.rstrip('.')}."
+    return f"{SERVED.requirements[requirement].hurts.rstrip('.')}."
 
 
 def _alter_reply(registries: Registries, row: Response, alter: Callable[[Reply], Reply]) -> None:
@@ -166,7 +166,7 @@ def _wrong_member(row: Response, path: Path, kind: str) -> None:
 
 
 for _row in _rows("200"):
-    for _path, _kind in _members(_CONTRACT, _row).items():
+    for _path, _kind in _members(SERVED, _row).items():
         _wrong_member(_row, _path, _kind)
 
 
@@ -234,7 +234,7 @@ def _wrong_error(
 
 def _has_envelope(row: Response) -> bool:
     """Return whether the error has to be in an envelope; the schema of some answers has none."""
-    return (("error",), "object") in set(_required(_CONTRACT.raw, row.schema or {}))
+    return (("error",), "object") in set(_required(SERVED.raw, row.schema or {}))
 
 
 for _row in _rows("400", "404", "409", "422"):

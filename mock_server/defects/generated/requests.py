@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from icecheck.contract import load
 from icecheck.contract.document import resolve
 from icecheck.mock_server.core.context import Call, Outcome
 from icecheck.mock_server.core.state import WarehouseState
@@ -21,8 +20,8 @@ from icecheck.mock_server.defects.kit.rewriting import (
 )
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
+from icecheck.mock_server.protocol.served_contract import SERVED
 
-_CONTRACT = load()
 _BROKEN = replies.error_reply(500, "NullPointerException", "something that nobody thought of")
 _UNIONS = ("allOf", "anyOf", "oneOf")
 # The setup of checks needs these: they fail with 500 only on requests that they should refuse.
@@ -30,7 +29,7 @@ _ARRANGING = frozenset({"createNamespace", "createTable", "createView", "updateT
 
 
 def _operations(kind: str) -> Iterator[str]:
-    for requirement in _CONTRACT.requirements:
+    for requirement in SERVED.requirements:
         family, _, rest = requirement.partition(".")
         operation_id, _, each = rest.partition(".")
         if family == "generated" and each == kind:
@@ -57,7 +56,7 @@ for _operation in _operations("refused"):
 
 def _types(node: Mapping[str, Any]) -> set[str]:
     """Return the types that a value may have by a schema."""
-    node = resolve(_CONTRACT.raw, node)
+    node = resolve(SERVED.raw, node)
     parts = [part for union in _UNIONS for part in node.get(union, ())]
     own = {str(node["type"])} if "type" in node else set()
     return own.union(*map(_types, parts))
@@ -67,7 +66,7 @@ def _as_text(value: Any, node: Mapping[str, Any]) -> Any:
     """Return a value with text for every number and boolean that the schema wants as text."""
     if isinstance(value, int | float):
         return json.dumps(value) if _types(node) == {"string"} else value
-    node = resolve(_CONTRACT.raw, node)
+    node = resolve(SERVED.raw, node)
     for union in _UNIONS:
         for part in node.get(union, ()):
             value = _as_text(value, part)
@@ -82,7 +81,7 @@ def _as_text(value: Any, node: Mapping[str, Any]) -> Any:
 
 
 def _scalars_are_text(operation_id: str) -> None:
-    schema = _CONTRACT.operations[operation_id].request_schema or {}
+    schema = SERVED.operations[operation_id].request_schema or {}
 
     title = f"{operation_id} reads numbers and booleans as text where text is due."
     _declare_mistyped(

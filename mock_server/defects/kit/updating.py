@@ -25,6 +25,7 @@ __all__ = [
     "alter_view_update",
     "ignore_update",
     "keep_known",
+    "refuse_updates_as",
     "swallow_refusals",
 ]
 
@@ -107,6 +108,20 @@ def swallow_refusals(registries: Registries, action: str) -> None:
             return
 
     alter_update(registries, action, apply)
+
+
+def refuse_updates_as(registries: Registries, status: int, *actions: str) -> None:
+    """Refuse the updates of tables and views that cannot be applied with another status."""
+
+    def apply(faithful: Callable[[Any, Any], None], update: Any, draft: Any) -> None:
+        try:
+            faithful(update, draft)
+        except Problem as problem:
+            raise Problem(status, problem.type, problem.message) from None
+
+    for action in actions:
+        alter = alter_update if action in registries.updates else alter_view_update
+        alter(registries, action, apply)
 
 
 def alter_version(

@@ -85,6 +85,24 @@ def _drop_orphans(_faithful: Faithful, state: WarehouseState, call: Call) -> Out
 
 
 @defect(
+    "namespace-drop-takes-inner",
+    on="dropNamespace",
+    breaks="dropNamespace.inner-kept",
+    suffering="DROP NAMESPACE without CASCADE drops the namespaces below.",
+)
+def _drop_takes_inner(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A drop takes along the empty namespaces below."""
+    left = state
+    for namespace, entry in state.namespaces.after(None):
+        below = len(namespace) > len(call.namespace)
+        if below and namespace[: len(call.namespace)] == call.namespace:
+            if entry.tables or entry.views:
+                return faithful(state, call)
+            left = left.without_namespace(namespace)
+    return faithful(left, call)
+
+
+@defect(
     "namespace-drop-by-prefix",
     on="dropNamespace",
     breaks="dropNamespace.others-untouched",

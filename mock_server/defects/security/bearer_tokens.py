@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 import msgspec
 
-from icecheck.contract import load
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply, Request
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.served_contract import SERVED
 from icecheck.mock_server.security.callers import Security
 
 Opening = Callable[[Request], bool]
@@ -35,7 +35,7 @@ def _has_token(request: Request) -> bool:
 
 def is_at(request: Request, operation_id: str) -> bool:
     """Return whether a request is one for this operation, under any prefix."""
-    operation = load().operations[operation_id]
+    operation = SERVED.operations[operation_id]
     pattern = re.sub(r"/\\?\{prefix\\?\}", "(/.+)?", re.escape(operation.path))
     pattern = re.sub(r"\\?\{[a-z\\-]+\}", "[^/]+", pattern)
     return request.method == operation.method and bool(re.fullmatch(pattern, request.raw_path))

@@ -15,15 +15,18 @@ from icecheck.mock_server.metadata.builder import Draft
 from icecheck.mock_server.metadata.invariants import FORMAT_VERSION_MAX
 from icecheck.mock_server.updates import UPDATES
 
+_TAKEN_OR_REFUSED = ("set-partition-statistics", "remove-partition-statistics")
+"""The updates that the document's list leaves out: one that was taken has to have its effect."""
+
 
 def _declare_forgotten(action: str) -> None:
-
+    taken = action in _TAKEN_OR_REFUSED
     suffering = "A client is told that its change was made, and it was not."
     declare(
         f"update-forgotten-{action}",
         f"{action} is accepted and has no effect.",
         by(ignore_update, action),
-        breaks=f"update.{action}.effect",
+        breaks=f"roundtrip.updateTable.{action}" if taken else f"update.{action}.effect",
         suffering=suffering,
     )
 

@@ -11,6 +11,7 @@ from icecheck.mock_server.defects.kit.updating import (
     alter_update,
     alter_version,
     ignore_update,
+    refuse_updates_as,
     swallow_refusals,
 )
 from icecheck.mock_server.metadata.builder import Draft
@@ -171,6 +172,22 @@ declare(
 )
 
 
+declare(
+    "update-unknown-ids-conflict",
+    "Updates that name an unknown schema, spec, order or snapshot are refused with 409.",
+    by(
+        refuse_updates_as,
+        409,
+        "set-current-schema",
+        "set-default-spec",
+        "set-default-sort-order",
+        "set-snapshot-ref",
+    ),
+    breaks="commit.unknown-ids-are-400",
+    suffering="Clients send a commit again and again that can never succeed.",
+)
+
+
 @defect(
     "update-removed-ref-takes-its-snapshot",
     on=table_update("remove-snapshot-ref"),
@@ -246,7 +263,7 @@ declare(
             )
         ),
     ),
-    breaks="update.set-partition-statistics.effect",
+    breaks="roundtrip.updateTable.set-partition-statistics",
     suffering="Queries are planned by statistics that are out of date.",
 )
 
@@ -258,7 +275,7 @@ declare(
         "remove-partition-statistics",
         lambda _faithful, _update, draft: draft.change(partition_statistics=()),
     ),
-    breaks="update.remove-partition-statistics.effect",
+    breaks="roundtrip.updateTable.remove-partition-statistics",
     suffering="Queries lose the statistics of snapshots that are still there.",
 )
 
@@ -284,9 +301,31 @@ declare(
             partition_statistics=(update.partition_statistics,)
         ),
     ),
-    breaks="update.set-partition-statistics.effect",
+    breaks="roundtrip.updateTable.set-partition-statistics",
     suffering="Partition statistics of every snapshot but one are computed for nothing.",
 )
+
+
+@defect(
+    "update-partition-statistics-unknown",
+    on=table_update("set-partition-statistics"),
+    breaks="update.set-partition-statistics.effect",
+    suffering="Partition statistics that were computed cannot be stored.",
+)
+def _partition_statistics_unknown(_faithful: FaithfulUpdate, _update: Any, _draft: Draft) -> None:
+    """set-partition-statistics is no update that the catalog knows."""
+    raise bad_request("Unknown update: set-partition-statistics")
+
+
+@defect(
+    "update-removed-partition-statistics-unknown",
+    on=table_update("remove-partition-statistics"),
+    breaks="update.remove-partition-statistics.effect",
+    suffering="Partition statistics stay when their snapshot expires.",
+)
+def _removal_unknown(_faithful: FaithfulUpdate, _update: Any, _draft: Draft) -> None:
+    """remove-partition-statistics is no update that the catalog knows."""
+    raise bad_request("Unknown update: remove-partition-statistics")
 
 
 # ---- encryption keys

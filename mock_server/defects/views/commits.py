@@ -21,7 +21,11 @@ from icecheck.mock_server.defects.kit.rewriting import (
     refuse_as,
 )
 from icecheck.mock_server.defects.kit.storing import store_view_otherwise
-from icecheck.mock_server.defects.kit.updating import FaithfulViewUpdate, alter_view_update
+from icecheck.mock_server.defects.kit.updating import (
+    FaithfulViewUpdate,
+    alter_view_update,
+    refuse_updates_as,
+)
 from icecheck.mock_server.metadata.view_builder import ViewDraft
 from icecheck.mock_server.metadata.view_metadata import ViewMetadata
 from icecheck.mock_server.protocol import replies
@@ -320,6 +324,15 @@ def _unknown_version_skipped(faithful: FaithfulViewUpdate, update: Any, draft: V
     known = {version.version_id for version in draft.metadata.versions} | {-1}
     if update.view_version_id in known:
         faithful(update, draft)
+
+
+declare(
+    "view-unknown-ids-conflict",
+    "Updates that name an unknown schema or version of a view are refused with 409.",
+    by(refuse_updates_as, 409, "add-view-version", "set-current-view-version"),
+    breaks="replaceView.unknown-ids-are-400",
+    suffering="Clients send a commit again and again that can never succeed.",
+)
 
 
 @defect(

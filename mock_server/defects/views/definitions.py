@@ -13,6 +13,7 @@ from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.defects.kit.storing import store_view_otherwise, view_with
 from icecheck.mock_server.defects.scans.combinations import Place, place_of
 from icecheck.mock_server.metadata.view_metadata import ViewHistoryEntry, ViewMetadata
+from icecheck.mock_server.protocol import problem
 
 
 @defect(
@@ -42,6 +43,21 @@ def _skips_unknown_requirements(body: Json) -> Json:
     requirements = body.get("requirements") or []
     kept = [r for r in requirements if r.get("type") == "assert-view-uuid"]
     return {**body, "requirements": kept}
+
+
+@defect(
+    "view-default-namespace-looked-up",
+    on="createView",
+    breaks="createView.unknown-default-namespace",
+    suffering="CREATE VIEW fails in a session whose current namespace is elsewhere.",
+)
+def _default_namespace_looked_up(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A view is refused whose default namespace is not in the catalog."""
+    version = sent_json(call).get("view-version")
+    named = version.get("default-namespace") if isinstance(version, dict) else None
+    if isinstance(named, list) and state.namespace(tuple(named)) is None:
+        raise problem.bad_request("The default namespace does not exist")
+    return faithful(state, call)
 
 
 @defect(

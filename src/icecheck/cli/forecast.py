@@ -11,6 +11,7 @@ import httpx
 from icecheck.client.bodies import DEFAULT_SCHEMA, create_table_body
 from icecheck.client.opening import preflight
 from icecheck.contract import Action
+from icecheck.findings.verdict import SkipKind, Verdict, asked_of
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
@@ -48,7 +49,9 @@ def forecast(options: RunOptions, transport: httpx.BaseTransport | None = None) 
     capability that it lacks makes it shorter. Raises TargetUnusable and UsageError as a run does.
     """
     contract = options.contract
-    offer = Offer.read(preflight(options.target, transport, options.redactor), options.target)
+    offer = Offer.read(
+        preflight(options.target, contract, transport, options.redactor), options.target
+    )
     unclaimed = tuple(id_ for id_ in contract.operations if not offer.claims(id_, contract))
     requests: Counter[str] = Counter()
     made: Counter[str] = Counter()
@@ -76,13 +79,17 @@ def forecast(options: RunOptions, transport: httpx.BaseTransport | None = None) 
     finally:
         mock.stop()
     return Forecast(
-        checks=run.facts["suite"]["checks_total"],
+        checks=sum(not _is_of_another_version(verdict) for verdict in asked_of(run.verdicts)),
         requests=dict(requests.most_common()),
         made=dict(made),
         unclaimed=unclaimed,
         owner=f"icecheck_{options.run_id}",
         prefix=f"/{offer.prefix}" if offer.prefix else "",
     )
+
+
+def _is_of_another_version(verdict: Verdict) -> bool:
+    return verdict.skip is not None and verdict.skip.kind is SkipKind.SPEC_VERSION
 
 
 def _like(target: Target) -> Target:

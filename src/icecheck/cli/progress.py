@@ -10,6 +10,7 @@ from icecheck.findings.verdict import Level, Outcome, Verdict
 
 if TYPE_CHECKING:
     from icecheck.client.session import Session
+    from icecheck.contract import Contract
     from icecheck.judging.check import Check
 
 __all__ = ["LiveProgress", "PlainProgress", "progress_for"]
@@ -17,18 +18,23 @@ __all__ = ["LiveProgress", "PlainProgress", "progress_for"]
 _SHOWN = frozenset({Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR})
 
 
-def progress_for(stream: TextIO, *, quiet: bool, verbose: bool) -> "LiveProgress | PlainProgress":
+def progress_for(
+    stream: TextIO, contract: "Contract", *, quiet: bool, verbose: bool
+) -> "LiveProgress | PlainProgress":
     """Return the progress for a stream: a context manager with the callbacks of a run."""
     if stream.isatty() and not quiet:
-        return LiveProgress(stream, verbose=verbose)
-    return PlainProgress(stream, quiet=quiet, verbose=verbose)
+        return LiveProgress(stream, contract, verbose=verbose)
+    return PlainProgress(stream, contract, quiet=quiet, verbose=verbose)
 
 
 class PlainProgress:
     """One line per check that did not pass; with ``verbose`` every check, and cards."""
 
-    def __init__(self, stream: TextIO, *, quiet: bool = False, verbose: bool = False) -> None:
+    def __init__(
+        self, stream: TextIO, contract: "Contract", *, quiet: bool = False, verbose: bool = False
+    ) -> None:
         self._stream = stream
+        self._contract = contract
         self._quiet = quiet
         self._verbose = verbose
 
@@ -54,7 +60,7 @@ class PlainProgress:
     def judged(self, verdict: Verdict) -> None:
         """Print a check that did not pass."""
         if not self._quiet and (self._verbose or verdict.outcome in _SHOWN):
-            self._say(_line(verdict, verbose=self._verbose))
+            self._say(_line(verdict, self._contract, verbose=self._verbose))
 
     def _say(self, text: str) -> None:
         self._stream.write(f"{text}\n")
@@ -64,7 +70,7 @@ class PlainProgress:
 class LiveProgress:
     """A bar with the current check; checks that do not pass are printed above it."""
 
-    def __init__(self, stream: TextIO, *, verbose: bool = False) -> None:
+    def __init__(self, stream: TextIO, contract: "Contract", *, verbose: bool = False) -> None:
         from rich.console import Console
         from rich.progress import (
             BarColumn,
@@ -74,6 +80,7 @@ class LiveProgress:
             TimeElapsedColumn,
         )
 
+        self._contract = contract
         self._verbose = verbose
         self._wrong = 0
         self._console = Console(file=stream, highlight=False, markup=False, soft_wrap=True)
@@ -117,7 +124,7 @@ class LiveProgress:
         if verdict.outcome in _SHOWN:
             self._wrong += 1
         if self._verbose or verdict.outcome in _SHOWN:
-            line = _line(verdict, verbose=self._verbose)
+            line = _line(verdict, self._contract, verbose=self._verbose)
             self._console.print(Text(line, style=_style(verdict)))
         words = f"{self._wrong} findings" if self._wrong else "no findings"
         self._progress.update(self._task, advance=1, wrong=words)
@@ -140,9 +147,9 @@ def _made(session: "Session") -> str:
     return f"everything made is {kept} {removed}"
 
 
-def _line(verdict: Verdict, *, verbose: bool) -> str:
+def _line(verdict: Verdict, contract: "Contract", *, verbose: bool) -> str:
     if verbose and verdict.outcome in _SHOWN:
-        return card_of(verdict)
+        return card_of(verdict, contract)
     words = f": {one_line(verdict.summary)}" if verdict.summary else ""
     head = f"{verdict.outcome.upper():<7} {verdict.level:<7} {verdict.check}"
     return f"{legible(head)}{words}"

@@ -9,11 +9,18 @@ import click
 from icecheck.cli.option_groups import adding
 from icecheck.cli.stored_run import stored_run
 
-__all__ = ["release_of_run", "selected", "selection_options"]
+__all__ = ["release_of_run", "selected", "selection_options", "spec_option"]
 
 SMOKE = ("getConfig.*", "*.succeeds", "*.exists-at-once")
 """The globs of a quick test: one request of each kind that has to succeed."""
 _FAILED = frozenset({"fail", "blocked", "error"})
+
+spec_option = click.option(
+    "--spec",
+    metavar="RELEASE",
+    help="Hold the catalog to the document of an older release of Iceberg, such as 1.9.0.",
+)
+"""Decorates a command with the one option that names the version of the document."""
 
 _OPTIONS = (
     click.option(
@@ -27,11 +34,7 @@ _OPTIONS = (
     click.option(
         "--last-failed", is_flag=True, help="Only what did not pass in the report that is in DIR."
     ),
-    click.option(
-        "--spec",
-        metavar="RELEASE",
-        help="Hold the catalog to the document of an older release of Iceberg, such as 1.9.0.",
-    ),
+    spec_option,
     click.option("--fail-fast", is_flag=True, help="End the run at the first failure of a MUST."),
 )
 
@@ -60,7 +63,7 @@ def selected(options: Mapping[str, Any], report: Path) -> tuple[str, ...]:
 
 
 def release_of_run(options: Mapping[str, Any]) -> str:
-    """Return the release whose document the run holds to.
+    """Return the release that `--spec` names, or the newest.
 
     Raises UsageError for one whose document cannot be used.
     """

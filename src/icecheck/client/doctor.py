@@ -12,6 +12,7 @@ from icecheck.client.catalog import Catalog
 from icecheck.client.deletion_probe import try_deleting_table
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
+from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.targets.offer import encode_segment
 from icecheck.targets.target import Given, Namespace, Target
@@ -41,6 +42,7 @@ def examine(
     target: Target,
     transport: httpx.BaseTransport | None = None,
     redactor: Redactor | None = None,
+    spec: str = DEFAULT_SPEC_VERSION,
 ) -> Iterator[Advice]:
     """Look at a catalog as a run would use it, and yield advice; a blocking problem comes last.
 
@@ -50,16 +52,20 @@ def examine(
     a table (what it needs, where its files are), and a drop of each (does it delete). One more is
     sent for a parent namespace, one more for a second principal, and others where something is
     wrong, to say what. ``redactor`` is told the secrets that come up: the advice may still contain
-    some.
+    some. ``spec`` is the release that the catalog is held to.
     """
     known = redactor or Redactor()
     try:
         session = open_session(
-            _unrooted(target), run_id=_RUN_ID, transport=transport, redactor=known
+            _unrooted(target), run_id=_RUN_ID, spec=spec, transport=transport, redactor=known
         )
     except TargetUnusable as unusable:
         other = unusable.other_url
-        help_ = f"give {other}" if other else _help_to_reach(target, transport, known)
+        help_ = (
+            f"give {other}"
+            if other
+            else _help_to_reach(target, contract_for(spec), transport, known)
+        )
         yield Advice(False, str(unusable), help_)
         return
     try:
@@ -79,10 +85,10 @@ def _unrooted(target: Target) -> Target:
 
 
 def _help_to_reach(
-    target: Target, transport: httpx.BaseTransport | None, redactor: Redactor
+    target: Target, contract: Contract, transport: httpx.BaseTransport | None, redactor: Redactor
 ) -> str:
     """Return the advice for a config that cannot be had, from one more look at the answer."""
-    found = _asked(target.base_url, target, transport, redactor)
+    found = _asked(target.base_url, target, contract, transport, redactor)
     status = found.status or 0
     if not status:
         return "check the host, the port and the scheme; for a private authority: --ca-bundle FILE"
@@ -96,7 +102,7 @@ def _help_to_reach(
     if status in {400, 404} and target.warehouse is None and found.claims_json:
         return "many catalogs serve no config without a warehouse: --warehouse NAME"
     for url in _elsewhere(target.base_url):
-        if _is_config(answer := _asked(url, target, transport, redactor)):
+        if _is_config(answer := _asked(url, target, contract, transport, redactor)):
             return f"a catalog answers at {url}: give that URL"
         if answer.status == 401:
             return f"something that wants credentials answers at {url}: give that URL and --token"
@@ -108,11 +114,15 @@ def _help_to_reach(
 
 
 def _asked(
-    url: str, target: Target, transport: httpx.BaseTransport | None, redactor: Redactor
+    url: str,
+    target: Target,
+    contract: Contract,
+    transport: httpx.BaseTransport | None,
+    redactor: Redactor,
 ) -> Exchange:
     """Ask for a config below a URL of the same host; return the last exchange."""
     exchanges: list[Exchange] = []
-    connection = Connection(target, transport, redactor=redactor)
+    connection = Connection(target, contract, transport, redactor=redactor)
     asked = f"{url}{target.config_path}"
     wire = Wire("", 1, Step.PROBE, "getConfig", "GET", asked, {}, None)
     with contextlib.suppress(Unreachable, TargetUnusable):

@@ -1,6 +1,7 @@
 """Decides where a run keeps its objects, by trying it on objects of its own."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -64,13 +65,33 @@ def isolate(session: Session, worker: str) -> Isolation:
     if made_it or nested.status in _DONE_OR_NOT:
         # A catalog that creates a namespace of two levels and then cannot find it is of no use
         # here.
-        works = _call(session, "dropNamespace", child).status not in {404, 410} and made_it
-    session.capabilities["nested-namespaces"] = made_it
+        kept = not made_it or _is_kept(session, child)
+        works = _call(session, "dropNamespace", child).status not in {404, 410} and made_it and kept
+        if made_it and not works:
+            session.unkept.add("nested-namespaces")
+            said = (
+                "createNamespace of two levels is answered with success and not kept: the run's "
+                "namespaces are top-level ones, as with --isolation flat"
+            )
+            records = (*session.adaptations.records, said)
+            session.adaptations = replace(session.adaptations, records=records)
+    session.capabilities["nested-namespaces"] = None if made_it and not works else made_it
     if works or target.isolation == "nested":
         session.root_made = made
         return Isolation("nested", root)
     _drop_root(session, entry)
     return Isolation("flat", ())
+
+
+def _is_kept(session: Session, namespace: Namespace) -> bool:
+    """Return whether a load shows a namespace with the levels it was created with, if it can."""
+    if not session.offer.claims("loadNamespaceMetadata", session.contract):
+        return True
+    shown = _call(session, "loadNamespaceMetadata", namespace)
+    try:
+        return shown.status != 200 or read_json(shown.response_body)["namespace"] == [*namespace]
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return True  # the shape of the answer is judged by the checks
 
 
 def exists_already(namespace: Namespace) -> str:
@@ -135,6 +156,8 @@ def _drop_root(session: Session, entry: Entry, *, look: bool = False) -> None:
         session.root.remarks[entry] = words
         return
     answer = _call(session, "dropNamespace", entry.namespace)
+    if answer.status == 404 and _loaded(session, entry.namespace) == 200:
+        return
     if answer.status in {200, 202, 204, 404}:
         session.root.forget(entry, deleted=True)
     elif _loaded(session, entry.namespace) in {404, 410}:

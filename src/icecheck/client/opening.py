@@ -11,7 +11,7 @@ import httpx
 
 from icecheck.client.isolation import drop_roots, isolate
 from icecheck.client.session import Isolation, Session
-from icecheck.contract import DEFAULT_SPEC_VERSION, contract_for
+from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
 from icecheck.ownership.ledger import Entry, Ledger
 from icecheck.ownership.ledger_file import LedgerFile
 from icecheck.ownership.request_guard import RequestGuard
@@ -56,7 +56,7 @@ def open_session(
     unknown = [id_ for id_ in target.claims if id_ not in contract.operations]
     if unknown:
         raise UsageError(f"no operation {unknown[0]!r}: see `icecheck list operations`")
-    connection = Connection(target, transport, redactor=redactor)
+    connection = Connection(target, contract, transport, redactor=redactor)
     recorded: list[Exchange] = []
     owner = f"icecheck_{run_id}"
     with contextlib.ExitStack() as undo, _told_if_unusable(connection, transport):
@@ -78,7 +78,7 @@ def open_session(
             target=sent_to,
             connection=connection,
             contract=contract,
-            schemas=schema_judge(contract.version),
+            schemas=schema_judge(contract),
             run_id=run_id,
             seed=seed,
             offer=offer,
@@ -121,6 +121,7 @@ def _followed(connection: Connection, offer: Offer, target: Target) -> Target:
 
 def preflight(
     target: Target,
+    contract: Contract,
     transport: httpx.BaseTransport | None = None,
     redactor: Redactor | None = None,
 ) -> dict[str, Any]:
@@ -128,7 +129,7 @@ def preflight(
 
     Raises TargetUnusable when there is no catalog, or a config that a run would not follow.
     """
-    connection = Connection(target, transport, redactor=redactor)
+    connection = Connection(target, contract, transport, redactor=redactor)
     with contextlib.closing(connection), _told_if_unusable(connection, transport):
         _, config = _fetch_config(connection, target, lambda _: None)
         _followed(connection, Offer.read(config, target), target)

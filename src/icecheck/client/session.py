@@ -85,6 +85,8 @@ class Session:
     created: int = 0
     deleted: int = 0
     capabilities: dict[str, bool | None] = field(default_factory=dict)
+    unkept: set[str] = field(default_factory=set)
+    """Capabilities that the catalog answers with a success and whose effect no load shows."""
     needed_by: dict[str, set[str]] = field(default_factory=dict)
     undeclared: dict[str, str] = field(default_factory=dict)
     on_exchange: Callable[[Exchange], None] | None = None

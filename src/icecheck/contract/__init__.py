@@ -1,7 +1,7 @@
 """The specification as data: operations, responses, errata, lines and the requirements register.
 
-`load()` returns the contract of one specification version. Slow parts (the register, the corrected
-documents) are read when first asked for and then kept.
+`load(version)` returns the contract of one specification version. Slow parts (the register, the
+corrected documents) are read when first asked for and then kept.
 
 Line numbers that a comment or docstring of this project names, such as L109-L138, are those of the
 1.10.0 document. No code reads them: the register cites sentences by their words, and their lines
@@ -241,8 +241,8 @@ def contract_for(release: str) -> Contract:
     raise ValueError(f"no document covers release {release!r}; known: {SPEC_VERSIONS}")
 
 
-def load(version: str = DEFAULT_SPEC_VERSION) -> Contract:
-    """Return the contract of a specification version.
+def load(version: str) -> Contract:
+    """Return the contract of a specification version, such as 1.10.0.
 
     Raises ValueError, which names the known ones, for any other.
     """

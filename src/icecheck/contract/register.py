@@ -3,7 +3,9 @@
 Every file of `requirements/` holds `[[requirement]]` tables, `[[response]]` tables that add to a
 generated row, and optionally one `[defaults]` table. The rows are those of all versions: `since`
 and `until` name the first and the last release whose document a row is about, and rows of other
-releases are left out. A row cites its sentence by its words (citations.py).
+releases are left out. A row cites its sentence by its words (citations.py). A row of an operation
+that a catalog may answer with 406 has the condition that the catalog supports it, unless it says
+another one.
 
 A malformed row (an unknown key, level, basis or profile) raises RegisterError, naming the file and
 the row. Rows that are well-formed and point at nothing in a version are collected: one
@@ -184,7 +186,7 @@ def _take_response(
     reading.faults += (f"{where}: {fault}" for fault in _unknown_errata(reading.version, row))
     generated = reading.rows.get(row_id)
     if generated is not None:
-        reading.rows[row_id] = _overridden(generated, row, where)
+        reading.rows[row_id] = _overridden(reading.version, generated, row, where)
 
 
 def _take_requirement(reading: _Reading, row: Mapping[str, Any], file: str) -> None:
@@ -226,13 +228,17 @@ def _row_id(row: Mapping[str, Any], where: str) -> str:
     return row_id
 
 
-def _overridden(generated: Requirement, row: Mapping[str, Any], where: str) -> Requirement:
+def _overridden(
+    version: str, generated: Requirement, row: Mapping[str, Any], where: str
+) -> Requirement:
     """Return a generated row with additions; an empty `not_tested` removes the generated reason."""
     return replace(
         generated,
         level=_member(Level, row.get("level", generated.level), where),
         text=_text(row, "text", where) or generated.text,
-        condition=_text(row, "condition", where) or generated.condition,
+        condition=_text(row, "condition", where)
+        or generated.condition
+        or _condition_of(version, generated.id),
         hurts=_text(row, "hurts", where) or generated.hurts,
         profile=_profile(row.get("profile", generated.profile), where),
         errata=tuple(row.get("errata", ())),
@@ -260,7 +266,7 @@ def _requirement(version: str, row: Mapping[str, Any], where: str) -> Requiremen
         text=text,
         refs=refs,
         lines=lines,
-        condition=_text(row, "condition", where),
+        condition=_text(row, "condition", where) or _condition_of(version, row["id"]),
         # A row that cites a whole Ref and no sentence has the date of its Refs.
         since=_text(row, "since", where) or since(version, refs, None if lines in spans else lines),
         changed=_text(row, "changed", where),
@@ -271,6 +277,13 @@ def _requirement(version: str, row: Mapping[str, Any], where: str) -> Requiremen
         ),
         not_tested=_text(row, "not_tested", where),
     )
+
+
+def _condition_of(version: str, row_id: str) -> str | None:
+    """Return the condition of every row of an operation that a catalog may answer with 406."""
+    operation_id = row_id.partition(".")[0]
+    supported = "406" in documented(version).get(operation_id, {})
+    return f"the catalog supports {operation_id}" if supported else None
 
 
 def _cited(

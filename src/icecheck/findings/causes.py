@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from icecheck.contract import Level, Requirement
+from icecheck.contract import Contract, Level
 from icecheck.findings.client_impact import hurt_by
-from icecheck.findings.merging import RULES, Group, Rule, Seen, merged
+from icecheck.findings.merging.groups import Group, Rule, Seen, merged
+from icecheck.findings.merging.rules import RULES
 from icecheck.findings.not_served import NOT_SERVED, ONE_ANSWER, blocking_id, named_by_operation
 from icecheck.findings.shared_symptoms import VALUE
 from icecheck.findings.statuses import STATUS, Statuses, what_is_wrong
@@ -42,7 +43,7 @@ _CREDENTIALS_ENDED = declare(
 
 def causes_of(
     verdicts: Iterable[Verdict],
-    requirements: Mapping[str, Requirement],
+    contract: Contract,
     rules: Sequence[Rule] = RULES,
 ) -> tuple[Cause, ...]:
     """Group failed, blocked and erroneous verdicts by cause, the most severe first.
@@ -51,8 +52,8 @@ def causes_of(
     blocks it. ``rules`` decide which groups are one cause.
     """
     verdicts = tuple(named_by_operation(tuple(verdicts)))
-    groups = merged(Seen(_groups(verdicts), verdicts), rules)
-    made = sorted((_cause(group, requirements) for group in groups), key=_rank)
+    groups = merged(Seen(_groups(verdicts), verdicts, contract.before_config), rules)
+    made = sorted((_cause(group, contract) for group in groups), key=_rank)
     return _with_unique_ids(made)
 
 
@@ -153,11 +154,11 @@ def _with_unique_ids(causes: Iterable[Cause]) -> tuple[Cause, ...]:
     return tuple(unique)
 
 
-def _cause(group: Group, requirements: Mapping[str, Requirement]) -> Cause:
+def _cause(group: Group, contract: Contract) -> Cause:
     verdicts = list(group.members or group.blocked)
     level = min((v.level for v in verdicts), key=lambda lv: _LEVELS[lv])
     proven = dict.fromkeys(r for v in group.members for r in v.requirements)
-    told = (who for v in group.members for who in hurt_by(v, requirements))
+    told = (who for v in group.members for who in hurt_by(v, contract))
     hurts = [who for who in dict.fromkeys(told) if who != NOBODY]
     severity = min((f.severity for f in group.findings), default=group.key.symptom.severity)
     return Cause(

@@ -1,8 +1,6 @@
 """Client impact of a finding: the clients that the register names, or Spark and PyIceberg."""
 
-from collections.abc import Mapping
-
-from icecheck.contract import Requirement, load
+from icecheck.contract import Contract
 from icecheck.findings.shared_symptoms import SCHEMA_REQUIRED
 from icecheck.findings.statuses import STATUS, Statuses
 from icecheck.findings.symptoms import NOBODY
@@ -28,11 +26,12 @@ _MISSED = {
 _UNREADABLE = "clients that demand the member, as Spark does of most: the answer cannot be read"
 
 
-def hurt_by(verdict: Verdict, requirements: Mapping[str, Requirement]) -> tuple[str, ...]:
+def hurt_by(verdict: Verdict, contract: Contract) -> tuple[str, ...]:
     """Return which clients a check's findings affect, and how, or that no such client is known.
 
     Where the register names no client, the first finding's status or symptom tells it.
     """
+    requirements = contract.requirements
     proven = [requirements[id_] for id_ in verdict.requirements if id_ in requirements]
     named = dict.fromkeys(r.hurts for r in proven if r.hurts != NOBODY)
     if named or not verdict.findings:
@@ -40,25 +39,26 @@ def hurt_by(verdict: Verdict, requirements: Mapping[str, Requirement]) -> tuple[
     finding = verdict.findings[0]
     if finding.symptom == SCHEMA_REQUIRED and any(map(_is_success, verdict.requirements)):
         return (_UNREADABLE,)
-    return (_noticed(finding, *verdict.operations[:1]),)
+    return (_noticed(finding, verdict, contract),)
 
 
 def _is_success(requirement_id: str) -> bool:
     return requirement_id.rpartition(".")[2].startswith("2")
 
 
-def _noticed(finding: Finding, operation_id: str = "") -> str:
+def _noticed(finding: Finding, verdict: Verdict, contract: Contract) -> str:
     if finding.symptom == STATUS and finding.due is not None and finding.answered is not None:
-        return _by_status(finding.due, finding.answered, operation_id)
+        commits = _commits(verdict.operations[:1], contract)
+        return _by_status(finding.due, finding.answered, commits=commits)
     return finding.symptom.hurts
 
 
-def _commits(operation_id: str) -> bool:
-    operation = load().operations.get(operation_id)
-    return operation is not None and operation.facts.commits
+def _commits(operations: tuple[str, ...], contract: Contract) -> bool:
+    known = contract.operations
+    return any(known[id_].facts.commits for id_ in operations if id_ in known)
 
 
-def _by_status(due: Statuses, actual: int, operation_id: str) -> str:
+def _by_status(due: Statuses, actual: int, *, commits: bool) -> str:
     """Return what Spark and PyIceberg do with a status where others are due."""
     came = actual // 100
     if came == 2:
@@ -67,7 +67,7 @@ def _by_status(due: Statuses, actual: int, operation_id: str) -> str:
         if actual in _SUCCESS_TO_JAVA:
             return NOBODY
         return f"Spark: RESTException: {actual} is no success to Java's client"
-    if actual in _STATE_UNKNOWN and _commits(operation_id):
+    if actual in _STATE_UNKNOWN and commits:
         return (
             "Spark, PyIceberg: CommitStateUnknownException: the job ends without knowing whether "
             "its commit is there, and what it has written stays"

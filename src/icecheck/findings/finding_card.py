@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from icecheck.contract import Contract, Requirement, load
+from icecheck.contract import Contract, Requirement
 from icecheck.contract.witnesses import is_unwitnessed
 from icecheck.findings.client_impact import hurt_by
 from icecheck.findings.verdict import Evidence, Finding, Level, Outcome, Verdict
@@ -85,9 +85,9 @@ class Card:
     unwitnessed: bool
 
 
-def card_of(verdict: Verdict, contract: Contract | None = None) -> str:
+def card_of(verdict: Verdict, contract: Contract) -> str:
     """Return the text card of a verdict: plain lines, safe to print, no newline at the end."""
-    return render_card(describe(verdict, load() if contract is None else contract))
+    return render_card(describe(verdict, contract))
 
 
 def describe(verdict: Verdict, contract: Contract) -> Card:
@@ -105,7 +105,7 @@ def describe(verdict: Verdict, contract: Contract) -> Card:
         pointer=finding.pointer if finding else "",
         detail=finding.detail if finding else verdict.summary,
         others=tuple(_in_words(f) for f in verdict.findings[1 : 1 + _OTHERS_MAX]),
-        hurts=hurt_by(verdict, contract.requirements),
+        hurts=hurt_by(verdict, contract),
         blocked_by=verdict.blocked_by,
         request=evidence.request if evidence else "",
         answer=_answer(evidence) if evidence else "",

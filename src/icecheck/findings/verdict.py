@@ -1,5 +1,6 @@
 """The result of a run as plain data: outcomes, findings, verdicts, causes and the run itself."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -96,6 +97,24 @@ class Evidence:
     curl: str
 
 
+_GENERATED = (
+    (re.compile(r"[a-z][a-z0-9+.-]*:/[^\s\"']+", re.IGNORECASE), "a location"),
+    (re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE), "a uuid"),
+    (re.compile(r"icecheck_[0-9a-z_]*[0-9][0-9a-z_]*"), "a name of the run"),
+    (re.compile(r"\b\d{10,}\b"), "a number"),
+)
+
+
+def _without_generated(text: str) -> str:
+    """Return a text with words for what differs from run to run: locations, uuids, names, times.
+
+    Two runs of one catalog have the same causes, under the same ids.
+    """
+    for pattern, word in _GENERATED:
+        text = pattern.sub(word, text)
+    return text
+
+
 @dataclass(frozen=True, slots=True)
 class CauseKey:
     """What all findings of one cause have in common: symptom, expectation and answer.
@@ -140,7 +159,8 @@ class Finding:
         symptom = self.symptom.grouped_as
         if self.due is not None and self.answered is not None:
             return CauseKey.of_status(symptom, *what_is_wrong(self.due, self.answered))
-        return CauseKey(symptom, *(symptom.told or (self.expected, self.actual)))
+        values = (_without_generated(self.expected), _without_generated(self.actual))
+        return CauseKey(symptom, *(symptom.told or values))
 
     @property
     def severity(self) -> Severity:

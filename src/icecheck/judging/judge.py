@@ -20,7 +20,7 @@ from icecheck.findings.verdict import (
 )
 from icecheck.judging.check import Check
 from icecheck.judging.evidence import evidence_of, finding_without_secrets
-from icecheck.judging.probes import has_capability
+from icecheck.judging.probes import require_capability
 from icecheck.replies.expect import Blocked, NotOffered, Violation, blocked_by_shape
 from icecheck.replies.ill_shaped import reads_ill_shaped
 from icecheck.targets.unwritable import Unwritable
@@ -41,8 +41,7 @@ def judge(check: Check, catalog: Catalog, resources: Mapping[str, Any] | None = 
     if skip is None:
         try:
             for need in check.needs:
-                if not has_capability(catalog, need):
-                    raise NotOffered(f"the catalog has no {need}", SkipKind.NOT_APPLICABLE)
+                require_capability(catalog, need, check.proves)
             check.function(catalog, **(resources or {}))
         except Unwritable:
             raise  # no check can be judged while files cannot be written

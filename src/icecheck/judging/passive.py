@@ -8,7 +8,7 @@ from icecheck.contract import Contract, Level, Response
 from icecheck.findings.shared_symptoms import ERROR_TYPE, LISTED_TWICE, SCHEMA
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import Evidence, Finding, Group, Outcome, Verdict
-from icecheck.judging import error_types
+from icecheck.judging import error_types, json_forms
 from icecheck.judging.evidence import evidence_from
 from icecheck.judging.repeated import SNAPSHOTS, repeated
 from icecheck.replies.schema import SchemaJudge, has_strict_reading
@@ -42,31 +42,15 @@ _ERROR_CODE = declare(
 
 _FINDINGS_MAX = 12
 
-# check id -> (title, requirement id, level) of the judgements that span operations.
+# Judgements that span operations: the id of the check and of its requirement -> the check's title.
 _WIRE = {
-    "error.code-equals-status": (
-        "The code in an error body is the HTTP status",
-        "error.code-equals-status",
-    ),
-    error_types.REQUIREMENT: (
-        "Errors carry the type names that the document gives them",
-        error_types.REQUIREMENT,
-    ),
-    "http.no-body-on-204": (
-        "An answer with status 204 has no body",
-        "http.no-body-on-204",
-    ),
-    "metadata.snapshots-once": (
-        "No metadata lists a snapshot twice",
-        "metadata.snapshots-once",
-    ),
-    "metadata.ids-once": (
-        "Nothing that has an id is listed twice in metadata",
-        "metadata.ids-once",
-    ),
+    "error.code-equals-status": "The code in an error body is the HTTP status",
+    error_types.REQUIREMENT: "Errors carry the type names that the document gives them",
+    "http.no-body-on-204": "An answer with status 204 has no body",
+    **json_forms.TITLES,
+    "metadata.snapshots-once": "No metadata lists a snapshot twice",
+    "metadata.ids-once": "Nothing that has an id is listed twice in metadata",
 }
-
-
 _BESIDE_ERRORS = "observation.members-beside-errors"
 
 
@@ -127,7 +111,8 @@ def observe(
         if due:
             _observe_schema(exchange, schemas, observed)
             _observe_repeats(exchange, schemas, observed)
-        _observe_wire(exchange, observed, due=due)
+        _observe_wire(exchange, schemas.contract, observed, due=due)
+        _observe_json(exchange, observed)
     return observed
 
 
@@ -152,9 +137,8 @@ def passive_verdicts(observed: Mapping[str, Observed], contract: Contract) -> li
         if seen is None or not seen.seen:
             continue
         if check_id in _WIRE:
-            title, requirement = _WIRE[check_id]
-            level = contract.requirements[requirement].level
-            verdicts.append(_verdict(check_id, title, level, (requirement,), (), "core", seen))
+            level, title = contract.requirements[check_id].level, _WIRE[check_id]
+            verdicts.append(_verdict(check_id, title, level, (check_id,), (), "core", seen))
             continue
         row = rows[check_id]
         reading = check_id.endswith(".reading")
@@ -283,7 +267,9 @@ def _observe_repeats(
         _add(observed[check_id], (str(exchange.operation), member), finding, exchange)
 
 
-def _observe_wire(exchange: Exchange, observed: dict[str, Observed], *, due: bool) -> None:
+def _observe_wire(
+    exchange: Exchange, contract: Contract, observed: dict[str, Observed], *, due: bool
+) -> None:
     if exchange.status == 204:
         entry = observed.setdefault("http.no-body-on-204", Observed())
         entry.seen += 1
@@ -297,7 +283,16 @@ def _observe_wire(exchange: Exchange, observed: dict[str, Observed], *, due: boo
         _observe_code(exchange, error.get("code"), observed)
         _observe_members(exchange, observed)
     if due:
-        _observe_type(exchange, error.get("type"), observed)
+        _observe_type(exchange, error.get("type"), contract, observed)
+
+
+def _observe_json(exchange: Exchange, observed: dict[str, Observed]) -> None:
+    if not exchange.claims_json:
+        return
+    for check_id in json_forms.TITLES:
+        observed.setdefault(check_id, Observed()).seen += 1
+    for check_id, finding in json_forms.findings_of(exchange):
+        _add(observed[check_id], (str(exchange.operation), finding.actual), finding, exchange)
 
 
 def _observe_members(exchange: Exchange, observed: dict[str, Observed]) -> None:
@@ -326,14 +321,17 @@ def _observe_code(exchange: Exchange, code: Any, observed: dict[str, Observed]) 
         _add(entry, (), finding, exchange)
 
 
-def _observe_type(exchange: Exchange, error_type: Any, observed: dict[str, Observed]) -> None:
+def _observe_type(
+    exchange: Exchange, error_type: Any, contract: Contract, observed: dict[str, Observed]
+) -> None:
     response_id = f"{exchange.operation}.{exchange.status}"
     # The schema check reports an error without a type.
-    if not isinstance(error_type, str) or response_id not in error_types.PROSE_TYPES:
+    named = error_types.prose_types(contract).get(response_id)
+    if not isinstance(error_type, str) or named is None:
         return
     entry = observed.setdefault(error_types.REQUIREMENT, Observed())
     entry.seen += 1
-    due = error_types.type_problem(response_id, _parsed(exchange.request_body or b""), error_type)
+    due = error_types.type_problem(named, _parsed(exchange.request_body or b""), error_type)
     if due is not None:
         # A catalog with names of its own gets one finding, not one for each operation.
         finding = Finding(

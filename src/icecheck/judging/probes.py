@@ -1,7 +1,7 @@
 """Capabilities that no endpoint announces, found out once by trying (verdict-rules 7)."""
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from icecheck.client import bodies
@@ -16,10 +16,20 @@ from icecheck.client.given import (
 )
 from icecheck.client.table import Table
 from icecheck.findings.verdict import SkipKind
+from icecheck.ownership.removal import is_gone
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.replies.ill_shaped import IllShaped, ill_shaped_reads_named
 
-__all__ = ["CAPABILITIES", "DOES_NOT", "Trait", "has_capability", "is_refusal", "offered", "saw"]
+__all__ = [
+    "CAPABILITIES",
+    "DOES_NOT",
+    "Trait",
+    "has_capability",
+    "is_refusal",
+    "offered",
+    "require_capability",
+    "saw",
+]
 
 DOES_NOT = frozenset({400, 403, 405, 406, 422, 501})
 """Statuses that mean "not supported", where the document leaves a feature to the catalog."""
@@ -30,22 +40,39 @@ class Trait:
     """A capability: its operation, what engines lose without it, and how to find it out.
 
     A ``probe`` may find out several at once. None: a check that sends the very request remembers
-    the result (``saw``).
+    the result (``saw``). ``effect`` is the requirement that a catalog misses if it acknowledges
+    such a request and does not keep its effect (verdict-rules 19).
     """
 
     operation: str
     loses: str
-    probe: Callable[[Catalog], bool | dict[str, bool]] | None = None
+    probe: Callable[[Catalog], bool | dict[str, bool | None] | None] | None = None
+    effect: str = ""
 
 
 def has_capability(catalog: Catalog, name: str) -> bool:
     """Return whether the catalog has a capability; it is probed once and remembered.
 
     A probe that cannot be arranged gives None, which counts as present: the checks then report what
-    is wrong.
+    is wrong. A capability that is acknowledged and not kept counts as missing.
     """
     with catalog.session.sharing:
-        return _known(catalog, name)
+        return _known(catalog, name) and name not in catalog.session.unkept
+
+
+def require_capability(catalog: Catalog, name: str, proves: Collection[str] = ()) -> None:
+    """End a check that needs a capability which the catalog lacks.
+
+    Raises NotOffered where it is refused. Where it is acknowledged and not kept, raises Blocked by
+    the requirement of that effect, unless this is what the check ``proves``.
+    """
+    if has_capability(catalog, name):
+        return
+    effect = CAPABILITIES[name].effect
+    if name not in catalog.session.unkept:
+        raise NotOffered(f"the catalog has no {name}", SkipKind.NOT_APPLICABLE)
+    if effect not in proves:
+        raise Blocked(effect, f"the catalog acknowledges {name}, and no load shows the effect")
 
 
 def _known(catalog: Catalog, name: str) -> bool:
@@ -105,9 +132,15 @@ def _claimed(catalog: Catalog, operation_id: str) -> None:
         raise NotOffered(f"the catalog does not claim {operation_id}, which the probe needs")
 
 
-def _nested_namespaces(catalog: Catalog) -> bool:
-    parent = given_namespace(catalog)
-    return not is_refusal(catalog.create_namespace((*parent, catalog.new_name())))
+def _nested_namespaces(catalog: Catalog) -> bool | None:
+    child = (*given_namespace(catalog), catalog.new_name())
+    made = catalog.create_namespace(child)
+    if made.ok and catalog.claims("loadNamespaceMetadata"):
+        shown = catalog.load_namespace_metadata(child)
+        if is_gone(shown) or (shown.ok and shown.json().get("namespace") != [*child]):
+            catalog.session.unkept.add("nested-namespaces")
+            return None
+    return not is_refusal(made)
 
 
 def _namespace_properties(catalog: Catalog) -> bool:
@@ -167,7 +200,7 @@ def _format_version(version: int) -> Callable[[Catalog], bool]:
     return probe
 
 
-def _snapshots(catalog: Catalog) -> dict[str, bool]:
+def _snapshots(catalog: Catalog) -> dict[str, bool | None]:
     """Find out on one table the capabilities of snapshots; unknown ones are left out."""
     _claimed(catalog, "updateTable")
     table = given_table(catalog)
@@ -180,7 +213,7 @@ def _snapshots(catalog: Catalog) -> dict[str, bool]:
         named = {"action": "set-properties", "updates": {"icecheck": "probe"}}
         given_commit(catalog, table, [named])
         return {"metadata-only-snapshots": False}
-    found = {"metadata-only-snapshots": True}
+    found: dict[str, bool | None] = {"metadata-only-snapshots": True}
     with (
         contextlib.suppress(Blocked, IllShaped, NotOffered, Violation),
         ill_shaped_reads_named(catalog.handed_out),
@@ -190,16 +223,25 @@ def _snapshots(catalog: Catalog) -> dict[str, bool]:
 
 
 def _refs_and_history(
-    catalog: Catalog, table: Table, snapshot_id: int, found: dict[str, bool]
+    catalog: Catalog, table: Table, snapshot_id: int, found: dict[str, bool | None]
 ) -> None:
     table = given_commit(catalog, table, [bodies.snapshot_ref(snapshot_id)])
+    accepted: dict[str, str] = {}
     for name, ref_type in (("branches", "branch"), ("tags", "tag")):
         update = bodies.snapshot_ref(snapshot_id, f"probe-{ref_type}", ref_type)
         reply = catalog.update_table(table.namespace, table.name, [update])
         found[name] = not is_refusal(reply)
+        if reply.ok:
+            accepted[name] = update["ref-name"]
     _claimed(catalog, "loadTable")
     given_snapshot(catalog, table, 2)
     shown = reloaded(catalog, table).metadata
+    refs = shown.get("refs") or {}
+    # Without main, or with the snapshots themselves lost, more is missing than this capability.
+    for name, ref in accepted.items() if "main" in refs else ():
+        if ref not in refs:
+            catalog.session.unkept.add(name)
+            found[name] = None
     listed = [s.get("snapshot-id") for s in shown.get("snapshots") or ()]
     # Keeping only the current snapshot is a design; checks judge any other list.
     found["snapshot-history"] = listed != [shown.get("current-snapshot-id")]
@@ -220,6 +262,7 @@ CAPABILITIES: dict[str, Trait] = {
         "createNamespace",
         "there is one level of namespaces: CREATE NAMESPACE a.b fails in every engine",
         _nested_namespaces,
+        effect="createNamespace.nested",
     ),
     "namespace-properties": Trait(
         "loadNamespaceMetadata",
@@ -269,10 +312,16 @@ CAPABILITIES: dict[str, Trait] = {
         _snapshots,
     ),
     "branches": Trait(
-        "updateTable", "ALTER TABLE … CREATE BRANCH and write-audit-publish fail", _snapshots
+        "updateTable",
+        "ALTER TABLE … CREATE BRANCH and write-audit-publish fail",
+        _snapshots,
+        effect="update.set-snapshot-ref.effect",
     ),
     "tags": Trait(
-        "updateTable", "ALTER TABLE … CREATE TAG fails: no snapshot can be kept by name", _snapshots
+        "updateTable",
+        "ALTER TABLE … CREATE TAG fails: no snapshot can be kept by name",
+        _snapshots,
+        effect="update.set-snapshot-ref.effect",
     ),
     "format-version-1": Trait(
         "createTable", "no tables of format version 1 for old readers", _format_version(1)

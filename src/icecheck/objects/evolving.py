@@ -5,13 +5,16 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Table
+from icecheck.findings.verdict import SkipKind
 from icecheck.objects import metadata_view as view
-from icecheck.replies.expect import Blocked
+from icecheck.replies.expect import Blocked, NotOffered
 
 __all__ = [
     "added_column",
     "column_id",
+    "next_row_id",
     "number",
+    "schema_addition",
     "schema_id_of",
     "sort_order_id_of",
     "spec_id_of",
@@ -27,6 +30,16 @@ def number(table: Table, member: str) -> int:
     if not isinstance(value, int):
         raise Blocked("schema.loadTable.200", f"the table's metadata has no {member}")
     return value
+
+
+def next_row_id(table: Table) -> int:
+    """Return where the rows of the next snapshot start; end the check where that is not shown.
+
+    The document requires two members of a table's metadata, of which this is none (erratum E40).
+    """
+    if table.metadata.get("next-row-id") is None:
+        raise NotOffered("the catalog shows no next-row-id", SkipKind.NOT_APPLICABLE)
+    return number(table, "next-row-id")
 
 
 def column_id(table: Table, name: str) -> int:
@@ -48,6 +61,19 @@ def wider_schema(table: Table, name: str = "extra") -> Json:
     return bodies.schema(
         *fields, added_column(table, name), schema_id=number(table, "current-schema-id") + 1
     )
+
+
+def schema_addition(metadata: Mapping[str, Any], schema: Json, *before: Json) -> Json:
+    """Return the update that adds a schema, in the form that Spark's Java client sends.
+
+    It has the deprecated last-column-id, the highest id that was ever assigned. ``before`` are the
+    schemas that the same commit adds before this one.
+    """
+    last = metadata.get("last-column-id")
+    assigned = [each for one in (*before, schema) for each in view.field_ids(one)]
+    if isinstance(last, int):
+        assigned.append(last)
+    return {"action": "add-schema", "schema": schema, "last-column-id": max(assigned, default=0)}
 
 
 def schema_id_of(table: Table, column: str) -> int:

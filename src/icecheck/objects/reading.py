@@ -33,6 +33,7 @@ __all__ = [
     "NO_PROPERTIES",
     "PAGE_TOO_LONG",
     "STALE_READ_AFTER_COMMIT",
+    "expect_bad_request",
     "expect_json",
     "expect_levels",
     "expect_namespace_gone",
@@ -144,6 +145,15 @@ def tables_in(reply: Reply) -> list[tuple[Namespace, str]]:
     if not isinstance(listed, list) or not all(_is_identifier(each) for each in listed):
         raise _unusable(reply, "the listing holds something that is no table identifier")
     return sorted((tuple(each["namespace"]), each["name"]) for each in listed)
+
+
+def expect_bad_request(reply: Reply, detail: str) -> None:
+    """Judge that a refusal is a 400, or a 403 for credentials that lack the right (L4547).
+
+    Another check judges a success and a server error.
+    """
+    if 400 <= reply.status < 500 and reply.status != 403:
+        reply.expect(400, detail=detail)
 
 
 def expect_json(reply: Reply) -> None:

@@ -3,7 +3,7 @@
 import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from icecheck.client import bodies
@@ -34,6 +34,7 @@ __all__ = [
     "innermost",
     "judge_changes",
     "refused",
+    "together",
 ]
 
 Json = dict[str, Any]
@@ -62,15 +63,15 @@ _SHOWN_MAX = 3
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One update, sent alone in its commit, and what a load must show after it.
+    """The updates of one commit, and what a load must show after it.
 
     ``named`` gets the metadata before and after the commit and returns the changed members as they
     must be; it may take only server-assigned values from *after*. ``parts`` are sent instead if the
-    update is refused. A ``plain`` update names only existing things and must be accepted.
+    commit is refused. A ``plain`` commit names only existing things and must be accepted.
     """
 
     what: str
-    update: Json
+    updates: Sequence[Json]
     named: Callable[[Json, Json], Json]
     parts: "tuple[Make, ...]" = ()
     plain: bool = False
@@ -78,6 +79,40 @@ class Change:
 
 Make = Callable[[Table], Change | None]
 """Makes a change for the current table, or returns None if the table has nothing to change."""
+
+
+def together(*makes: Make) -> Make:
+    """Return what makes these changes in one commit, in order; alone they are its parts.
+
+    Only changes whose effects all show in the end belong together: no later one may hide what an
+    earlier one has done.
+    """
+
+    def make(table: Table) -> Change | None:
+        changes: list[Change] = []
+        for each in makes:
+            change = each(table)
+            if change is not None:
+                changes.append(change)
+                # The ids are as sent: until the answer is there nobody knows others.
+                due = change.named(table.metadata, table.metadata)
+                table = replace(table, metadata={**table.metadata, **due})
+
+        def named(before: Json, after: Json) -> Json:
+            due: Json = {}
+            for change in changes:
+                due |= change.named({**before, **due}, after)
+            return due
+
+        if len(changes) < _SEVERAL:
+            return changes[0] if changes else None
+        what = ", ".join(change.what for change in changes)
+        return Change(what, [u for change in changes for u in change.updates], named, makes)
+
+    return make
+
+
+_SEVERAL = 2
 
 
 def given_bystander(catalog: Catalog, table: Table) -> Table:
@@ -92,19 +127,18 @@ def given_bystander(catalog: Catalog, table: Table) -> Table:
 
 
 def judge_changes(catalog: Catalog, table: Table, changes: Iterable[Make]) -> Table:
-    """Commit the updates one by one, and judge what a load shows after each.
+    """Make the changes one by one to a table as loaded, and judge what a load shows after each.
 
-    A refusal is fine if nothing has changed; the parts of the update are then sent. Raises
-    NotOffered if all updates were refused.
+    A refusal is fine if nothing has changed; the parts of the change are then sent. Raises
+    NotOffered if all changes were refused.
     """
-    table = given_loaded(catalog, table)
     bystander = given_bystander(catalog, table)
     waiting, taken = deque(changes), 0
     while waiting and len(catalog.exchanges) < REQUESTS_MAX:
         change = waiting.popleft()(table)
         if change is None:
             continue
-        reply = commit(catalog, table, [change.update])
+        reply = commit(catalog, table, change.updates)
         if change.plain:
             reply.expect(200, detail=change.what)
         if refused(reply, change.what):

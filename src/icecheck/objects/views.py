@@ -66,7 +66,7 @@ MARK = "icecheck.mark"
 """The property by which checks distinguish the states of a view."""
 FIRST_SQL = "SELECT 1 AS id, 'a' AS data"
 VIEW_SCHEMA: Json = bodies.schema(
-    bodies.struct_field(0, "id", "int", required=True), bodies.struct_field(1, "data", "string")
+    bodies.struct_field(1, "id", "int", required=True), bodies.struct_field(2, "data", "string")
 )
 _CREATED_MS = 1_767_225_600_000  # a fixed time: equal runs send equal bytes
 
@@ -102,13 +102,16 @@ class View:
 def view_version(
     sql: str = FIRST_SQL,
     *,
-    namespace: Sequence[str] = (),
+    namespace: Sequence[str],
     version_id: int = 1,
     schema_id: int = 0,
     timestamp_ms: int = _CREATED_MS,
     dialects: Sequence[str] = ("spark",),
 ) -> Json:
-    """Return a version of a view with the same query in every dialect."""
+    """Return a version of a view with the same query in every dialect.
+
+    ``namespace`` is its default namespace: one level or more (L2016), and one that exists.
+    """
     return {
         "version-id": version_id,
         "timestamp-ms": timestamp_ms,
@@ -121,16 +124,20 @@ def view_version(
 
 def create_view_body(
     name: str,
+    namespace: Sequence[str],
     *,
     version: Json | None = None,
     schema: Json | None = None,
     properties: Mapping[str, str] | None = None,
 ) -> Json:
-    """Return a createView body; without a location, as Spark sends it."""
+    """Return a createView body; without a location, as Spark sends it.
+
+    ``namespace`` is the default namespace of the version unless one is given.
+    """
     return {
         "name": name,
         "schema": schema or VIEW_SCHEMA,
-        "view-version": version or view_version(),
+        "view-version": version or view_version(namespace=namespace),
         "properties": dict(properties or {}),
     }
 
@@ -183,7 +190,7 @@ def given_view(catalog: Catalog, namespace: Namespace | None = None, **members: 
     """
     where = shared_namespace(catalog) if namespace is None else namespace
     name = catalog.new_name()
-    body = create_view_body(name, **{"version": view_version(namespace=where), **members})
+    body = create_view_body(name, where, **members)
     reply = arrange(catalog, "createView", lambda: catalog.create_view(where, body))
     return View(where, name, _usable(reply), reply.json().get("metadata-location"))
 

@@ -65,12 +65,20 @@ def remove_all(catalog: Remover) -> None:
 def _remove(catalog: Remover, entry: Entry) -> None:
     is_namespace = entry.kind == "namespace"
     reply = _remove_namespace(catalog, entry) if is_namespace else _drop(catalog, entry)
+    if reply is not None and reply.status == 404 and _still_loads(catalog, entry):
+        return
     if reply is not None and (reply.ok or reply.status == 404):
         catalog.ledger.forget(entry, deleted=True)
     elif _was_never_made(catalog, entry):
         # The catalog may answer a missing object with another status than 404.
         catalog.ledger.remarks.pop(entry, None)
         catalog.ledger.forget(entry, deleted=False)
+
+
+def _still_loads(catalog: Remover, entry: Entry) -> bool:
+    """Return whether an object is there although its drop was answered 404 (verdict-rules 19)."""
+    found = load_object(catalog, entry)
+    return found is not None and found.ok
 
 
 def _remove_namespace(catalog: Remover, entry: Entry) -> Reply | None:

@@ -1,12 +1,13 @@
 """Runs a pytest item that is a check, and records its verdict."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 import pytest
 
 from icecheck.client.catalog import Catalog
+from icecheck.contract import Contract
 from icecheck.findings.causes import causes_of
 from icecheck.findings.conclusion import ungated_if_unwitnessed
 from icecheck.findings.expectations import entry_for, result_of_entry
@@ -23,6 +24,7 @@ from icecheck.spark.unavailable import SparkUnavailable
 from icecheck.targets.target import UsageError
 from icecheck.targets.unwritable import Unwritable
 from icecheck.wire.connection import TargetUnusable
+from icecheck.wire.exchange import Exchange
 
 __all__ = ["PROPERTY", "Recorder", "checks_among", "is_disruptive"]
 
@@ -42,6 +44,8 @@ class Recorder:
         self.worker = worker
         self.unwritten = ""
         """The message about a file of the run that cannot be written; empty if there is none."""
+        self.on_exchange: Callable[[Exchange], None] | None = None
+        """Called with every redacted exchange; set before the first check."""
         self._runner: CheckRunner | None = None
         self._unusable: TargetUnusable | UsageError | Unwritable | None = None
 
@@ -63,7 +67,9 @@ class Recorder:
             raise self._unusable
         if self._runner is None:
             try:
-                self._runner = open_runner(self.options, worker=self.worker)
+                self._runner = open_runner(
+                    self.options, worker=self.worker, on_exchange=self.on_exchange
+                )
             except (TargetUnusable, UsageError, Unwritable) as unusable:
                 self._unusable = unusable
                 raise
@@ -105,7 +111,7 @@ class Recorder:
         item.user_properties.append((PROPERTY, msgspec.to_builtins(verdict)))
         if runner.breaker.why:
             item.session.shouldstop = runner.breaker.why
-        _show(item, verdict, self._mark_of(verdict, runner))
+        _show(item, verdict, self._mark_of(verdict, runner), self.options.contract)
 
     def _judged(self, check: Check, runner: CheckRunner) -> Verdict:
         checks, skipped = demanded_by(self.options.spec, (check,))
@@ -123,7 +129,7 @@ class Recorder:
         """
         cause, foreseen = None, self.options.foreseen
         if any(entry.cause is not None for entry in foreseen):
-            alone = causes_of([verdict], runner.session.contract.requirements)
+            alone = causes_of([verdict], runner.session.contract)
             cause = alone[0].id if alone else None
         entry = entry_for(verdict.check, cause, foreseen)
         return (
@@ -163,10 +169,12 @@ def _check_in(item: pytest.Item) -> Declaration | None:
     return declaration_of(item.obj) if isinstance(item, pytest.Function) else None
 
 
-def _show(item: pytest.Function, verdict: Verdict, mark: EntryMatch | None) -> None:
+def _show(
+    item: pytest.Function, verdict: Verdict, mark: EntryMatch | None, contract: Contract
+) -> None:
     """Map a verdict to a pytest outcome: blocked and error fail, failures below MUST warn."""
     if mark is not None:
-        _show_expected(verdict, mark)
+        _show_expected(verdict, mark, contract)
     match verdict.outcome:
         case Outcome.PASS:
             return
@@ -175,10 +183,10 @@ def _show(item: pytest.Function, verdict: Verdict, mark: EntryMatch | None) -> N
         case Outcome.FAIL if verdict.level is not Level.MUST or not verdict.gating:
             item.warn(pytest.PytestWarning(f"{verdict.check} ({verdict.level}): {verdict.summary}"))
         case _:
-            pytest.fail(card_of(verdict), pytrace=False)
+            pytest.fail(card_of(verdict, contract), pytrace=False)
 
 
-def _show_expected(verdict: Verdict, mark: EntryMatch) -> None:
+def _show_expected(verdict: Verdict, mark: EntryMatch, contract: Contract) -> None:
     """Map an expected failure to xfail, and a contradicted expectation to a failure."""
     said = f"{mark.entry.kind}: {mark.entry.reason}"
     match mark.met:
@@ -188,6 +196,9 @@ def _show_expected(verdict: Verdict, mark: EntryMatch) -> None:
         case EntryResult.PASSES:
             pytest.fail(f"[XPASS(strict)] {said}: remove {mark.entry.words}", pytrace=False)
         case EntryResult.FAILS_DIFFERENTLY:
-            pytest.fail(f"{card_of(verdict)}\n  not as {mark.entry.words} says", pytrace=False)
+            pytest.fail(
+                f"{card_of(verdict, contract)}\n  not as {mark.entry.words} says",
+                pytrace=False,
+            )
         case _:
             return

@@ -22,13 +22,14 @@ from icecheck.ownership.ledger_file import LEDGER_FILE
 from icecheck.pytest.options import given, option
 from icecheck.pytest.recording import PROPERTY, Recorder, checks_among, is_disruptive
 from icecheck.pytest.worker_report import WorkerReport
+from icecheck.reports.exchanges import ExchangeLog
 from icecheck.run.closing import residue_lines, unmet_lines
 from icecheck.run.collect import collect, left_out
 from icecheck.run.demands import release_to_hold_to
 from icecheck.run.expectations import expectations_from, gated, selection_among
 from icecheck.run.finish import ProcessReport, finish, left_to_skip
 from icecheck.run.options import RunOptions
-from icecheck.run.output import rename_earlier_files, write_report
+from icecheck.run.output import Output, part_of
 from icecheck.targets.options import TARGET_OPTIONS, Kind, TargetOption
 from icecheck.targets.settings_file import DEFAULT_FILE, read_text
 from icecheck.targets.sources import described
@@ -60,6 +61,8 @@ class CatalogRun:
         self.verdicts: list[Verdict] = []
         self.workers: list[WorkerReport] = []
         self.run: Run | None = None
+        self._output: Output | None = None
+        self._part: ExchangeLog | None = None
         self._unwritten = ""
         self._directory = Path(report or DEFAULT_DIRECTORY).absolute()
         self._started_at = datetime.now(UTC)
@@ -114,13 +117,20 @@ class CatalogRun:
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Find out with one request whether there is a catalog, before anything is collected."""
-        if hasattr(session.config, "workerinput") or session.config.option.collectonly:
+        if session.config.option.collectonly:
+            return
+        if hasattr(session.config, "workerinput"):
+            if self.report:
+                self._part = part_of(Path(self.report), self.recorder.worker)
+                self.recorder.on_exchange = self._part.write
             return
         try:
             if self.report:
-                _put_aside(Path(self.report))
-            preflight(self.options.target)
+                self._output = Output(Path(self.report), "--conformance-report")
+                self.recorder.on_exchange = self._output.record
+            preflight(self.options.target, self.options.contract)
         except (TargetUnusable, UsageError) as unusable:
+            self._abandon()
             raise pytest.UsageError(str(unusable)) from None
 
     @pytest.hookimpl(tryfirst=True)
@@ -151,6 +161,11 @@ class CatalogRun:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """End this process's part; in the controller, conclude and write the report."""
         process = self.recorder.finished(whole=_ended_by_itself(session))
+        if self._part is not None:
+            try:
+                self._part.close()
+            except Unwritable as unwritable:
+                self.recorder.unwritten = self.recorder.unwritten or str(unwritable)
         asked = checks_among(getattr(session, "items", ()))
         sent = WorkerReport(asked, process, self.recorder.unwritten).to_builtins()
         if hasattr(session.config, "workerinput"):
@@ -165,6 +180,13 @@ class CatalogRun:
             self._end_unwritten(session, unwritten[0])
         elif processes:
             self._conclude(session, processes)
+        self._abandon()
+
+    def _abandon(self) -> None:
+        """Leave no report where none was written."""
+        if self._output is not None:
+            self._output.abandon()
+            self._output = None
 
     def _conclude(self, session: pytest.Session, processes: Sequence[ProcessReport]) -> None:
         """Conclude the run as the command line does, and write its report."""
@@ -187,9 +209,11 @@ class CatalogRun:
         self.run = gated(self.run, self.file, selection)
         if session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
             session.exitstatus = _exit_status(self.run)
-        if self.report:
+        if self._output is not None:
             try:
-                write_report(self.run, Path(self.report))
+                self._output.take_parts()
+                self._output.finish(self.run)
+                self._output = None
             except Unwritable as unwritable:
                 self._end_unwritten(session, str(unwritable))
 
@@ -225,7 +249,7 @@ class CatalogRun:
         asked = {v.check for v in self.verdicts}
         for verdict in self.run.verdicts:
             if verdict.check not in asked and verdict.outcome is Outcome.FAIL:
-                write(card_of(verdict))
+                write(card_of(verdict, self.options.contract))
         for cause in self.run.causes[:10]:
             write(f"cause ({cause.level}): {cause.title} — {len(cause.members)} checks")
         for line in unmet_lines(self.run):
@@ -234,20 +258,6 @@ class CatalogRun:
         written = sorted(Path(self.report).glob(f"*{LEDGER_FILE}")) if self.report else []
         for line in residue_lines(self.run, written):
             write(line)
-
-
-def _put_aside(directory: Path) -> None:
-    """Rename an earlier run's report, so that nobody takes it for this one's.
-
-    Raises UsageError where the directory cannot be written.
-    """
-    try:
-        rename_earlier_files(directory)
-    except OSError as error:
-        raise UsageError(
-            f"--conformance-report {directory} cannot be written ({error.strerror}): name another "
-            "directory"
-        ) from None
 
 
 def _ended_by_itself(session: pytest.Session) -> bool:

@@ -35,12 +35,14 @@ class IllShapedBody:
     """The body of one answer that failed its schema, and which parts were handed out.
 
     ``wrong`` are the places (JSON pointers, ``*`` for any index) whose values are invalid.
+    ``gave_scalar`` is the type of the whole body, if it was read and is no object or list.
     """
 
     def __init__(self, exchange: Exchange, wrong: Collection[str]) -> None:
         self.exchange = exchange
         self.wrong = frozenset(wrong)
         self.gave_null = False
+        self.gave_scalar = ""
 
     def handed_out(self, value: Any, pointer: str = "") -> Any:
         """Return a value of the body, wrapped so that a failing read of it is noticed."""
@@ -56,6 +58,7 @@ class IllShapedBody:
             case _:
                 if not pointer:
                     self.read(value, pointer)
+                    self.gave_scalar = type(value).__name__
                 return value
 
     def read(self, value: Any, pointer: str) -> Any:
@@ -128,7 +131,8 @@ def reads_ill_shaped(
     """Return the ill-shaped body that caused an error, or None for another cause.
 
     IllShaped names its body. For a value of a wrong type, the error must come from a function that
-    holds a part of such a body, or follow from a null where none is allowed.
+    holds a part of such a body, or follow from a null where none is allowed, or from a body that is
+    a string, number or boolean as a whole.
     """
     if isinstance(error, IllShaped):
         return error.body
@@ -137,8 +141,10 @@ def reads_ill_shaped(
     held = [body for frame in _last_function(error) for body in _held_in(frame)]
     if held:
         return held[-1]
-    nulls = [body for body in handed_out if body.gave_null]
-    return nulls[-1] if nulls and "NoneType" in str(error) else None
+    words = str(error)
+    misread = [b for b in handed_out if b.gave_scalar and f"'{b.gave_scalar}'" in words]
+    nulls = [b for b in handed_out if b.gave_null and "NoneType" in words]
+    return next(reversed([*misread, *nulls]), None)
 
 
 @contextmanager

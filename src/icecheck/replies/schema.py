@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from icecheck.contract import Contract, Level, load
+from icecheck.contract import Contract, Level
 from icecheck.wire.exchange import Exchange
 from icecheck.wire.json_text import read_json
 
@@ -17,8 +17,6 @@ __all__ = ["SchemaJudge", "SchemaProblem", "has_strict_reading", "schema_judge"]
 
 _JUDGED_MAX = 256
 """The number of judged answers that are kept: more than any check reads."""
-# Strict readings of the prose, which are findings but never a MUST (overlay header, rule 3).
-_READINGS = frozenset({"E35", "E37", "E38"})
 # Statuses whose documented body must be JSON. 400 may be text/plain (L4512); 401, 403, 419 and 5xx
 # often come from a gateway in front of the catalog.
 _JSON_DUE = frozenset({200, 404, 406, 409, 422})
@@ -76,7 +74,7 @@ class SchemaJudge:
             said = f"a body that says it is {media}" if exchange.response_body else "no body"
             return (SchemaProblem(Level.MUST, "", "not-json", f"{said} where JSON is due"),)
         try:
-            body = read_json(exchange.response_body)
+            body = read_json(exchange.response_body, not_a_number=0.0)
         except ValueError:
             problem = "the body says it is JSON but cannot be parsed"
             return (SchemaProblem(Level.MUST, "", "not-json", problem),)
@@ -145,9 +143,9 @@ class SchemaJudge:
 
 
 @cache
-def schema_judge(version: str = "1.10.0") -> SchemaJudge:
+def schema_judge(contract: Contract) -> SchemaJudge:
     """Return the shared judge of one contract: its validators are compiled once."""
-    return SchemaJudge(load(version))
+    return SchemaJudge(contract)
 
 
 @cache
@@ -189,7 +187,9 @@ def _reached(document: Mapping[str, Any], node: Any, references: set[str]) -> se
 
 
 def _select_strict(contract: Contract, *, readings: bool) -> dict[str, Any]:
-    skip = frozenset() if readings else _READINGS
+    # Strict readings of the prose are findings but never a MUST (overlay header, rule 3).
+    lesser = {id_ for id_, erratum in contract.errata.items() if erratum.level is Level.SHOULD}
+    skip = set() if readings else lesser
     return contract.corrected(("repair", "strict"), leave_out=skip)
 
 

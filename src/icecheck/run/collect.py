@@ -10,7 +10,7 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import Check, Declaration, Unbound, bind, declaration_of
 from icecheck.targets.target import Target, UsageError
 
-__all__ = ["allowed", "collect", "left_out", "select"]
+__all__ = ["allowed", "collect", "declarations", "left_out", "select"]
 
 _PACKAGES = {
     "icecheck.conformance": (Group.CHECKS, Group.GENERATED),
@@ -32,7 +32,7 @@ def collect(
     found: dict[str, Check] = {}
     declared: set[str] = set()
     faults: list[str] = []
-    for each in _declarations(frozenset(groups)):
+    for each in declarations(frozenset(groups)):
         if each.disruptive and not disruptive:
             continue
         if each.id in declared:
@@ -50,7 +50,8 @@ def collect(
     return tuple(found.values())
 
 
-def _declarations(wanted: frozenset[Group]) -> Iterator[Declaration]:
+def declarations(wanted: frozenset[Group]) -> Iterator[Declaration]:
+    """Yield the checks of these groups as they are declared, importing their modules."""
     for package_name, package_groups in _PACKAGES.items():
         if not wanted.intersection(package_groups):
             continue

@@ -158,6 +158,7 @@ def _unexplained(run: Run) -> list[Verdict]:
         v
         for v in run.verdicts
         if v.level is Level.MUST
+        and v.gating
         and (v.outcome is Outcome.FAIL or (v.outcome is Outcome.BLOCKED and not v.unanswered))
         and v.check not in marked | expired
     ]

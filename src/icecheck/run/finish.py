@@ -65,7 +65,7 @@ def finish(
     everything = (*verdicts, *demanded_verdicts(passive, options.spec, contract))
     if options.witnessed_only:
         everything = tuple(map(ungated_if_unwitnessed, everything))
-    causes = causes_of(everything, contract.requirements)
+    causes = causes_of(everything, contract)
     in_part = frozenset(c.profile for c in left_out if c.level is Level.MUST)
     profiles = profiles_of(everything, offer, contract, in_part)
     conclusion = conclude(

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 
-from icecheck.contract import load
 from icecheck.findings import causes
 from icecheck.findings.symptoms import Symptom, declared
 from icecheck.findings.verdict import Group
 from icecheck.judging import judge, passive
 from icecheck.ownership import request_guard
-from icecheck.run.collect import collect
+from icecheck.run.collect import declarations
 
 __all__ = ["known_symptoms"]
 
@@ -18,5 +17,6 @@ _RAISING = (causes, judge, passive, request_guard)
 
 def known_symptoms() -> Mapping[str, Symptom]:
     """Return slug -> symptom of all that are declared, after importing every check."""
-    collect(tuple(Group), load(), disruptive=True)
+    for _ in declarations(frozenset(Group)):
+        pass  # importing the module of a check declares its symptoms
     return declared()

@@ -9,7 +9,7 @@ from typing import Any
 
 from icecheck.findings.verdict import Run
 from icecheck.reports import html, junit, run_json, summary
-from icecheck.reports.exchanges import ExchangeLog
+from icecheck.reports.exchanges import ExchangeLog, read_exchanges
 from icecheck.targets.target import UsageError
 from icecheck.targets.unwritable import Unwritable, writing
 from icecheck.wire.exchange import Exchange
@@ -20,7 +20,7 @@ __all__ = [
     "FORMATS",
     "Output",
     "ReportInvalid",
-    "rename_earlier_files",
+    "part_of",
     "write_report",
 ]
 
@@ -48,20 +48,27 @@ class Output:
     """The output directory of one run: exchanges are streamed into it, the rest comes at the end.
 
     An earlier report is renamed first, so that the directory of a run that was cut short holds no
-    report of another run. Raises UsageError when the directory cannot be written, Unwritable when
-    the disk is full.
+    report of another run. ``option`` is what the user named the directory with. Raises UsageError
+    when the directory cannot be written, Unwritable when the disk is full.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, option: str = "--output") -> None:
         self.directory = directory
         self._recording = directory / f"{EXCHANGES_FILE}{_PARTIAL}"
         try:
-            rename_earlier_files(directory)
+            _rename_earlier_files(directory)
             self._log = ExchangeLog(self._recording)
         except OSError as error:
             raise UsageError(
-                f"--output {directory} cannot be written ({error.strerror}): name another directory"
+                f"{option} {directory} cannot be written ({error.strerror}): name another directory"
             ) from None
+
+    def take_parts(self) -> None:
+        """Add what other processes of the run have recorded beside it, and remove their files."""
+        for part in sorted(self.directory.glob(f"*.{EXCHANGES_FILE}{_PARTIAL}")):
+            for exchange in read_exchanges(part):
+                self.record(exchange)
+            part.unlink()
 
     def record(self, exchange: Exchange) -> None:
         """Keep one redacted exchange."""
@@ -103,13 +110,23 @@ class Output:
             self.directory.rmdir()
 
 
-def rename_earlier_files(directory: Path) -> None:
+def part_of(directory: Path, worker: str) -> ExchangeLog:
+    """Return the log of one process of a run; `Output.take_parts` adds it to the report.
+
+    Raises OSError when it cannot be written.
+    """
+    return ExchangeLog(directory / f"{worker}.{EXCHANGES_FILE}{_PARTIAL}")
+
+
+def _rename_earlier_files(directory: Path) -> None:
     """Rename the files of an earlier run there to ``NAME.earlier``, and nothing else.
 
     The directory is made if there is none. The renamed files are removed with the next complete
     report.
     """
     directory.mkdir(parents=True, exist_ok=True)
+    for part in directory.glob(f"*.{EXCHANGES_FILE}{_PARTIAL}"):
+        part.unlink(missing_ok=True)
     for name in _OURS:
         (directory / f"{name}{_PARTIAL}").unlink(missing_ok=True)
         if (directory / name).is_file():

@@ -9,6 +9,7 @@ from functools import partial
 
 import httpx
 
+from icecheck.contract import Contract
 from icecheck.targets.target import Target
 from icecheck.wire.auth import BearerAuth, TokenRefused, drive
 from icecheck.wire.credentials import Credentials
@@ -59,13 +60,14 @@ class Connection:
     def __init__(
         self,
         target: Target,
+        contract: Contract,
         transport: httpx.BaseTransport | None = None,
         sleep: Callable[[float], None] | None = None,
         now: Callable[[], float] = time.monotonic,
         redactor: Redactor | None = None,
     ) -> None:
         self.redactor = redactor or Redactor()
-        self._credentials = Credentials(target, self.redactor, now)
+        self._credentials = Credentials(target, contract, self.redactor, now)
         self.follow(target)
         self._sleep = sleep
         self._pace = Pace(target.requests_per_second, now)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 import httpx
 
-from icecheck.contract import load
+from icecheck.contract import Contract
 from icecheck.targets.target import Principal, Target
 from icecheck.wire.auth import BearerAuth, ClientCredentials
 from icecheck.wire.redaction import Redactor
@@ -21,12 +21,17 @@ class Credentials:
     """
 
     def __init__(
-        self, target: Target, redactor: Redactor, now: Callable[[], float] = time.monotonic
+        self,
+        target: Target,
+        contract: Contract,
+        redactor: Redactor,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         second = target.second or Principal()
         self.own = BearerAuth(target.token, now=now)
         self.second = BearerAuth(second.token, now=now)
         self._signer = None if target.sigv4 is None else Signer(target.sigv4)
+        self._before_config = contract.before_config
         self._redactor = redactor
         self.follow(target)
 
@@ -62,7 +67,7 @@ class Credentials:
         """Return whether a request shows the run's own token, and so should be let in."""
         has_token = self.own.identifies or self._stands_in_headers
         is_own = has_token and _named_sender(headers) is None
-        return is_own and operation not in load().before_config
+        return is_own and operation not in self._before_config
 
 
 def _source(target: Target, credential: str | None) -> ClientCredentials | None:

@@ -6,6 +6,8 @@ import shlex
 from dataclasses import dataclass
 from enum import StrEnum
 
+from icecheck.wire.json_text import Flaws, flaws_of
+
 __all__ = ["OF_SECOND", "TOKEN_VARIABLE", "Exchange", "Headers", "Step", "as_curl"]
 
 TOKEN_VARIABLE = "ICECHECK_TOKEN"  # noqa: S105 - the name of a variable
@@ -39,6 +41,8 @@ class Exchange:
     """A request as sent and the answer as received; ``status`` is None when there was none.
 
     ``ordinal`` counts from 1 within a check. ``url`` is absolute and still percent-encoded.
+    ``response_text`` is what was wrong with the answer's JSON text if its body was rewritten since,
+    to hide secrets.
     """
 
     check: str
@@ -54,11 +58,17 @@ class Exchange:
     response_body: bytes = b""
     elapsed_ms: float = 0.0
     error: str | None = None
+    response_text: Flaws | None = None
 
     def header(self, name: str) -> str | None:
         """Return the first response header of that name, compared without case."""
         wanted = name.lower()
         return next((v for k, v in self.response_headers if k.lower() == wanted), None)
+
+    @property
+    def text_flaws(self) -> Flaws:
+        """What is wrong with the answer's body as JSON text, as it was received."""
+        return flaws_of(self.response_body) if self.response_text is None else self.response_text
 
     @property
     def claims_json(self) -> bool:

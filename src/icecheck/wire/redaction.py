@@ -22,6 +22,7 @@ from icecheck.targets.secret_names import (
     names_signature,
 )
 from icecheck.wire.exchange import OF_SECOND, Exchange, Headers
+from icecheck.wire.json_text import JsonFlaw, flaws_of
 from icecheck.wire.secret_values import SecretValues
 
 __all__ = ["Redactor"]
@@ -97,13 +98,16 @@ class Redactor:
             # Most exchanges hold no secret; one test of all their parts shows that.
             search = self._tells(exchange)
             error = exchange.error
+            shown = self._body(answer, search) if search or names_some else answer
+            text = exchange.response_text
             return replace(
                 exchange,
                 url=self._text(exchange.url) if search else exchange.url,
                 request_headers=self._headers(exchange.request_headers, search),
                 request_body=None if sent is None else self._body(sent, search),
                 response_headers=self._headers(exchange.response_headers, search),
-                response_body=self._body(answer, search) if search or names_some else answer,
+                response_body=shown,
+                response_text=text if text is not None or shown == answer else flaws_of(answer),
                 error=self.text(error) if search and error is not None else error,
             )
 
@@ -201,8 +205,11 @@ class Redactor:
                 redacted = self._json(parsed, search=search)
             except (ValueError, RecursionError):
                 return self._words(text).encode(encoding, "backslashreplace")
-            # A body without secrets stays byte for byte as it was sent.
-            return body if redacted == parsed else json.dumps(redacted).encode(encoding)
+            # A body without secrets stays byte for byte as it was sent. Of a member that stands
+            # there twice, only one was looked at.
+            if redacted == parsed and JsonFlaw.REPEATED not in dict(flaws_of(body)):
+                return body
+            return json.dumps(redacted).encode(encoding)
         if "grant_type=" in text:
             pairs = parse_qsl(text, keep_blank_values=True)
             kept = [(k, _digest(v) if is_secret_key(k) else v) for k, v in pairs]

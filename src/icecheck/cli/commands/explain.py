@@ -34,12 +34,12 @@ def command(id_: str) -> None:
         explain_requirement,
         explain_symptom,
     )
-    from icecheck.contract import load
+    from icecheck.contract import DEFAULT_SPEC_VERSION, load
     from icecheck.findings.symptoms import symptom_named
     from icecheck.mock_server.defects import defects
     from icecheck.run.known_symptoms import known_symptoms
 
-    contract = load()
+    contract = load(DEFAULT_SPEC_VERSION)
     rows = check_rows(contract)
     checks = {row.id: row for row in rows}
     planted = defects()

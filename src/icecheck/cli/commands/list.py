@@ -38,13 +38,13 @@ def command(what: str, group: str | None, form: str) -> None:
     """List what icecheck knows: its checks (the default), the requirements they prove, the
     operations of the specification, or the defects that the mock can have.
     """
-    from icecheck.contract import load
+    from icecheck.contract import DEFAULT_SPEC_VERSION, load
 
     if group is not None and what != "checks":
         raise click.UsageError("--group selects checks: use it with `icecheck list checks`")
     if form == "markdown" and what != "requirements":
         raise click.UsageError("only the requirements have a page: icecheck list requirements")
-    contract = load()
+    contract = load(DEFAULT_SPEC_VERSION)
     columns: tuple[str, ...]
     notes: list[str] = []
     match what:

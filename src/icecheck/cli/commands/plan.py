@@ -7,6 +7,7 @@ import click
 
 from icecheck.cli.ending import ExitOnError
 from icecheck.cli.extras import require_suite
+from icecheck.cli.selection import release_of_run, spec_option
 from icecheck.cli.target_options import target_of, target_options
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ _GROUPS = ("checks", "generated", "scenarios")
 @click.option(
     "--check", "globs", multiple=True, metavar="GLOB", help="Checks whose id matches; repeatable."
 )
+@spec_option
 @click.option("--run-id", metavar="ID", help="Token in every name of the run; default: random.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Drives generated data.")
 def command(only: tuple[str, ...], globs: tuple[str, ...], **options: Any) -> None:
@@ -47,6 +49,7 @@ def command(only: tuple[str, ...], globs: tuple[str, ...], **options: Any) -> No
             target=target,
             run_id=options["run_id"] or secrets.token_hex(3),
             seed=options["seed"],
+            spec=release_of_run(options),
             groups=tuple(Group(name) for name in only or _GROUPS),
             globs=globs,
             redactor=redactor,

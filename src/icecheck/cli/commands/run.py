@@ -130,7 +130,9 @@ def _run(wanted: "RunOptions", directory: Path, options: dict[str, Any], gate: G
     from icecheck.run.output import Output
 
     output = Output(directory)
-    progress = progress_for(sys.stdout, quiet=options["quiet"], verbose=options["verbose"])
+    progress = progress_for(
+        sys.stdout, wanted.contract, quiet=options["quiet"], verbose=options["verbose"]
+    )
     with one_interrupt():
         run = gate.concluded(_recorded(wanted, output, progress), wanted)
         page = output.finish(run)

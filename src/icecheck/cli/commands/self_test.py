@@ -36,13 +36,13 @@ def command(globs: tuple[str, ...], *, quiet: bool) -> int:
     """
     require_suite()
     from icecheck.cli.listings.defect_names import named_defects
-    from icecheck.contract import load
+    from icecheck.contract import DEFAULT_SPEC_VERSION, load
     from icecheck.proof.kill_matrix import GROUPS, aimed_at
     from icecheck.run.collect import collect
 
     started = time.monotonic()
     planted = named_defects(globs or ("*",))
-    contract = load()
+    contract = load(DEFAULT_SPEC_VERSION)
     checks = collect(GROUPS, contract, disruptive=True)
     aimed = {check.id: check for defect in planted for check in aimed_at(defect, checks)}
     blamed = _blamed(list(aimed.values()))

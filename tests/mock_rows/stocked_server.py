@@ -5,15 +5,15 @@ from typing import Any
 from urllib.parse import urlencode
 
 import httpx
+from tests.contracts import CONTRACT
 
-from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.clock import VirtualClock
 from icecheck.mock_server.core.vending_settings import VendingSettings
 from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings
 from icecheck.mock_server.security.settings import Client, OAuth2Settings, Permissions
 
-OPERATIONS = load().operations
+OPERATIONS = CONTRACT.operations
 SCHEMA = {
     "type": "struct",
     "schema-id": 0,
@@ -52,7 +52,7 @@ class Sent:
         return replace(self, **changes)
 
 
-class World:
+class StockedServer:
     """A server in which `ns` has the table `t`, the view `v` and a plan; `empty` has nothing.
 
     `elsewhere` is the metadata file of a table that was dropped, for registerTable.
@@ -119,7 +119,7 @@ class World:
         return self.http.send(request)
 
     def ordinary(self, operation_id: str) -> Sent:
-        """A request that succeeds in this world."""
+        """A request that succeeds on this server."""
         if operation_id in ORDINARY:
             return ORDINARY[operation_id]
         if operation_id == "registerTable":
@@ -188,4 +188,4 @@ ORDINARY = {
     "viewExists": Sent(VIEW),
     "renameView": Sent(body=moved("v")),
 }
-"""The requests that are the same in every world."""
+"""The requests that are the same on every such server."""

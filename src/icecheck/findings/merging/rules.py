@@ -1,16 +1,10 @@
-"""Merges groups of findings: one root cause that shows in several forms becomes one cause.
-
-Each rule looks at the groups as they were found, never at the result of another rule, and returns
-which of them belong together. Groups that any rules connect are one cause; the precedence of the
-rules settles which of them names it. So the result depends neither on the order of the rules nor on
-that of the groups.
-"""
+"""The reasons to merge groups of findings into one cause."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
-from icecheck.contract import Level, load
+from icecheck.contract import Level
+from icecheck.findings.merging.groups import Group, Join, Rule, Seen
 from icecheck.findings.shared_symptoms import (
     ANOMALY,
     ANSWER_DIFFERS_FROM_LOAD,
@@ -18,18 +12,10 @@ from icecheck.findings.shared_symptoms import (
     SUITE_ERROR,
 )
 from icecheck.findings.statuses import ANY_SUCCESS, STATUS, Statuses
-from icecheck.findings.symptoms import Severity, Symptom, declare
-from icecheck.findings.verdict import (
-    CREDENTIALS,
-    TARGET,
-    CauseKey,
-    Evidence,
-    Finding,
-    Outcome,
-    Verdict,
-)
+from icecheck.findings.symptoms import NOT_AS_ACKNOWLEDGED, Severity, Symptom, declare
+from icecheck.findings.verdict import CREDENTIALS, TARGET, CauseKey, Evidence, Outcome, Verdict
 
-__all__ = ["RULES", "Group", "Join", "Rule", "Seen", "merged"]
+__all__ = ["RULES"]
 
 _SAME_ANSWER = declare(
     "same-answer",
@@ -44,9 +30,17 @@ _NEVER_REFUSES = declare(
     "every client: it sees no error although its request was wrong",
     answer_in_id=False,
 )
+_IGNORES_UPDATES = declare(
+    "ignores-updates",
+    "Acknowledges commits and does not carry out several kinds of their updates",
+    Severity.FALSE_OR_LOST,
+    NOT_AS_ACKNOWLEDGED,
+    answer_in_id=False,
+)
 
 _TAKEN_TWICE = CauseKey.of_status(STATUS, Statuses.of(409), ANY_SUCCESS)
 _LOST_IN_TRANSACTION = EFFECT_MISSING.of("second-change-of-a-table")
+_LOST_COMMIT = EFFECT_MISSING.of("commit")
 _HALF_VISIBLE = ANOMALY.of("half-visible")
 _DUPLICATE_SUCCESS = ANOMALY.of("duplicate-success")
 _LEVELS = tuple(Level)
@@ -63,92 +57,9 @@ NEVER_REFUSES_GROUPS_MIN = 3
 """The number of missed kinds of refusal that are one cause if no refusal that is due was ever
 given: two kinds may be missed for two reasons, with three nothing looks at what is sent.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Findings with one key, the checks that had them, and the checks that they blocked."""
-
-    key: CauseKey
-    findings: tuple[Finding, ...] = ()
-    members: tuple[Verdict, ...] = ()
-    blocked: tuple[Verdict, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """The input of the rules: the groups as they were found, and all verdicts of the run."""
-
-    groups: tuple[Group, ...]
-    verdicts: tuple[Verdict, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Join:
-    """Keys of groups that belong together, and why."""
-
-    keys: frozenset[CauseKey]
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One reason to merge groups.
-
-    ``joins`` finds the groups; ``named`` returns the key of a merged cause from its groups. If
-    several rules connect a cause, the one with the smallest ``precedence`` names it.
-    """
-
-    name: str
-    precedence: int
-    joins: Callable[[Seen], Iterable[Join]]
-    named: Callable[[Seen, Sequence[Group]], CauseKey]
-
-
-def merged(seen: Seen, rules: Sequence[Rule]) -> tuple[Group, ...]:
-    """Return the groups, merged where the rules connect them; members in the run's order."""
-    found = [(rule, join) for rule in rules for join in rule.joins(seen)]
-    place = {verdict.check: at for at, verdict in enumerate(seen.verdicts)}
-    return tuple(
-        _one_group(seen, component, found, place)
-        for component in _components(seen.groups, [join.keys for _, join in found])
-    )
-
-
-def _components(
-    groups: Sequence[Group], connected: Iterable[frozenset[CauseKey]]
-) -> list[list[Group]]:
-    """Return the groups in parts, such that all connected groups are in one part."""
-    parts: list[frozenset[CauseKey]] = [frozenset({group.key}) for group in groups]
-    for keys in connected:
-        touched = [part for part in parts if part & keys]
-        parts = [part for part in parts if not part & keys]
-        parts += [frozenset().union(*touched)] if touched else []
-    return [[group for group in groups if group.key in part] for part in parts]
-
-
-def _one_group(
-    seen: Seen,
-    component: Sequence[Group],
-    found: Sequence[tuple[Rule, Join]],
-    place: dict[str, int],
-) -> Group:
-    keys = frozenset(group.key for group in component)
-    naming = [rule for rule, join in found if join.keys & keys]
-    key = component[0].key
-    if naming:
-        key = min(naming, key=lambda rule: (rule.precedence, rule.name)).named(seen, component)
-    # The checks that the cause is named after come first.
-    component = sorted(component, key=lambda group: group.key != key)
-    rank = {v.check: (g.key != key, place[v.check]) for g in component for v in g.members}
-    members = {v.check: v for group in component for v in group.members}
-    blocked = {v.check: v for group in component for v in group.blocked}
-    return Group(
-        key,
-        tuple(finding for group in component for finding in group.findings),
-        tuple(sorted(members.values(), key=lambda v: rank[v.check])),
-        tuple(sorted(blocked.values(), key=lambda v: place[v.check])),
-    )
+IGNORED_UPDATES_MIN = 3
+"""The number of missing effects of commits that count as one cause: two may have two reasons."""
+_COMMITS = frozenset({"updateTable", "replaceView", "commitTransaction"})
 
 
 # ---- one answer to everything
@@ -164,7 +75,7 @@ def _same_answer(seen: Seen) -> Iterator[Join]:
 def _only_answer(seen: Seen) -> tuple[int | None, str] | None:
     """Return the status and body that (nearly) all failed checks were answered with, or None."""
     wrong = [v for v in seen.verdicts if v.outcome in {Outcome.FAIL, Outcome.BLOCKED}]
-    evidence = [e for v in wrong for e in v.evidence if _tells_of_sameness(e)]
+    evidence = [e for v in wrong for e in v.evidence if _tells_of_sameness(e, seen)]
     answers = Counter((e.status, e.response_body) for e in evidence)
     if not answers:
         return None
@@ -174,13 +85,13 @@ def _only_answer(seen: Seen) -> tuple[int | None, str] | None:
     return answer if enough and many >= SAME_ANSWER_SHARE_MIN * len(evidence) else None
 
 
-def _tells_of_sameness(evidence: Evidence) -> bool:
+def _tells_of_sameness(evidence: Evidence, seen: Seen) -> bool:
     """Return whether an answer counts for this rule.
 
     Answers to HEAD have no body, and operations before the config may be answered alike.
     """
     head = evidence.request.startswith("HEAD ")
-    start = evidence.operation in load().before_config
+    start = evidence.operation in seen.before_config
     return evidence.status is not None and not head and not start
 
 
@@ -263,6 +174,28 @@ def _competing_clients(seen: Seen) -> Iterator[Join]:
 
 def _as_competing(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
     return _least([g for g in groups if g.key.symptom.is_a(ANOMALY)])
+
+
+# ---- updates that are not carried out
+
+
+def _ignored_updates(seen: Seen) -> Iterator[Join]:
+    """Join the missing effects of commits when there are several: updates are left out unread."""
+    lost = [g for g in seen.groups if g.key.symptom.is_a(EFFECT_MISSING) and _is_of_commits(g)]
+    if len(lost) >= IGNORED_UPDATES_MIN:
+        yield Join(frozenset(g.key for g in lost), "updates of several kinds have no effect")
+
+
+def _is_of_commits(group: Group) -> bool:
+    """Return whether every check of a group commits: its missing effect may be an update's."""
+    return bool(group.members) and all(_COMMITS.intersection(v.operations) for v in group.members)
+
+
+def _as_ignored_updates(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
+    """Return the key of whole commits that are not kept, if there are any: it says more."""
+    if whole := [g.key for g in groups if g.key.symptom == _LOST_COMMIT]:
+        return whole[0]
+    return CauseKey(_IGNORES_UPDATES, "what was committed", "something else")
 
 
 # ---- one wrong value
@@ -382,10 +315,11 @@ RULES = (
     Rule("nothing is refused", 1, _never_refuses, _as_never_refuses),
     Rule("transactions in parts", 2, _transactions, _as_transaction),
     Rule("names given twice", 3, _names_given_twice, _as_status),
-    Rule("a missing effect and its answer", 4, _same_value, _as_missing_effect),
-    Rule("competing clients", 5, _competing_clients, _as_competing),
-    Rule("one demand missed in several ways", 6, _one_demand, _as_status),
-    Rule("demands with a choice", 7, _choices, _as_status),
+    Rule("several updates ignored", 4, _ignored_updates, _as_ignored_updates),
+    Rule("a missing effect and its answer", 5, _same_value, _as_missing_effect),
+    Rule("competing clients", 6, _competing_clients, _as_competing),
+    Rule("one demand missed in several ways", 7, _one_demand, _as_status),
+    Rule("demands with a choice", 8, _choices, _as_status),
 )
 """The reasons to merge groups. Where several rules connect a cause, the one with the smallest
 precedence names it: first what explains all findings, then what explains one kind of finding, then

@@ -15,7 +15,7 @@ from icecheck.mock_server.core.vending_settings import VendingSettings
 from icecheck.mock_server.mock import MockSnapshot
 from icecheck.mock_server.planning.plans import PlanningSettings
 
-__all__ = ["World", "WorldFacts", "new_world"]
+__all__ = ["StockedFacts", "StockedServer", "new_stocked_server"]
 
 NAMESPACE, EMPTY_NAMESPACE = "ns", "empty"
 TABLE, VIEW = "icecheck", "icecheck_view"
@@ -39,7 +39,7 @@ _VERSION = {
 
 
 @dataclass(frozen=True, slots=True)
-class WorldFacts:
+class StockedFacts:
     """What requests have to know in order to be about something that exists."""
 
     table_uuid: str
@@ -64,10 +64,10 @@ class WorldFacts:
         }
 
 
-class World:
-    """One server with its objects; every request meets the state that `new_world` left."""
+class StockedServer:
+    """One server with its objects; every request meets the state that `new_stocked_server` left."""
 
-    def __init__(self, mock: MockCatalog, facts: WorldFacts) -> None:
+    def __init__(self, mock: MockCatalog, facts: StockedFacts) -> None:
         self.mock = mock
         self.facts = facts
         self._before: MockSnapshot = mock.snapshot()
@@ -85,7 +85,7 @@ class World:
             self.mock.restore(self._before)
 
 
-def new_world(root: Path) -> World:
+def new_stocked_server(root: Path) -> StockedServer:
     """A namespace with a table of two snapshots and a view, an empty namespace, and a plan."""
     planning = PlanningSettings(files_per_task=1)
     vending = VendingSettings(storage="s3")
@@ -115,7 +115,7 @@ def new_world(root: Path) -> World:
         )
         grant = {"grant_type": "client_credentials", "client_secret": "corpus"}
         token = _expect(http.post("http://mock/v1/oauth/tokens", data=grant))
-    facts = WorldFacts(
+    facts = StockedFacts(
         table_uuid=loaded["metadata"]["table-uuid"],
         table_location=loaded["metadata"]["location"],
         metadata_location=loaded["metadata-location"],
@@ -125,7 +125,7 @@ def new_world(root: Path) -> World:
         plan_task=plan["plan-tasks"][0],
         access_token=token["access_token"],
     )
-    return World(mock, facts)
+    return StockedServer(mock, facts)
 
 
 def _expect(answer: httpx.Response) -> Any:

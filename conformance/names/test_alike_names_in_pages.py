@@ -1,0 +1,102 @@
+"""Checks of lists in pages whose names different collations sort differently."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Query
+from icecheck.client.given import given_namespace
+from icecheck.conformance.names.lookalike_names import VIEWS, Bearer
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
+from icecheck.objects.arranging import require
+from icecheck.objects.reading import LISTING, namespaces_in, next_page_token, tables_in
+from icecheck.objects.views import supported
+from icecheck.replies.expect import Reply, show
+
+PAGED = ("b", "A", "a1", "a10", "a2", "a_1", "aa", "B1", "C", "c0")
+"""Names that different collations sort differently; no two differ in case only."""
+_PAGES_MAX = 60
+
+Listing = tuple[Callable[[Query], Reply], Callable[[Reply], Sequence[Any]]]
+
+
+def _expect_pages(stem: str, listing: Listing, size: int) -> None:
+    """Judge that pages of this size hold each name of the whole list with this stem once."""
+    ask, read = listing
+    reply = ask(())
+    due = [each for each in read(reply) if each[-1].startswith(stem)]
+    token: str | None = ""
+    listed: list[Any] = []
+    for _ in range(_PAGES_MAX):
+        reply = ask([("pageToken", token or ""), ("pageSize", str(size))])
+        listed += [each for each in read(reply) if each[-1].startswith(stem)]
+        token = next_page_token(reply)
+        if not token:
+            break
+    if sorted(listed) == due:
+        return
+    odd = [each for each in due if listed.count(each) != 1]
+    odd = odd or [each for each in listed if each not in due]
+    told = f"{show(odd[0][-1])} is {listed.count(odd[0])} times on pages of {size}"
+    raise reply.violation(LISTING, "each name of the list once", "another list", detail=told)
+
+
+def _pages(catalog: Catalog, make: Callable[[str], Reply], listing: Listing) -> None:
+    stem = catalog.new_name("_")
+    for ending in PAGED:
+        reply = supported(make(f"{stem}{ending}"))
+        if not reply.ok:  # it may be case-insensitive, or take letters only
+            reply.expect(400, 403, 409, 422, detail=f"a name that ends in {ending}")
+    for size in (1, 2):
+        _expect_pages(stem, listing, size)
+
+
+@check(
+    "alike.pages-of-namespaces",
+    proves="alike.pages-of-namespaces",
+    group=Group.GENERATED,
+    needs=("pagination", "nested-namespaces"),
+)
+def test_pages_of_namespaces_in_mixed_case(catalog: Catalog) -> None:
+    """Pages hold every namespace once, where names mix case, digits and underscores."""
+    require(catalog, "createNamespace", "listNamespaces")
+    parent = given_namespace(catalog)
+    listing = (lambda query: catalog.list_namespaces(parent, query)), namespaces_in
+    _pages(catalog, lambda name: catalog.create_namespace((*parent, name)), listing)
+
+
+@check(
+    "alike.pages-of-tables",
+    proves="alike.pages-of-tables",
+    group=Group.GENERATED,
+    needs=("pagination",),
+)
+def test_pages_of_tables_in_mixed_case(catalog: Catalog) -> None:
+    """Pages hold every table once, where names mix case, digits and underscores."""
+    require(catalog, "createTable", "listTables")
+    namespace = given_namespace(catalog)
+    listing = (lambda query: catalog.list_tables(namespace, query)), tables_in
+
+    def make(name: str) -> Reply:
+        return catalog.create_table(namespace, bodies.create_table_body(name))
+
+    _pages(catalog, make, listing)
+
+
+@check(
+    "alike.pages-of-views",
+    proves="alike.pages-of-views",
+    group=Group.GENERATED,
+    needs=("pagination",),
+)
+def test_pages_of_views_in_mixed_case(catalog: Catalog) -> None:
+    """Pages hold every view once, where names mix case, digits and underscores."""
+    require(catalog, "createView", "listViews")
+    namespace = given_namespace(catalog)
+    listing = (lambda query: catalog.list_views(namespace, query)), tables_in
+
+    def make(name: str) -> Reply:
+        return VIEWS.create(catalog, Bearer(namespace, "", name, "nothing odd", "0"))
+
+    _pages(catalog, make, listing)

@@ -1,0 +1,7 @@
+"""The contract that the mock serves: one version of the document, named in this place."""
+
+from icecheck.contract import load
+
+__all__ = ["SERVED"]
+
+SERVED = load("1.10.0")

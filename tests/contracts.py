@@ -1,0 +1,7 @@
+"""The contract that the tests are about, where they do not name a version of their own."""
+
+from icecheck.contract import DEFAULT_SPEC_VERSION, load
+
+__all__ = ["CONTRACT"]
+
+CONTRACT = load(DEFAULT_SPEC_VERSION)

@@ -1,0 +1,27 @@
+"""What several laws compare with, made once for all workers of a test run."""
+
+import fcntl
+import json
+import os
+from collections.abc import Mapping
+
+import pytest
+from tests.laws.test_faithful import plain_run
+
+
+@pytest.fixture(scope="session")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    """The outcomes of a run of everything, one check after the other, in their own order.
+
+    The first worker that needs it makes it; others read its file.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    found = folder / "plain_run.json"
+    with (folder / "plain_run.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not found.exists():
+            found.write_text(json.dumps(plain_run()), encoding="utf-8")
+    outcomes: Mapping[str, str] = json.loads(found.read_text(encoding="utf-8"))
+    return outcomes
