@@ -7,6 +7,7 @@ from icecheck.client.session import Session
 from icecheck.findings.verdict import Outcome, Verdict
 from icecheck.judging.passive import Observed, observe
 from icecheck.wire.exchange import Exchange
+from icecheck.wire.retry import foreign_words
 
 __all__ = ["PassiveObserver"]
 
@@ -17,10 +18,15 @@ class PassiveObserver:
     Checks come in the order in which they were announced, whichever of them ends first. Exchanges
     that belong to no check (probes, shared objects) are judged as they come. ``on_exchange`` is
     called with every exchange once it was judged; ``observed`` is what was seen so far.
+
+    Answers that may come from something else (a gateway's page) are judged apart. ``end`` adds what
+    they showed to ``observed``, unless something else did answer in the catalog's place: when such
+    an answer is judged, the run may not know yet.
     """
 
     def __init__(self, session: Session, on_exchange: Callable[[Exchange], None] | None) -> None:
         self.observed: dict[str, Observed] = {}
+        self._perhaps_foreign: dict[str, Observed] = {}
         self._session = session
         self._on_exchange = on_exchange
         self._order: deque[str] = deque()
@@ -59,10 +65,19 @@ class PassiveObserver:
         self.take()
         while self._order:
             self._pass_on(self._kept.pop(self._order.popleft()))
+        if not self._session.strangers:
+            for check, seen in self._perhaps_foreign.items():
+                self.observed.setdefault(check, Observed()).merge(seen)
+        self._perhaps_foreign = {}
 
     def _pass_on(self, exchanges: Sequence[Exchange], verdict: Verdict | None = None) -> None:
-        session = self._session
-        observe(exchanges, session.schemas, self.observed, verdict, strangers=session.strangers)
+        schemas = self._session.schemas
+        own: list[Exchange] = []
+        foreign: list[Exchange] = []
+        for exchange in exchanges:
+            (foreign if foreign_words(exchange) else own).append(exchange)
+        observe(own, schemas, self.observed, verdict)
+        observe(foreign, schemas, self._perhaps_foreign, verdict)
         if self._on_exchange is not None:
             for exchange in exchanges:
                 self._on_exchange(exchange)

@@ -14,7 +14,6 @@ from icecheck.judging.repeated import SNAPSHOTS, repeated
 from icecheck.replies.schema import SchemaJudge, has_strict_reading
 from icecheck.wire.exchange import Exchange, Step, as_curl
 from icecheck.wire.json_text import read_json
-from icecheck.wire.retry import foreign_words
 
 __all__ = [
     "Observed",
@@ -88,21 +87,16 @@ def observe(
     schemas: SchemaJudge,
     into: dict[str, Observed] | None = None,
     verdict: Verdict | None = None,
-    *,
-    strangers: bool = False,
 ) -> dict[str, Observed]:
     """Judge exchanges (already redacted) passively; return passive check id -> what was seen.
 
     ``verdict`` is that of the check which sent them: an answer that was not due at all, as it says,
-    gets no findings for its shape or its type name, which are consequences. ``strangers``:
-    something else has answered for a while, and answers that may be its own are not judged.
+    gets no findings for its shape or its type name, which are consequences.
     """
     observed = {} if into is None else into
     blamed = _blamed(verdict)
     for exchange in exchanges:
         if exchange.status is None or exchange.operation is None:
-            continue
-        if strangers and foreign_words(exchange):
             continue
         # A check sent the wrong method on purpose: the answer is none of the operation's.
         if schemas.contract.operations[exchange.operation].method != exchange.method:
