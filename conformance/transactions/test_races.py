@@ -319,8 +319,8 @@ def test_a_transaction_is_seen_whole(catalog: Catalog) -> None:
         deeds, body = _transaction(tables, str(turn + 1))
         transaction = Move("commitTransaction", body=body, deeds=deeds)
         reading = [load(namespace, tables[number % 2].name) for number in range(READS)]
-        # The client that reaches the starting barrier last runs first, at least within one process.
-        history += race(catalog, {"reader": reading, CONTENDERS[0]: [transaction]})
+        racers: MovesOf = {"reader": reading, CONTENDERS[0]: [transaction]}
+        history += race(catalog, racers, watching=["reader"])
         for anomaly in half_visible_transactions(history):
             raise violation_of(anomaly)
     expect_success(history, "commitTransaction.204")

@@ -56,6 +56,16 @@ def test_racers_are_under_way_at_the_same_time():
     assert all(event.answered_ns > latest_start for event in events)
 
 
+def test_who_watches_begins_when_the_others_have_begun():
+    catalog = catalog_that(lambda _: httpx.Response(200, json={"namespace": ["n"]}))
+    look = Move("loadNamespaceMetadata", {"namespace": ("n",)}, reads=lambda _: ())
+    for _ in range(50):
+        racers = {"reader": [look, look], "writer": [creation(catalog, "writer")]}
+        first, _, written = race(catalog, racers, watching=["reader"])
+        assert written.process == "writer"
+        assert first.answered_ns > written.invoked_ns
+
+
 def test_exchanges_are_recorded_in_the_order_of_the_racers():
     first_is_answered = threading.Event()
 

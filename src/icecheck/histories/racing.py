@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain
@@ -23,6 +23,8 @@ from icecheck.wire.unreachable import Unreachable
 __all__ = ["Move", "race"]
 
 _START_SECONDS_MAX = 60.0
+# Long enough for another thread of a busy machine to send a request.
+_PAUSE_OF_WATCHERS_SECONDS = 0.005
 # A client that was told to wait cannot know whether its request was applied.
 _UNRELIABLE_REFUSALS = frozenset({408, 429})
 
@@ -65,23 +67,48 @@ class _Sent:
         return Answer.UNKNOWN
 
 
-def race(catalog: Catalog, racers: Mapping[str, Sequence[Move]]) -> tuple[Event, ...]:
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """Where racers wait for each other: most begin together, and watchers when these have begun."""
+
+    together: threading.Barrier
+    begun: threading.Event
+
+    def of_racers(self) -> None:
+        """Wait until all that begin together are here."""
+        self.together.wait(_START_SECONDS_MAX)
+        self.begun.set()
+
+    def of_watchers(self) -> None:
+        """Wait until those that begin together have begun."""
+        self.begun.wait(_START_SECONDS_MAX)
+
+
+def race(
+    catalog: Catalog, racers: Mapping[str, Sequence[Move]], *, watching: Collection[str] = ()
+) -> tuple[Event, ...]:
     """Run the moves of all racers concurrently; return what happened, racer by racer.
 
     Each racer makes its moves one after another and stops where it gets no usable answer: that
-    outcome is unknown, as is a 5xx. Objects that may be created are entered in the ledger
-    beforehand, and leave it only if every racer that asked for them was refused. Exchanges are
-    recorded afterwards in the order of the racers, not of the clock.
+    outcome is unknown, as is a 5xx. Racers in ``watching`` begin when all others have begun and
+    pause before each move: however threads are scheduled, they do not end before the others.
+    Objects that may be created are entered in the ledger beforehand, and leave it only if every
+    racer that asked for them was refused. Exchanges are recorded afterwards in the order of the
+    racers, not of the clock.
     """
     for move in chain.from_iterable(racers.values()):
         catalog.sender.refuse_to_write(move.operation_id)
     scripts = _prepared(catalog, racers)
     everything = [sent for script in scripts for sent in script]
     fresh = [entry for sent in everything for entry in catalog.sender.enter(sent.effect)]
-    start = threading.Barrier(len(scripts))
+    watches = [racer in watching for racer in racers]
+    start = _Start(threading.Barrier(watches.count(False)), threading.Event())
     try:
         with ThreadPoolExecutor(len(scripts)) as pool:
-            running = [pool.submit(_run, catalog.session, script, start) for script in scripts]
+            running = [
+                pool.submit(_run, catalog.session, script, start, watches=each)
+                for script, each in zip(scripts, watches, strict=True)
+            ]
     finally:
         asked = [sent for sent in everything if sent.invoked_ns]
         for sent in asked:
@@ -123,9 +150,14 @@ def _wire(catalog: Catalog, move: Move, ordinal: int) -> Wire:
     )
 
 
-def _run(session: Session, script: Sequence[_Sent], start: threading.Barrier) -> None:
-    start.wait(_START_SECONDS_MAX)
+def _run(session: Session, script: Sequence[_Sent], start: _Start, *, watches: bool) -> None:
+    if watches:
+        start.of_watchers()
+    else:
+        start.of_racers()
     for sent in script:
+        if watches:
+            time.sleep(_PAUSE_OF_WATCHERS_SECONDS)
         sent.invoked_ns = time.monotonic_ns()
         try:
             sent.answered = session.connection.send(sent.wire, sent.attempts.append)
