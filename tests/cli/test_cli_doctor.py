@@ -1,6 +1,7 @@
 """`icecheck doctor`: what stands in the way of a run, and what helps."""
 
 import pytest
+from tests.access.test_expired_token import opened
 
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
 from icecheck.mock_server.defects.kit.rewriting import forget_effect, refuse_as, wrap
@@ -15,7 +16,9 @@ def test_a_catalog_that_is_well_is_said_to_be(icecheck):
     with MockCatalog(token="t0ken") as mock:
         result = icecheck("doctor", mock.uri, "--token", "t0ken")
         assert result.exit_code == 0, result.output
-        assert all(line.startswith("ok") for line in lines_of(result))
+        *found, command = lines_of(result)
+        assert all(line.startswith("ok") for line in found)
+        assert command == f'run it: icecheck run {mock.uri} --token "$CATALOG_TOKEN"'
         assert len(mock.journal.entries()) <= 8
         assert len(mock.state().namespaces) == 0
         assert "the catalog wants credentials" in result.output
@@ -112,3 +115,70 @@ def test_a_catalog_that_does_not_delete(icecheck):
         forget_effect(mock.registries, "dropTable")
         result = icecheck("doctor", mock.uri)
         assert "--accept-residue" in result.output
+
+
+@pytest.mark.parametrize(
+    ("operations", "given", "needed"),
+    [
+        (("dropTable",), (), ("--accept-residue",)),
+        (("createNamespace",), (), ("--namespace", "given")),
+        (("createTable",), (), ("--namespace", "given")),
+        (("createTable",), ("--namespace", "given"), None),
+        (("listNamespaces", "createNamespace"), (), None),
+    ],
+)
+def test_the_last_line_is_the_command_of_a_run_where_one_would_do(
+    icecheck, operations, given, needed
+):
+    with MockCatalog() as mock:
+        mock.pyiceberg(in_process=True).create_namespace("given")
+        for operation_id in operations:
+            wrap(mock.registries, operation_id, _refuse)
+        result = icecheck("doctor", mock.uri, *given)
+        command = f"run it: icecheck run {mock.uri} {' '.join(needed or ())}"
+    assert result.exit_code == 4
+    assert (lines_of(result)[-1] == command) == (needed is not None), result.output
+
+
+def _refuse(_faithful, _state, _call):
+    raise Problem(422, "UnprocessableEntityException", "Not like this")
+
+
+def test_a_line_with_a_secret_takes_it_from_the_environment(icecheck):
+    with MockCatalog() as mock:
+        options = ("--credential", "me:s3cret-value", "--header", "X-Key: s3cret-key")
+        result = icecheck("doctor", mock.uri, *options, "--header", "X-Tenant: blue")
+    assert "s3cret" not in result.output
+    assert '--credential "$CATALOG_CREDENTIAL" --header "X-Key: $CATALOG_' in result.output
+
+
+@pytest.mark.parametrize(
+    ("setting", "options", "hint"),
+    [
+        ({"token": "t0ken"}, (), "give some with --token or --credential"),
+        ({"token": "t0ken"}, ("--token", "other"), "give fresh ones"),
+        ({}, ("--prefix", "elsewhere"), "--prefix"),
+    ],
+    ids=["no-credentials", "others", "another-prefix"],
+)
+def test_a_run_with_the_wrong_settings_blames_nobody(icecheck, tmp_path, setting, options, hint):
+    """The config is open to all; every other route refuses, or is not there."""
+    with MockCatalog(**setting) as mock:
+        opened(mock.registries, "getConfig")
+        result = icecheck("run", mock.uri, "--only", "checks", *options, "--output", str(tmp_path))
+    assert result.exit_code == 4, result.output
+    assert hint in result.output
+    assert "not conformant" not in result.output.lower()
+
+
+@pytest.mark.parametrize("options", [(), ("--accept-residue",)])
+def test_a_run_that_may_make_no_table_blames_nobody(icecheck, tmp_path, options):
+    with MockCatalog() as mock:
+
+        def around(_faithful, _state, _call):
+            raise Problem(403, "ForbiddenException", "Only below bronze, silver and gold")
+
+        wrap(mock.registries, "createTable", around)
+        result = icecheck("run", mock.uri, "--only", "checks", *options, "--output", str(tmp_path))
+    assert result.exit_code == 4, result.output
+    assert "--namespace" in result.output

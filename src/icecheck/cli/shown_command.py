@@ -1,6 +1,7 @@
-"""Returns the command line without secrets, for reports."""
+"""Returns the command line without secrets, for reports and advice."""
 
 import shlex
+from collections.abc import Callable, Iterable, Iterator
 
 import click
 from click.core import ParameterSource
@@ -9,7 +10,7 @@ from icecheck.cli.target_options import parameter_of
 from icecheck.targets.options import TARGET_OPTIONS, Kind
 from icecheck.targets.secret_names import HARMLESS_HEADERS
 
-__all__ = ["shown_command"]
+__all__ = ["command_to_run", "shown_command"]
 
 _SECRET_OPTIONS = frozenset(parameter_of(each) for each in TARGET_OPTIONS if each.secret)
 _HEADERS = frozenset(parameter_of(each) for each in TARGET_OPTIONS if each.kind is Kind.HEADERS)
@@ -18,7 +19,22 @@ _HIDDEN = "<hidden>"
 
 def shown_command(context: click.Context) -> str:
     """Return the command as it was given, its secrets hidden, quoted for a shell."""
-    parts = context.command_path.split()
+    return shlex.join([*context.command_path.split(), *_given(context, lambda _: _HIDDEN)])
+
+
+def command_to_run(context: click.Context, further: Iterable[str]) -> str:
+    """Return the ``run`` of the target that was given, with further options, for a shell.
+
+    Secrets are taken from variables that are named like the options: ``"$CATALOG_TOKEN"``.
+    """
+    variable = "$CATALOG_{}".format
+    parts = [*_given(context, variable), *further]
+    quoted = [f'"{p}"' if "$CATALOG_" in p else shlex.quote(p) for p in parts]
+    return " ".join(["icecheck run", *quoted])
+
+
+def _given(context: click.Context, hidden: Callable[[str], str]) -> Iterator[str]:
+    """Yield the words of the command line after the command; ``hidden`` stands for secrets."""
     for parameter in context.command.params:
         name = parameter.name or ""
         if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
@@ -26,18 +42,18 @@ def shown_command(context: click.Context) -> str:
         value = context.params[name]
         option = parameter.opts[-1]
         if not isinstance(parameter, click.Option):
-            parts.append(str(value))
+            yield str(value)
         elif parameter.is_flag:
-            parts.append(option)
+            yield option
         else:
             for one in value if parameter.multiple else (value,):
-                parts += [option, _hidden(name, str(one))]
-    return shlex.join(parts)
+                yield option
+                yield _without_secrets(name, str(one), hidden(name.upper()))
 
 
-def _hidden(name: str, value: str) -> str:
+def _without_secrets(name: str, value: str, hidden: str) -> str:
     if name in _SECRET_OPTIONS:
-        return _HIDDEN
+        return hidden
     if name in _HEADERS and value.partition(":")[0].strip().lower() not in HARMLESS_HEADERS:
-        return f"{value.partition(':')[0]}: {_HIDDEN}"
+        return f"{value.partition(':')[0]}: {hidden}"
     return value

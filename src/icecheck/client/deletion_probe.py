@@ -1,6 +1,6 @@
 """Finds out on one object, before a run makes many, whether the catalog deletes what it drops."""
 
-from icecheck.client.adapting import FirstTable, adapt, first_table
+from icecheck.client.adapting import FirstTable, first_table
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
 from icecheck.client.isolation import exists_already
@@ -10,6 +10,7 @@ from icecheck.ownership.effects import effect_of
 from icecheck.replies.expect import Blocked, NotOffered, Violation
 from icecheck.replies.ill_shaped import IllShaped, ill_shaped_reads_named
 from icecheck.wire.connection import TargetUnusable
+from icecheck.wire.exchange import Exchange
 from icecheck.wire.retry import foreign_words
 from icecheck.wire.unreachable import Unreachable
 
@@ -26,14 +27,34 @@ def require_deletion(session: Session) -> None:
 
     Raises TargetUnusable when something that was dropped is evidently still there, when the catalog
     does not claim to drop what a run makes, when the credentials may not create or are not
-    accepted, when the run's first name is taken, or when nothing but the config is answered by a
-    catalog.
+    accepted, when nothing can be made and no namespaces can be listed, when the run's first name is
+    taken, or when nothing but the config is answered by a catalog.
     """
-    if session.target.read_only or session.target.accept_residue:
-        if session.target.accept_residue and not session.target.read_only:
-            adapt(session)
-        _expect_a_catalog(Catalog(session, session.probe_id("deletion")))
+    catalog = Catalog(session, session.probe_id("deletion"))
+    if session.target.read_only:
+        _expect_a_catalog(catalog)
         return
+    if not session.target.accept_residue:
+        _expect_to_claim_drops(session)
+    try:
+        with ill_shaped_reads_named(catalog.handed_out):
+            if session.target.accept_residue:
+                made = first_table(catalog)
+                _expect_a_catalog(catalog)
+                _expect_to_be_made(made)
+            else:
+                _try_deleting(catalog)
+    except (Blocked, IllShaped, NotOffered, Unreachable, Violation):
+        _expect_a_catalog(catalog)
+        _expect_to_be_first(catalog)
+        _expect_to_be_allowed(catalog)
+        _expect_a_way_in(catalog)  # the checks meet any other trouble too
+    finally:
+        catalog.undo()
+
+
+def _expect_to_claim_drops(session: Session) -> None:
+    """Raise TargetUnusable if the catalog claims to make something that it does not drop."""
     for kind in (Object.NAMESPACE, Object.TABLE, Object.VIEW):
         pair = (Action.CREATE, Action.DROP)
         creates, drops = (session.contract.operation_that(action, kind) for action in pair)
@@ -43,17 +64,12 @@ def require_deletion(session: Session) -> None:
                 f"the catalog claims {creates} and not {drops}: what a run makes would stay, so "
                 f"it stops before it creates more{_HOW_TO_GO_ON}"
             )
-    catalog = Catalog(session, session.probe_id("deletion"))
-    try:
-        with ill_shaped_reads_named(catalog.handed_out):
-            _try_deleting(catalog)
-    except (Blocked, IllShaped, NotOffered, Unreachable, Violation):
-        _expect_a_catalog(catalog)
-        _expect_to_be_first(catalog)
-        _expect_to_be_allowed(catalog)
-        _expect_to_be_known(catalog)  # the checks meet any other trouble too
-    finally:
-        catalog.undo()
+
+
+def _expect_to_be_made(made: FirstTable) -> None:
+    """Raise Blocked if the first table was not made."""
+    if not made.reply.ok:
+        raise Blocked("createTable.200", f"createTable is answered {made.reply.status}")
 
 
 def _expect_a_catalog(catalog: Catalog) -> None:
@@ -86,25 +102,47 @@ def _expect_a_catalog(catalog: Catalog) -> None:
 
 
 def _expect_to_be_allowed(catalog: Catalog) -> None:
-    """Raise TargetUnusable if the credentials may not create a namespace."""
-    asked = catalog.exchanges[:1]
-    if asked and (asked[0].operation, asked[0].status) == ("createNamespace", 403):
+    """Raise TargetUnusable if the credentials may not create what a run is made of."""
+    refused = _refused(catalog)
+    if refused is not None and refused.status == 403:
         raise TargetUnusable(
-            "createNamespace is answered 403: give credentials that may create, name a namespace "
-            "under which they may with --namespace, or look without writing with --read-only"
+            f"{refused.operation} is answered 403: give credentials that may create, name a "
+            "namespace under which they may with --namespace, or look without writing with "
+            "--read-only"
         )
 
 
-def _expect_to_be_known(catalog: Catalog) -> None:
-    """Raise TargetUnusable if the credentials are refused where the config is open to all."""
-    asked = catalog.exchanges[-1:]
-    if not catalog.target.authenticates or not asked or asked[0].status != 401:
+def _refused(catalog: Catalog) -> Exchange | None:
+    """Return the last attempt to make something if it was refused with a 4xx."""
+    making = [e for e in catalog.exchanges if e.operation in {"createNamespace", "createTable"}]
+    return making[-1] if making and 400 <= (making[-1].status or 0) < 500 else None
+
+
+def _expect_a_way_in(catalog: Catalog) -> None:
+    """Raise TargetUnusable if nothing can be made and namespaces cannot be listed either.
+
+    Credentials are missing or refused, or the routes are somewhere else. A catalog in which nothing
+    can be made, and whose list is answered with success, is judged.
+    """
+    refused = _refused(catalog)
+    if refused is None or not catalog.claims("listNamespaces"):
         return
-    if catalog.list_namespaces().status == 401:
-        raise TargetUnusable(
-            f"{asked[0].operation} and listNamespaces are answered 401: the credentials are not "
-            "accepted, or have expired; give fresh ones with --token or --credential"
+    listed = catalog.list_namespaces().status
+    if listed not in {401, 403, 404}:
+        return
+    words = f"{refused.operation} is answered {refused.status} and listNamespaces {listed}"
+    if 401 in {refused.status, listed}:
+        given = catalog.target.authenticates
+        what = "the credentials are not accepted, or have expired; give fresh ones"
+        advice = f"{what if given else 'give some'} with --token or --credential"
+    elif listed == 403:
+        advice = "the credentials may neither write nor read; give others"
+    else:
+        advice = (
+            "the routes may be under a prefix that the config does not announce (--prefix), or "
+            "under another URL; `icecheck doctor` looks for it"
         )
+    raise TargetUnusable(f"{words}: {advice}")
 
 
 def _expect_to_be_first(catalog: Catalog) -> None:
@@ -121,8 +159,7 @@ def _expect_to_be_first(catalog: Catalog) -> None:
 def _try_deleting(catalog: Catalog) -> None:
     if catalog.claims("createTable"):
         made = first_table(catalog)
-        if not made.reply.ok:
-            return
+        _expect_to_be_made(made)
         namespace = made.namespace
         try_deleting_table(catalog, made)
         if namespace == catalog.session.adaptations.only_in:

@@ -25,17 +25,25 @@ from icecheck.wire.unreachable import Unreachable
 __all__ = ["Advice", "examine"]
 
 _RUN_ID = "doctor"
+_PARENTS_SHOWN = 5
 _USUAL_PATHS = ("/api/catalog", "/catalog", "/iceberg")
+_ACCEPT_RESIDUE = "--accept-residue"
 _OTHERWISE = "--location-root URI, if it shall be elsewhere"
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The result of one look: whether it is well, what was found, and what would help."""
+    """The result of one look: whether it is well, what was found, and what would help.
+
+    ``blocks``: as things are, a run could verify nothing. ``options`` are those that a run needs,
+    where they are known whole: name, then value.
+    """
 
     well: bool
     what: str
     help: str = ""
+    blocks: bool = False
+    options: tuple[str, ...] = ()
 
 
 def examine(
@@ -66,7 +74,7 @@ def examine(
             if other
             else _help_to_reach(target, contract_for(spec), transport, known)
         )
-        yield Advice(False, str(unusable), help_)
+        yield Advice(False, str(unusable), help_, blocks=True)
         return
     try:
         yield from _of_config(session)
@@ -74,7 +82,8 @@ def examine(
         yield from _of_second(session)
         yield from _of_given(session) if target.read_only else _of_writing(session, listed=listed)
     except Unreachable as trouble:
-        yield Advice(False, str(trouble), "the catalog stopped answering: try --rate-limit")
+        words = "the catalog stopped answering: try --rate-limit"
+        yield Advice(False, str(trouble), words, blocks=True)
     finally:
         session.close()
 
@@ -204,7 +213,10 @@ def _of_listing(session: Session, reply: Reply) -> Iterator[Advice]:
             yield Advice(
                 False,
                 f"listing namespaces is answered {reply.status}",
-                "these credentials may not read: give others, or another --scope",
+                "these credentials may not read: give others, or another --scope"
+                if session.target.authenticates
+                else "give --token, or --credential ID:SECRET",
+                blocks=True,
             )
         case 404:
             prefix = _prefix_that_works(session)
@@ -213,9 +225,12 @@ def _of_listing(session: Session, reply: Reply) -> Iterator[Advice]:
                 "listing namespaces is answered 404",
                 "the routes are under a prefix that the config does not announce: "
                 f"--prefix {prefix or 'TEXT'}",
+                blocks=True,
+                options=("--prefix", prefix) if prefix else (),
             )
         case status:
-            yield Advice(False, f"listing namespaces is answered {status}{_words(session, reply)}")
+            what = f"listing namespaces is answered {status}{_words(session, reply)}"
+            yield Advice(False, what, blocks=True)
 
 
 def _of_second(session: Session) -> Iterator[Advice]:
@@ -272,7 +287,8 @@ def _of_given(session: Session) -> Iterator[Advice]:
             yield Advice(True, f"the given {kind} can be read")
         else:
             what = f"the given {kind} is answered {reply.status}{_words(session, reply)}"
-            yield Advice(False, what, f"--given-{kind} of one that these credentials may read")
+            help_ = f"--given-{kind} of one that these credentials may read"
+            yield Advice(False, what, help_)
 
 
 def _of_writing(session: Session, *, listed: bool) -> Iterator[Advice]:
@@ -286,7 +302,7 @@ def _of_writing(session: Session, *, listed: bool) -> Iterator[Advice]:
         catalog.undo()
         if session.residue:
             left = ", ".join(session.residue)
-            yield Advice(False, f"dropped and still there: {left}", "--accept-residue")
+            yield _kept(f"dropped and still there: {left}")
 
 
 def _of_first_table(session: Session, catalog: Catalog) -> Iterator[Advice]:
@@ -295,19 +311,19 @@ def _of_first_table(session: Session, catalog: Catalog) -> Iterator[Advice]:
     except (Blocked, NotOffered) as refused:
         if not catalog.exchanges:
             yield Advice(
-                False, refused.reason, "--claim createNamespace, if it is served all the same"
+                False,
+                refused.reason,
+                "--claim createNamespace, if it is served all the same",
+                blocks=True,
             )
             return
         reply = Reply(catalog.exchanges[-1], session.schemas)
-        yield _unmade(
-            session, "namespace", reply, "--namespace PARENT, if only some parents take any"
-        )
+        yield _unmade(session, "namespace", reply, "if only some parents take any")
         return
     if made.namespace != session.adaptations.only_in:
         yield Advice(True, "a namespace can be created")
     if not made.reply.ok:
-        otherwise = "--namespace PARENT, if tables live under given ones; --location-root URI"
-        yield _unmade(session, "table", made.reply, otherwise)
+        yield _unmade(session, "table", made.reply, "if tables live under given ones", places=True)
         return
     for words in session.adaptations.records:
         placed = session.adaptations.location_root is not None
@@ -315,7 +331,7 @@ def _of_first_table(session: Session, catalog: Catalog) -> Iterator[Advice]:
     try:
         try_deleting_table(catalog, made)
     except TargetUnusable as kept:
-        yield Advice(False, str(kept).partition(":")[0], "--accept-residue")
+        yield _kept(str(kept).partition(":")[0])
     except (Unreachable, Violation) as trouble:
         yield Advice(False, f"whether a table can be dropped is not known: {trouble}")
     location = _location(made.reply)
@@ -327,11 +343,36 @@ def _of_first_table(session: Session, catalog: Catalog) -> Iterator[Advice]:
         )
 
 
-def _unmade(session: Session, kind: str, reply: Reply, otherwise: str) -> Advice:
+def _kept(what: str) -> Advice:
+    return Advice(False, what, _ACCEPT_RESIDUE, blocks=True, options=(_ACCEPT_RESIDUE,))
+
+
+def _unmade(
+    session: Session, kind: str, reply: Reply, because: str, *, places: bool = False
+) -> Advice:
+    """Return the advice for the first object that cannot be made; ``places``: it has a location."""
     what = f"creating a {kind} is answered {reply.status}{_words(session, reply)}"
+    if reply.status == 401 and not session.target.authenticates:
+        return Advice(False, what, "give --token, or --credential ID:SECRET", blocks=True)
+    parents = () if session.target.namespace else _parents(session)
+    there = f" (there are {', '.join(parents[:_PARENTS_SHOWN])})" if parents else ""
+    otherwise = f"--namespace PARENT, {because}{there}"
     if reply.status in {401, 403}:
-        return Advice(False, what, "these credentials may not write: give others")
-    return Advice(False, what, otherwise)
+        otherwise = f"these credentials may not write: give others; or {otherwise}"
+    elif places:
+        otherwise = f"{otherwise}; --location-root URI"
+    options = ("--namespace", parents[0]) if parents else ()
+    return Advice(False, what, otherwise, blocks=True, options=options)
+
+
+def _parents(session: Session) -> list[str]:
+    """Return the namespaces at the top, as ``--namespace`` takes them; none if none are listed."""
+    reply = Catalog(session, _RUN_ID).list_namespaces()
+    try:
+        listed = read_json(reply.exchange.response_body)["namespaces"] if reply.ok else []
+        return [each[0] for each in listed if len(each) == 1 and "." not in each[0]]
+    except (ValueError, KeyError, TypeError, IndexError):
+        return []
 
 
 def _location(reply: Reply) -> str:

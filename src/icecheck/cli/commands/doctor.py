@@ -1,5 +1,6 @@
 """``icecheck doctor``: say what would go wrong in a run, and which options would help."""
 
+from itertools import chain
 from typing import Any
 
 import click
@@ -17,10 +18,12 @@ _TARGET_UNUSABLE = 4
 def command(**options: Any) -> int:
     """Look at the catalog at URL with a few requests, as a run would meet it.
 
-    One namespace and one table are made, and removed again. The exit code is 4 when a run could
-    not verify anything, else 0: what a catalog does wrong is for a run to say.
+    One namespace and one table are made, and removed again. The exit code is 4 when a run with the
+    same options could verify nothing, else 0: what a catalog does wrong is for a run to say. The
+    last line is the command of a run, with the options that are needed.
     """
     with ExitOnError() as last_resort:
+        from icecheck.cli.shown_command import command_to_run
         from icecheck.client.doctor import examine
         from icecheck.findings.finding_card import one_line
         from icecheck.wire.redaction import Redactor
@@ -33,5 +36,8 @@ def command(**options: Any) -> int:
         click.echo(one_line(redactor.text(f"{mark}{advice.what}"), 400))
         if advice.help:
             click.echo(one_line(redactor.text(f"    try: {advice.help}"), 400))
-    usable = any(advice.well for advice in found)
-    return 0 if usable else _TARGET_UNUSABLE
+    needed = chain.from_iterable(dict.fromkeys(advice.options for advice in found))
+    blocking = [advice for advice in found if advice.blocks]
+    if all(advice.options for advice in blocking):
+        click.echo(f"run it: {command_to_run(click.get_current_context(), needed)}")
+    return _TARGET_UNUSABLE if blocking else 0
