@@ -25,6 +25,7 @@ __all__ = [
     "ungated_if_unwitnessed",
 ]
 
+_SUCCESS = frozenset({"200", "204"})
 _ASKED_OF_NO_ENDPOINT = frozenset({"core", "oauth2", "authorization"})
 """Profiles that are not about a catalog's operations but about config, errors and access."""
 
@@ -58,18 +59,16 @@ def profiles_of(
     contract: Contract,
     in_part: Collection[str] = (),
 ) -> tuple[Profile, ...]:
-    """Return every profile with its status; conformant needs a MUST check that ran and passed.
+    """Return every profile with its status.
 
-    ``in_part`` names profiles of which only some checks were asked for: they are at best partial.
+    Conformant needs a MUST check that ran and passed, and in a profile of operations one of a
+    success: refusals alone verify nothing, because whoever serves nothing refuses too. ``in_part``
+    names profiles of which only some checks were asked for: they are at best partial.
 
     A client reaches every profile through the core. Where the core fails and nothing of a claimed
     profile was judged, that profile has the core's status.
     """
-    whole = (_profile(p, verdicts, offer, contract) for p in PROFILES)
-    core, *others = (
-        replace(p, status="partial") if p.id in in_part and p.status == "conformant" else p
-        for p in whole
-    )
+    core, *others = (_profile(p, verdicts, offer, contract, in_part=p in in_part) for p in PROFILES)
     if core.status != "not-conformant":
         return (core, *others)
     unknown = {p.id for p in others if p.claimed and not any(map(sum, _outcomes(p)))}
@@ -85,7 +84,12 @@ def _outcomes(profile: Profile) -> list[list[int]]:
 
 
 def _profile(
-    profile: str, verdicts: Sequence[Verdict], offer: Offer, contract: Contract
+    profile: str,
+    verdicts: Sequence[Verdict],
+    offer: Offer,
+    contract: Contract,
+    *,
+    in_part: bool,
 ) -> Profile:
     mine = [v for v in verdicts if v.profile == profile]
     operations = [o for o in contract.operations.values() if o.profile == profile]
@@ -103,17 +107,31 @@ def _profile(
         }
         for level in Level
     }
-    return Profile(profile, claimed, _profile_status(claimed, mine, counts["must"]), counts)
+    status = "not-claimed"
+    if claimed:
+        proven = [
+            v
+            for v in asked_of(mine)
+            if v.level is Level.MUST
+            and v.outcome is Outcome.PASS
+            and (in_part or profile in _ASKED_OF_NO_ENDPOINT or not operations or _succeeds(v))
+        ]
+        status = _profile_status(mine, counts["must"], proven=bool(proven))
+        if in_part and status == "conformant":
+            status = "partial"
+    return Profile(profile, claimed, status, counts)
 
 
-def _profile_status(claimed: bool, verdicts: Sequence[Verdict], must: Mapping[str, int]) -> str:
-    if not claimed:
-        return "not-claimed"
+def _succeeds(verdict: Verdict) -> bool:
+    """Return whether a check proves a success; a refusal may be the answer to everything."""
+    return any(r.rpartition(".")[2] in _SUCCESS for r in verdict.requirements)
+
+
+def _profile_status(verdicts: Sequence[Verdict], must: Mapping[str, int], *, proven: bool) -> str:
     blocked = [v for v in verdicts if v.level is Level.MUST and v.outcome is Outcome.BLOCKED]
     unavailable = bool(blocked) and all(v.unanswered for v in blocked)
     if must["fail"] or (blocked and not unavailable):
         return "not-conformant"
-    proven = any(v.level is Level.MUST and v.outcome is Outcome.PASS for v in asked_of(verdicts))
     if unavailable or must["error"] or not proven:
         return "not-verified"
     gaps = {SkipKind.MISSING_FIXTURE, SkipKind.EXCLUDED_BY_USER, SkipKind.SAFETY_LEVEL}
@@ -143,8 +161,9 @@ def conclude(
 
     ``tripped``: the circuit breaker opened. Failures below MUST warn and do not gate. Nothing is
     verified by a run in which none of the checks asked for judged anything, nor by a run on a
-    catalog that claims no operation. ``expectations`` change the exit code only; checks that they
-    waive do not count as verified.
+    catalog that claims no operation. A claimed profile of which no success was seen, because what
+    it needs could not be made and was not given, does not let the gate pass. ``expectations``
+    change the exit code only; checks that they waive do not count as verified.
     """
     totals = totals_of(verdicts)
     status = _status(verdicts, profiles, totals, complete=complete, tripped=tripped)
@@ -157,9 +176,12 @@ def conclude(
     missed = [v for v in gating if v.check not in expectations.excused]
     unexcused = [v.check for v in missed]
     idle = _claims_nothing(profiles) and not failed
+    unproven = _unproven(verdicts, profiles)
     headline = _headline(
         totals, asked, causes, len(required), verified=bool(judged or required) and not idle
     )
+    if unproven and not totals["unexpected"]:
+        headline += f", but nothing was verified of {', '.join(unproven)}, which it claims"
     # The branches are ordered by how little the run can say about the catalog.
     code, reason = ExitCode.SATISFIED, "gate-satisfied"
     if not complete:
@@ -175,7 +197,7 @@ def conclude(
     elif unexcused or expectations.unmet:
         reason = expectations.why_unmet(unexcused) or "unexpected-failure"
         code = ExitCode.UNEXPECTED
-    elif idle or not totals_of(counted)["executed"]:
+    elif idle or unproven or not totals_of(counted)["executed"]:
         code, reason = ExitCode.NOTHING_VERIFIED, "nothing-verified"
     elif residue:
         code, reason = ExitCode.RESIDUE, "residue-left"
@@ -203,6 +225,20 @@ def _status(
     if not complete or totals["error"] or any(s != "conformant" for s in claimed):
         return "partial"
     return "conformant-with-warnings" if totals["fail"] or totals["blocked"] else "conformant"
+
+
+def _unproven(verdicts: Sequence[Verdict], profiles: Sequence[Profile]) -> list[str]:
+    """Return the claimed profiles that were asked about in vain.
+
+    Profiles are left out whose checks the user excluded, or forbade by a run that only reads.
+    """
+    lacking = {
+        v.profile
+        for v in verdicts
+        if v.level is Level.MUST and v.skip and v.skip.kind is SkipKind.MISSING_FIXTURE
+    }
+    unverified = {p.id for p in profiles if p.claimed and p.status == "not-verified"}
+    return [p.id for p in profiles if p.id in unverified & lacking - _ASKED_OF_NO_ENDPOINT]
 
 
 def _claims_nothing(profiles: Sequence[Profile]) -> bool:
