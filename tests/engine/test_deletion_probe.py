@@ -7,7 +7,8 @@ from icecheck.client import adapting
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
 from icecheck.client.opening import open_session
-from icecheck.findings.verdict import Group, Run
+from icecheck.contract import Level
+from icecheck.findings.verdict import Group, Outcome, Run, SkipKind
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.rewriting import alter_body, answer_status, forget_effect
@@ -19,7 +20,7 @@ from icecheck.wire.connection import TargetUnusable
 
 def run_on(mock: MockCatalog, *, accept_residue: bool = False, isolation: str = "auto") -> Run:
     target = Target("http://mock.test", isolation=isolation, accept_residue=accept_residue)
-    options = RunOptions(target, "r1", groups=(Group.CHECKS,), globs=("listTables.*",))
+    options = RunOptions(target, "r1", groups=(Group.CHECKS,), globs=("listTables.*", "drop*"))
     return run_checks(options, transport=mock.httpx_transport())
 
 
@@ -32,12 +33,31 @@ def forgets(*operation_ids: str) -> MockCatalog:
 
 @pytest.mark.parametrize("isolation", ["nested", "flat"])
 @pytest.mark.parametrize("operation_id", ["dropNamespace", "dropTable"])
-def test_a_drop_without_effect_ends_the_run_at_the_first_object(
+def test_a_drop_without_effect_is_the_only_finding_of_the_run(
     operation_id: str, isolation: str
 ) -> None:
+    """Nothing else is judged, because whatever a check makes would stay."""
     mock = forgets(operation_id)
+    run = run_on(mock, isolation=isolation)
+    failed = [v for v in run.verdicts if v.outcome is Outcome.FAIL]
+    assert [v.level for v in failed] == [Level.MUST]
+    assert failed[0].requirements == (f"{operation_id}.gone",)
+    assert (run.status, run.exit_code) == ("not-conformant", 1)
+    kinds = {v.skip.kind for v in run.verdicts if v.skip}
+    assert SkipKind.SAFETY_LEVEL in kinds
+    assert not [v for v in run.verdicts if v.outcome is Outcome.PASS and not v.passive]
+    assert run.facts["safety"]["residue"]
+    assert mock.journal.count("createTable") <= 2
+    mock.stop()
+
+
+@pytest.mark.parametrize("operation_id", ["dropNamespace", "dropTable"])
+def test_a_drop_that_is_refused_ends_the_run_at_the_first_object(operation_id: str) -> None:
+    mock = MockCatalog(seed=1)
+    answer_status(mock.registries, operation_id, 403)
+    forget_effect(mock.registries, operation_id)
     with pytest.raises(TargetUnusable, match=r"still there.*--accept-residue"):
-        run_on(mock, isolation=isolation)
+        run_on(mock)
     assert mock.journal.count("createTable") <= 1
     mock.stop()
 

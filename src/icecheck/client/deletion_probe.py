@@ -7,16 +7,27 @@ from icecheck.client.isolation import exists_already
 from icecheck.client.session import Session
 from icecheck.contract import Action, Object
 from icecheck.ownership.effects import effect_of
-from icecheck.replies.expect import Blocked, NotOffered, Violation
+from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.replies.ill_shaped import IllShaped, ill_shaped_reads_named
 from icecheck.wire.connection import TargetUnusable
 from icecheck.wire.exchange import Exchange
 from icecheck.wire.retry import foreign_words
 from icecheck.wire.unreachable import Unreachable
 
-__all__ = ["require_deletion", "try_deleting_table"]
+__all__ = ["DropIgnored", "require_deletion", "try_deleting_table"]
 
 _HOW_TO_GO_ON = "; to let all of it stay on the catalog, add --accept-residue"
+
+
+class DropIgnored(TargetUnusable):
+    """The catalog says that it has dropped an object, by ``operation_id``, and still shows it.
+
+    A run judges this drop and nothing else: whatever it makes would stay.
+    """
+
+    def __init__(self, words: str, operation_id: str) -> None:
+        self.operation_id = operation_id
+        super().__init__(words)
 
 
 def require_deletion(session: Session) -> None:
@@ -25,10 +36,11 @@ def require_deletion(session: Session) -> None:
     Source: verdict-rules 13. What the catalog needs to make them is found out on the way and
     remembered (rule 8). Objects that cannot be made show nothing.
 
-    Raises TargetUnusable when something that was dropped is evidently still there, when the catalog
-    does not claim to drop what a run makes, when the credentials may not create or are not
-    accepted, when nothing can be made and no namespaces can be listed, when the run's first name is
-    taken, or when nothing but the config is answered by a catalog.
+    Raises DropIgnored when something is evidently still there whose drop was answered with success
+    or 404, and TargetUnusable when the drop is refused otherwise, when the catalog does not claim
+    to drop what a run makes, when the credentials may not create or are not accepted, when nothing
+    can be made and no namespaces can be listed, when the run's first name is taken, or when nothing
+    but the config is answered by a catalog.
     """
     catalog = Catalog(session, session.probe_id("deletion"))
     if session.target.read_only:
@@ -170,7 +182,7 @@ def _try_deleting(catalog: Catalog) -> None:
     if catalog.claims("loadNamespaceMetadata"):
         again = catalog.load_namespace_metadata(namespace)
         if again.status == 200 and again.member("namespace") == [*namespace]:
-            raise _still_there("namespace", ".".join(namespace), dropped.status)
+            raise _still_there("namespace", ".".join(namespace), dropped)
 
 
 def try_deleting_table(catalog: Catalog, made: FirstTable) -> None:
@@ -188,13 +200,18 @@ def try_deleting_table(catalog: Catalog, made: FirstTable) -> None:
     if catalog.claims("loadTable"):
         again = catalog.load_table(made.namespace, made.name)
         if again.status == 200 and again.member("metadata", "table-uuid") == uuid:
-            raise _still_there("table", ".".join((*made.namespace, made.name)), dropped.status)
+            raise _still_there("table", ".".join((*made.namespace, made.name)), dropped)
     # A table that can still be dropped was not dropped with its namespace.
     catalog.session.keeps_full_namespaces = refused and dropped.ok
 
 
-def _still_there(kind: str, name: str, status: int) -> TargetUnusable:
-    return TargetUnusable(
-        f"the {kind} {name} was made, its drop was answered {status}, and it is still there: the "
-        f"run stops before it creates more{_HOW_TO_GO_ON}"
-    )
+def _still_there(kind: str, name: str, dropped: Reply) -> TargetUnusable:
+    """Return what to raise: a drop that was refused is no fault, and one that claims to be done is.
+
+    A 404 claims that as well: the object is gone, it says.
+    """
+    status = dropped.status
+    what = f"the {kind} {name} was made, its drop was answered {status}, and it is still there"
+    if dropped.ok or status == 404:
+        return DropIgnored(f"{what}{_HOW_TO_GO_ON}", str(dropped.exchange.operation))
+    return TargetUnusable(f"{what}: the run stops before it creates more{_HOW_TO_GO_ON}")

@@ -63,6 +63,13 @@ def not_run(check: Check, kind: SkipKind, reason: str) -> Verdict:
 def _reason_to_skip(check: Check, catalog: Catalog) -> Skip | None:
     if catalog.target.read_only and check.group is Group.SPARK:
         return Skip(SkipKind.SAFETY_LEVEL, "Spark writes, and this run may only read")
+    ignored = catalog.session.ignored_drop
+    if ignored and f"{ignored}.gone" not in check.proves:
+        words = (
+            f"{ignored} says that it drops, and what it dropped is still there: what this check "
+            "makes would stay; to let it, add --accept-residue"
+        )
+        return Skip(SkipKind.SAFETY_LEVEL, words)
     undeclared = [o for o in check.operations if not catalog.claims(o)]
     if not undeclared:
         return None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import httpx
 
 from icecheck.client.cleaning import remove_again
-from icecheck.client.deletion_probe import require_deletion
+from icecheck.client.deletion_probe import DropIgnored, require_deletion
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
 from icecheck.findings.verdict import Verdict
@@ -110,8 +110,12 @@ def open_runner(
     with contextlib.ExitStack() as undo:
         undo.callback(runner.end)
         runner.announce(*checks)
-        require_deletion(session)
+        try:
+            require_deletion(session)
+        except DropIgnored as ignored:
+            session.ignored_drop = ignored.operation_id
         runner.resources.prepare(checks)
-        runner.breaker.watch()
+        if not session.ignored_drop:
+            runner.breaker.watch()
         undo.pop_all()
     return runner
