@@ -13,7 +13,7 @@ import pytest
 from tests.finished_runs import finished
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.defects.kit.rewriting import forget_effect
+from icecheck.mock_server.defects.kit.rewriting import answer_status, forget_effect
 from icecheck.ownership.ledger import Entry, Ledger
 from icecheck.ownership.ledger_file import LEDGER_FILE, LedgerFile, read_ledger
 from icecheck.run.closing import residue_lines
@@ -228,6 +228,7 @@ def test_the_ledger_of_an_earlier_run_is_not_written_over(tmp_path):
 
 def test_a_run_that_cannot_begin_says_last_how_to_remove_what_it_has_made(icecheck, tmp_path):
     with MockCatalog(token="t") as mock:
+        answer_status(mock.registries, "dropTable", 405)
         forget_effect(mock.registries, "dropTable")
         given = ["--only", "checks", "--token", "t", "--run-id", "left1", "--output", "out of it"]
         result = icecheck("run", mock.uri, *given)

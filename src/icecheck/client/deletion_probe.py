@@ -7,6 +7,7 @@ from icecheck.client.isolation import exists_already
 from icecheck.client.session import Session
 from icecheck.contract import Action, Object
 from icecheck.ownership.effects import effect_of
+from icecheck.ownership.ledger import Entry
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.replies.ill_shaped import IllShaped, ill_shaped_reads_named
 from icecheck.wire.connection import TargetUnusable
@@ -20,14 +21,10 @@ _HOW_TO_GO_ON = "; to let all of it stay on the catalog, add --accept-residue"
 
 
 class DropIgnored(TargetUnusable):
-    """The catalog says that it has dropped an object, by ``operation_id``, and still shows it.
+    """The catalog says that it has dropped an object, and still shows it.
 
     A run judges this drop and nothing else: whatever it makes would stay.
     """
-
-    def __init__(self, words: str, operation_id: str) -> None:
-        self.operation_id = operation_id
-        super().__init__(words)
 
 
 def require_deletion(session: Session) -> None:
@@ -182,7 +179,7 @@ def _try_deleting(catalog: Catalog) -> None:
     if catalog.claims("loadNamespaceMetadata"):
         again = catalog.load_namespace_metadata(namespace)
         if again.status == 200 and again.member("namespace") == [*namespace]:
-            raise _still_there("namespace", ".".join(namespace), dropped)
+            raise _still_there(catalog, Entry("namespace", namespace), dropped)
 
 
 def try_deleting_table(catalog: Catalog, made: FirstTable) -> None:
@@ -200,18 +197,19 @@ def try_deleting_table(catalog: Catalog, made: FirstTable) -> None:
     if catalog.claims("loadTable"):
         again = catalog.load_table(made.namespace, made.name)
         if again.status == 200 and again.member("metadata", "table-uuid") == uuid:
-            raise _still_there("table", ".".join((*made.namespace, made.name)), dropped)
+            raise _still_there(catalog, Entry("table", made.namespace, made.name), dropped)
     # A table that can still be dropped was not dropped with its namespace.
     catalog.session.keeps_full_namespaces = refused and dropped.ok
 
 
-def _still_there(kind: str, name: str, dropped: Reply) -> TargetUnusable:
+def _still_there(catalog: Catalog, entry: Entry, dropped: Reply) -> TargetUnusable:
     """Return what to raise: a drop that was refused is no fault, and one that claims to be done is.
 
-    A 404 claims that as well: the object is gone, it says.
+    A 404 claims that as well: the object is gone, it says. The object is entered again as residue.
     """
-    status = dropped.status
-    what = f"the {kind} {name} was made, its drop was answered {status}, and it is still there"
-    if dropped.ok or status == 404:
-        return DropIgnored(f"{what}{_HOW_TO_GO_ON}", str(dropped.exchange.operation))
+    what = f"the {entry} was made, its drop was answered {dropped.status}, and it is still there"
+    if dropped.ok or dropped.status == 404:
+        catalog.session.undropped.add(entry.kind)
+        catalog.ledger.add(entry)
+        return DropIgnored(f"{what}{_HOW_TO_GO_ON}")
     return TargetUnusable(f"{what}: the run stops before it creates more{_HOW_TO_GO_ON}")

@@ -70,7 +70,8 @@ def open_session(
         connection.second_token()  # if it cannot be fetched, opening fails here
         journal = None if ledger is None else LedgerFile(ledger, owner, target)
         ledgered: Counter[Entry] = Counter()
-        root = Ledger(owner, journal, ledgered)
+        undropped: set[str] = set()
+        root = Ledger(owner, journal, ledgered, undropped)
         connection.guard = RequestGuard(contract, offer, target, sent_to, owner, ledgered)
         if journal is not None:
             undo.callback(lambda: journal.close(keep=len(root) > 0))
@@ -92,6 +93,7 @@ def open_session(
             adaptations=Adaptations(target.location_root, places_namespaces=True),
             config_url=target.base_url,
             ledgered=ledgered,
+            undropped=undropped,
         )
         for one in recorded:
             session.record(one)

@@ -34,7 +34,7 @@ class Sender:
     def __init__(self, session: Session, check_id: str) -> None:
         self.session = session
         self.check_id = check_id
-        self.ledger = Ledger(session.owner, session.journal, session.ledgered)
+        self.ledger = Ledger(session.owner, session.journal, session.ledgered, session.undropped)
         self.exchanges: list[Exchange] = []
         self.handed_out: list[IllShapedBody] = []
         self.step = Step.DO

@@ -82,8 +82,11 @@ class Session:
     remarks: dict[Entry, str] = field(default_factory=dict)
     keeps_full_namespaces: bool = False
     """Whether the catalog was seen to refuse to drop a namespace that holds something."""
-    ignored_drop: str = ""
-    """The operation that says it has dropped something that is still there; "" if none does."""
+    undropped: set[str] = field(default_factory=set)
+    """The kinds of objects that the catalog says it has dropped and still shows (verdict-rules 19).
+
+    Whatever else a run makes would stay: only that drop is judged.
+    """
     created: int = 0
     deleted: int = 0
     capabilities: dict[str, bool | None] = field(default_factory=dict)

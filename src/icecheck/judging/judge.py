@@ -2,7 +2,7 @@
 
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from icecheck.client.catalog import Catalog
@@ -63,11 +63,11 @@ def not_run(check: Check, kind: SkipKind, reason: str) -> Verdict:
 def _reason_to_skip(check: Check, catalog: Catalog) -> Skip | None:
     if catalog.target.read_only and check.group is Group.SPARK:
         return Skip(SkipKind.SAFETY_LEVEL, "Spark writes, and this run may only read")
-    ignored = catalog.session.ignored_drop
-    if ignored and f"{ignored}.gone" not in check.proves:
+    undropped = sorted(catalog.session.undropped)
+    if undropped and not _is_of_their_drop(check, undropped):
         words = (
-            f"{ignored} says that it drops, and what it dropped is still there: what this check "
-            "makes would stay; to let it, add --accept-residue"
+            f"a {undropped[0]} that the catalog says it has dropped is still there: what this "
+            "check makes would stay; to let it, add --accept-residue"
         )
         return Skip(SkipKind.SAFETY_LEVEL, words)
     undeclared = [o for o in check.operations if not catalog.claims(o)]
@@ -75,6 +75,11 @@ def _reason_to_skip(check: Check, catalog: Catalog) -> Skip | None:
         return None
     reason = f"the catalog's config does not claim {', '.join(undeclared)}"
     return Skip(SkipKind.NOT_DECLARED, reason)
+
+
+def _is_of_their_drop(check: Check, kinds: Collection[str]) -> bool:
+    """Return whether a check proves that objects of one of these kinds are gone when dropped."""
+    return any(f"drop{kind.capitalize()}.gone" in check.proves for kind in kinds)
 
 
 def _verdict(

