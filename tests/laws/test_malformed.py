@@ -77,7 +77,7 @@ def test_nonsense_is_never_an_error_of_the_suite(answer: str, where: str) -> Non
             if operation_id != "getConfig":
                 alter_body(mock.registries, operation_id, ANSWERS[answer])
         turn = [*ANSWERS].index(answer) + OPERATIONS.index(where)
-        checks = share(CHECKS, turn, 3, always=lambda _: False)
+        checks = share(CHECKS, turn, 6, always=lambda _: False)
         verdicts = [judge(check, Catalog(session, check.id)) for check in checks]
     errors = [f"{v.check}: {v.summary}" for v in verdicts if v.outcome is Outcome.ERROR]
     assert errors == []
