@@ -10,16 +10,9 @@ from msgspec.structs import replace
 from tests.kill.killing import checks_of, mock_session
 
 from icecheck.client.catalog import Catalog, Table
-from icecheck.conformance.evolution.stage_assertions import nearly_true, true_assertions
-from icecheck.conformance.evolution.stages import as_assigned, stages_of
-from icecheck.conformance.evolution.state_walk import (
-    Send,
-    Step,
-    by_transaction,
-    by_update,
-    given_born,
-    live,
-)
+from icecheck.conformance.states.stage_assertions import nearly_true, true_assertions
+from icecheck.conformance.states.table_stages import stages_of
+from icecheck.conformance.states.walk import Step, given_born, live
 from icecheck.findings.verdict import Outcome
 from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Call
@@ -31,18 +24,19 @@ from icecheck.mock_server.defects.kit.updating import alter_update
 from icecheck.mock_server.metadata.builder import Draft
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.protocol.replies import problem_reply
+from icecheck.objects.committing import Send, by_transaction, by_update
 
 ANOTHER = "9c12d441-03fe-4693-9a96-a0705ddf69c1"
 
 
 @cache
-def steps_on_the_mock(send: Send, group_size: int = 1) -> tuple[tuple[Step, ...], int]:
+def steps_on_the_mock(send: Send, group_size: int = 1) -> tuple[tuple[Step[Table], ...], int]:
     """What a table went through on the faithful mock, and how many stages it should have."""
-    steps: list[Step] = []
+    steps: list[Step[Table]] = []
 
-    def visit(step: Step) -> Table:
+    def visit(step: Step[Table]) -> Table:
         steps.append(step)
-        return step.table
+        return step.after
 
     with mock_session() as (_, session):
         catalog = Catalog(session, "life")
@@ -122,8 +116,8 @@ def test_what_is_current_is_not_always_what_came_last() -> None:
             ("default-sort-order-id", "sort-orders", "order-id"),
             ("current-snapshot-id", "snapshots", "snapshot-id"),
         )
-        if (there := step.table.metadata[members])
-        and step.table.metadata[pointer] != there[-1][id_member]
+        if (there := step.after.metadata[members])
+        and step.after.metadata[pointer] != there[-1][id_member]
     }
     assert len(lagging) == 4
 
@@ -131,15 +125,6 @@ def test_what_is_current_is_not_always_what_came_last() -> None:
 def test_nothing_that_is_nearly_true_is_true() -> None:
     steps, _ = steps_on_the_mock(by_update)
     for step in steps:
-        holds = true_assertions(step.table.metadata, besides_main=True)
-        wrong = [*nearly_true(step.table.metadata, ANOTHER, besides_main=True)]
+        holds = true_assertions(step.after.metadata, besides_main=True)
+        wrong = [*nearly_true(step.after.metadata, ANOTHER, besides_main=True)]
         assert [each for each in wrong if each.assertion in holds or each.truth not in holds] == []
-
-
-def test_a_server_may_give_its_own_ids_to_what_is_new() -> None:
-    old = {"type": "struct", "schema-id": 0, "fields": []}
-    column = {"id": 1, "name": "a", "type": "int", "required": False}
-    sent = {"type": "struct", "schema-id": 1, "fields": [column]}
-    due = {"schemas": [old, sent], "current-schema-id": 1}
-    after = {"schemas": [old, {**sent, "schema-id": 7}], "current-schema-id": 7}
-    assert as_assigned({"schemas": [old]}, due, after) == after

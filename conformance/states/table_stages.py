@@ -4,32 +4,20 @@ They lead through states in which the current definition is not the last one add
 and orders in the middle, a branch ahead of main, a main that was rolled back, removed definitions.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.conformance.evolution import history_stages as history
-from icecheck.conformance.evolution import layout_stages as layout
-from icecheck.conformance.evolution.layout_stages import Growth
+from icecheck.conformance.states import history_stages as history
+from icecheck.conformance.states import layout_stages as layout
+from icecheck.conformance.states.stages import Stage
 from icecheck.judging.probes import has_capability
-from icecheck.objects import metadata_view as view
-from icecheck.objects.round_trip import KEPT
-from icecheck.replies.expect import SHAPE_ERRORS
+from icecheck.objects.comparing import KEPT
 
-__all__ = [
-    "Stage",
-    "as_assigned",
-    "grown",
-    "in_groups",
-    "life_body",
-    "stages_of",
-    "together",
-]
+__all__ = ["life_body", "stages_of"]
 
 Json = dict[str, Any]
-Metadata = Mapping[str, Any]
 
 _STRUCT = bodies.struct_field
 _SPOT = {
@@ -52,24 +40,6 @@ _COLUMNS = bodies.schema(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """One commit of a table's evolution, made for the current metadata.
-
-    An ``alone`` stage uses ids from an earlier answer, or is often refused; a ``late`` stage uses a
-    late addition to the document, which not every catalog supports; a ``due`` stage must be
-    accepted if the stages before it were. After a ``last`` stage a new commit begins: what follows
-    is refused where this one had no effect.
-    """
-
-    what: str
-    make: Callable[[Metadata], Growth]
-    alone: bool = False
-    late: bool = False
-    due: bool = False
-    last: bool = False
-
-
 def life_body(
     name: str, *, stage_create: bool = False, version: int | None = None, plain: bool = False
 ) -> Json:
@@ -87,47 +57,6 @@ def life_body(
         properties=KEPT | of_version,
         stage_create=stage_create,
     )
-
-
-def grown(stage: Stage, metadata: Metadata) -> Growth | None:
-    """Return the updates of a stage for a table; None if the metadata do not have what it needs."""
-    try:
-        growth = stage.make(metadata)
-    except SHAPE_ERRORS:
-        return None
-    return growth if growth.updates else None
-
-
-def together(stages: Iterable[Stage]) -> Stage:
-    """Return a stage that does the work of these stages, in order, in one commit."""
-    taken = [*stages]
-
-    def make(metadata: Metadata) -> Growth:
-        updates: list[Json] = []
-        due: Json = {}
-        free: list[str] = []
-        for stage in taken:
-            growth = grown(stage, {**metadata, **due})
-            if growth is not None:
-                updates += growth.updates
-                due |= growth.due
-                free = [m for m in (*free, *growth.free) if m not in growth.due]
-        return Growth(updates, due, tuple(free))
-
-    due = all(stage.due for stage in taken)
-    return Stage(" + ".join(stage.what for stage in taken), make, due=due)
-
-
-def in_groups(stages: Iterable[Stage], size: int) -> Iterator[Stage]:
-    """Yield stages that each combine at most ``size`` of these stages."""
-    taken: list[Stage] = []
-    for stage in stages:
-        taken.append(stage)
-        if stage.last or len(taken) == size:
-            yield together(taken)
-            taken = []
-    if taken:
-        yield together(taken)
 
 
 def stages_of(catalog: Catalog) -> Iterator[Stage]:
@@ -170,49 +99,3 @@ def _history(catalog: Catalog) -> Iterator[Stage]:
     if branches:
         yield Stage("the branch removed", history.branch_gone)
         yield Stage("the snapshot of the branch removed", history.snapshot_gone)
-
-
-# ---- ids that the server assigns
-
-
-def _of_spec(spec: Metadata) -> Any:
-    return [
-        (f.get("source-id"), f.get("transform"), f.get("name")) for f in spec.get("fields") or []
-    ]
-
-
-_DEFINITIONS: Sequence[tuple[str, str, str, Callable[[Any], Any]]] = (
-    ("schemas", "schema-id", "current-schema-id", view.shape),
-    ("partition-specs", "spec-id", "default-spec-id", _of_spec),
-    ("sort-orders", "order-id", "default-sort-order-id", lambda order: order.get("fields")),
-)
-
-
-def as_assigned(before: Metadata, due: Metadata, after: Metadata) -> Json:
-    """Return due members with the ids that the server has assigned to new definitions.
-
-    New definitions are found by their content; a server need not take the ids that a client
-    proposes.
-    """
-    found = dict(due)
-    for members, id_member, pointer, content in _DEFINITIONS:
-        old = {each.get(id_member) for each in before.get(members) or []}
-        new = [each for each in after.get(members) or [] if each.get(id_member) not in old]
-        ids: dict[Any, Any] = {}
-        for sent in due.get(members) or []:
-            if sent.get(id_member) in old:
-                continue
-            same = [
-                each.get(id_member)
-                for each in new
-                if content(each) == content(sent) and each.get(id_member) not in ids.values()
-            ]
-            ids[sent.get(id_member)] = same[0] if same else sent.get(id_member)
-        if members in due:
-            found[members] = [
-                {**each, id_member: ids.get(each.get(id_member), each.get(id_member))}
-                for each in due[members]
-            ]
-        if pointer in due:
-            found[pointer] = ids.get(due[pointer], due[pointer])
-    return found
