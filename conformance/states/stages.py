@@ -20,7 +20,7 @@ class Stage:
     An ``alone`` stage uses ids from an earlier answer, or is often refused; a ``late`` stage uses a
     late addition to the document, which not every catalog supports; a ``due`` stage must be
     accepted if the stages before it were. After a ``last`` stage a new commit begins: what follows
-    is refused where this one had no effect.
+    is refused where this one had no effect, or hides it.
     """
 
     what: str

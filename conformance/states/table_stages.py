@@ -69,7 +69,8 @@ def stages_of(catalog: Catalog) -> Iterator[Stage]:
     if all(has_capability(catalog, each) for each in capabilities):
         yield from _history(catalog)
     yield Stage("the last added of two made current", layout.last_of_two)
-    yield Stage("columns renamed, moved, made wider and dropped", layout.evolved)
+    # What follows makes others current, which hides what this has done.
+    yield Stage("columns renamed, moved, made wider and dropped", layout.evolved, last=True)
     yield Stage("the first schema, spec and order again", layout.first_again, alone=True)
     yield Stage("the last schema and the last spec removed", layout.last_gone, alone=True)
     yield Stage("another location", layout.moved, alone=True)
@@ -91,11 +92,11 @@ def _history(catalog: Catalog) -> Iterator[Stage]:
     branches = has_capability(catalog, "branches")
     if branches:
         yield Stage("a branch ahead of main", history.ahead)
+    yield Stage("statistics of two snapshots", history.files)
+    yield Stage("statistics of the one and partition statistics of the other", history.fewer_files)
     if has_capability(catalog, "tags"):
         yield Stage("a tag of main and one of the branch", history.tagged, due=True)
-    yield Stage("statistics of two snapshots", history.files)
     yield Stage("main rolled back", history.rolled_back)
-    yield Stage("statistics of the one and partition statistics of the other", history.fewer_files)
     if branches:
         yield Stage("the branch removed", history.branch_gone)
         yield Stage("the snapshot of the branch removed", history.snapshot_gone)

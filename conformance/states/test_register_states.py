@@ -37,7 +37,7 @@ _LOGS = ("snapshot-log", "metadata-log")
 """Members that must start with their former entries; a catalog may append to them."""
 _MOVED_EVERY = 2
 """The table is dropped and registered again after every so many commits."""
-_AT_ONCE = 2
+_AT_ONCE = 3
 """The number of stages in a commit."""
 _OVERWRITTEN_WITH = (1, 4, -1, 2, 8, 5, -1)
 """The indexes of the versions that overwrite the table, in turn, older and newer ones mixed."""
@@ -165,7 +165,7 @@ def test_a_table_that_is_overwritten(catalog: Catalog) -> None:
         versions.append((step.what, step.after))
         return step.after
 
-    table = live(catalog, given_born(catalog), visit, group_size=_AT_ONCE + 1)
+    table = live(catalog, given_born(catalog), visit, group_size=_AT_ONCE)
     bystander = given_bystander(catalog, table)
     for turn, at in enumerate(_OVERWRITTEN_WITH):
         if at >= len(versions):

@@ -87,7 +87,7 @@ def test_a_life_of_commits(catalog: Catalog) -> None:
 )
 def test_a_life_of_version_3(catalog: Catalog) -> None:
     """So it does where it does two things after a conflict, on a table of format version 3."""
-    _walk(catalog, after_a_conflict(by_update), version=3, group_size=2)
+    _walk(catalog, after_a_conflict(by_update), version=3, group_size=3)
 
 
 @check(
@@ -98,14 +98,14 @@ def test_a_life_of_version_3(catalog: Catalog) -> None:
 )
 def test_a_life_of_version_1(catalog: Catalog) -> None:
     """So it does on a table of format version 1, until it becomes one of version 3."""
-    _walk(catalog, by_update, version=1, group_size=2)
+    _walk(catalog, by_update, version=1, group_size=3)
 
 
 @check("states.life-by-transactions", proves="states.life-by-transactions", group=Group.GENERATED)
 def test_a_life_of_transactions(catalog: Catalog) -> None:
     """In every state a transaction that asserts all that is true goes through and does its part."""
-    _walk(catalog, in_turn(by_transaction, by_update), group_size=2)
-    _walk(catalog, after_a_conflict(by_transaction), group_size=3)
+    _walk(catalog, in_turn(by_transaction, by_update), group_size=3)
+    _walk(catalog, after_a_conflict(by_transaction), group_size=4)
 
 
 class _Doubter:
@@ -176,7 +176,7 @@ def _doubt(
 @check("states.conflicts", proves="states.conflicts", group=Group.GENERATED)
 def test_what_is_nearly_true(catalog: Catalog) -> None:
     """In every state an assertion that is nearly true stops a commit, and nothing changes."""
-    _doubt(catalog, by_update, lambda _bystander: by_update)
+    _doubt(catalog, by_update, lambda _bystander: by_update, group_size=3)
 
 
 @check(

@@ -140,6 +140,6 @@ def _few(reply: Reply, table: Table) -> Json:
 def test_every_way_to_look_at_a_table(catalog: Catalog) -> None:
     """In every state a table shows the same, loaded with refs only, renamed or registered."""
     onlooker = _Onlooker(catalog)
-    table = live(catalog, given_born(catalog), onlooker.visit, load=onlooker.load)
+    table = live(catalog, given_born(catalog), onlooker.visit, group_size=2, load=onlooker.load)
     onlooker.expect_stale(table)
     onlooker.expect_beside()
