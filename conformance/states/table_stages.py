@@ -93,7 +93,8 @@ def _history(catalog: Catalog) -> Iterator[Stage]:
     if branches:
         yield Stage("a branch ahead of main", history.ahead)
     yield Stage("statistics of two snapshots", history.files)
-    yield Stage("statistics of the one and partition statistics of the other", history.fewer_files)
+    what = "statistics of the one and partition statistics of the other"
+    yield Stage(what, history.fewer_files, last=True)
     if has_capability(catalog, "tags"):
         yield Stage("a tag of main and one of the branch", history.tagged, due=True)
     yield Stage("main rolled back", history.rolled_back)

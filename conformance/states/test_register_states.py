@@ -39,7 +39,7 @@ _MOVED_EVERY = 2
 """The table is dropped and registered again after every so many commits."""
 _AT_ONCE = 3
 """The number of stages in a commit."""
-_OVERWRITTEN_WITH = (1, 4, -1, 2, 8, 5, -1)
+_OVERWRITTEN_WITH = (1, 4, -1, 2, -1)
 """The indexes of the versions that overwrite the table, in turn, older and newer ones mixed."""
 _LOST = EFFECT_MISSING.of("registered-metadata")
 _NOT_OVERWRITTEN = EFFECT_MISSING.of("overwrite")
@@ -123,7 +123,7 @@ def test_a_table_that_is_registered_again(catalog: Catalog) -> None:
             homes.append(given_namespace(catalog))
         bystander = given_bystander(catalog, table)
         # What follows from the version needs few states: the other moves are not repeated.
-        at_once = _AT_ONCE if version is None else _AT_ONCE + 1
+        at_once = _AT_ONCE if version is None else 2 * _AT_ONCE
         live(catalog, table, _Mover(catalog, table, homes).visit, group_size=at_once)
         expect_bystander(catalog, bystander)
 

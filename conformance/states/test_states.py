@@ -43,7 +43,7 @@ Json = dict[str, Any]
 _ASSERT_CREATE = {"type": "assert-create"}
 _UNWANTED = "icecheck.unwanted"
 """A property that only commits set which must be refused."""
-_APART = 3
+_APART = 5
 """The number of states between two wrong assertions of one kind."""
 
 
@@ -87,7 +87,7 @@ def test_a_life_of_commits(catalog: Catalog) -> None:
 )
 def test_a_life_of_version_3(catalog: Catalog) -> None:
     """So it does where it does two things after a conflict, on a table of format version 3."""
-    _walk(catalog, after_a_conflict(by_update), version=3, group_size=3)
+    _walk(catalog, after_a_conflict(by_update), version=3, group_size=4)
 
 
 @check(
@@ -98,14 +98,14 @@ def test_a_life_of_version_3(catalog: Catalog) -> None:
 )
 def test_a_life_of_version_1(catalog: Catalog) -> None:
     """So it does on a table of format version 1, until it becomes one of version 3."""
-    _walk(catalog, by_update, version=1, group_size=3)
+    _walk(catalog, by_update, version=1, group_size=4)
 
 
 @check("states.life-by-transactions", proves="states.life-by-transactions", group=Group.GENERATED)
 def test_a_life_of_transactions(catalog: Catalog) -> None:
     """In every state a transaction that asserts all that is true goes through and does its part."""
-    _walk(catalog, in_turn(by_transaction, by_update), group_size=3)
-    _walk(catalog, after_a_conflict(by_transaction), group_size=4)
+    _walk(catalog, in_turn(by_transaction, by_update), group_size=4)
+    _walk(catalog, after_a_conflict(by_transaction), group_size=5)
 
 
 class _Doubter:
@@ -186,7 +186,7 @@ def test_what_is_nearly_true(catalog: Catalog) -> None:
 )
 def test_what_is_nearly_true_in_a_transaction(catalog: Catalog) -> None:
     """In every state an assertion that is nearly true stops a transaction of two tables."""
-    _doubt(catalog, by_transaction, by_transaction_after, group_size=3)
+    _doubt(catalog, by_transaction, by_transaction_after, group_size=5)
 
 
 # ---- all stages in one commit

@@ -37,9 +37,9 @@ _LOADS_DIFFER = declare(
 
 Json = dict[str, Any]
 
-_REGISTERED_AFTER = (6, 9, 14, 16, 21, 26)
+_REGISTERED_AFTER = (2, 4, 6, 8)
 """A table's file is registered under a second name after these numbers of stages."""
-_RENAMED_AFTER = (5, 14, 21)
+_RENAMED_AFTER = (3, 5, 9)
 """A table is renamed after these numbers of stages."""
 
 
@@ -140,6 +140,6 @@ def _few(reply: Reply, table: Table) -> Json:
 def test_every_way_to_look_at_a_table(catalog: Catalog) -> None:
     """In every state a table shows the same, loaded with refs only, renamed or registered."""
     onlooker = _Onlooker(catalog)
-    table = live(catalog, given_born(catalog), onlooker.visit, group_size=2, load=onlooker.load)
+    table = live(catalog, given_born(catalog), onlooker.visit, group_size=3, load=onlooker.load)
     onlooker.expect_stale(table)
     onlooker.expect_beside()

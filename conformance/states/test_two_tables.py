@@ -23,9 +23,9 @@ Updates = Sequence[Json]
 
 _BEHIND = 2
 """The number of commits by which one table is behind, so that their changes are of other kinds."""
-_TOGETHER = 4
+_TOGETHER = 5
 """The number of stages that are one change where the tables go through different stages."""
-_AT_ONCE = 6
+_AT_ONCE = 8
 """The number of stages that are one change where both tables go through the same stages."""
 _OWN = (*KEPT,)
 """One property for each table, which every transaction sets to a new value."""

@@ -163,6 +163,7 @@ def _alike(view: View) -> Updates:
     """Add versions with the query of an earlier one and one other member changed."""
     _version_id(view, 1)
     return [
+        *_properties(view),
         _version(view, SQL[1], _schema_id(view, _MORE), _CONTEXT),
         set_current_version(LAST_ADDED),
         _version(
@@ -201,8 +202,7 @@ def _moved(view: View) -> Updates:
 
 
 _STAGES: Sequence[tuple[str, Callable[[View], Updates]]] = (
-    ("properties set and removed", _properties),
-    ("a schema that no version uses", lambda _: [_added(UNUSED)]),
+    ("properties, and a schema that no version uses", lambda _: [*_properties(_), _added(UNUSED)]),
     ("a version of the first schema, not the current one", _of_the_first),
     ("a replacement with a schema of its own", _replaced),
     ("an earlier version made current", _back_to(1)),
@@ -215,10 +215,9 @@ _STAGES: Sequence[tuple[str, Callable[[View], Updates]]] = (
     ("the first version made current once more", _back_to(0)),
     ("another location, and a version on the way", _moved),
     ("properties, and the current version moved twice", _everything),
-    ("versions with the query of an earlier one", _alike),
-    ("the same properties again", _properties),
+    ("the same properties, versions with the query of an earlier one", _alike),
 )
-RENAMED_AFTER = (4, 10, 14)
+RENAMED_AFTER = (3, 9, 13)
 
 
 def stages_of_views(namespace: Namespace) -> Iterator[Stage]:
