@@ -20,7 +20,8 @@ class Stage:
     An ``alone`` stage uses ids from an earlier answer, or is often refused; a ``late`` stage uses a
     late addition to the document, which not every catalog supports; a ``due`` stage must be
     accepted if the stages before it were. After a ``last`` stage a new commit begins: what follows
-    is refused where this one had no effect, or hides it.
+    is refused where this one had no effect, or hides it. ``parts`` are done one by one where a
+    catalog refuses them together.
     """
 
     what: str
@@ -29,6 +30,7 @@ class Stage:
     late: bool = False
     due: bool = False
     last: bool = False
+    parts: "tuple[Stage, ...]" = ()
 
 
 def grown(stage: Stage, metadata: Metadata) -> tuple[Sequence[Json], Json]:
@@ -54,8 +56,9 @@ def together(stages: Iterable[Stage]) -> Stage:
             updates += more
         return updates
 
-    due = all(stage.due for stage in taken)
-    return Stage(" + ".join(stage.what for stage in taken), make, due=due)
+    if len(taken) == 1:
+        return taken[0]
+    return Stage(" + ".join(stage.what for stage in taken), make, parts=tuple(taken))
 
 
 def in_groups(stages: Iterable[Stage], size: int) -> Iterator[Stage]:

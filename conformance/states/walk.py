@@ -117,17 +117,21 @@ def lead(
     """Lead a table or a view through stages; send with each requirements that hold before it.
 
     Judges what a load then shows and calls ``visit`` after that. A refused stage is skipped if its
-    requirements were not the reason. Raises NotOffered if all stages were refused.
+    requirements were not the reason, or done in parts. Raises NotOffered if all were refused.
     """
     send, taken = send or kind.send, 0
     actions: set[str] = set()
-    for ordinal, stage in enumerate(stages):
+    waiting = deque(stages)
+    while waiting:
+        stage = waiting.popleft()
         updates, due = grown(stage, thing.metadata)
         if not updates:
             continue
-        holds = kind.holds(catalog, thing, ordinal)
+        holds = kind.holds(catalog, thing, taken)
         answer = send(catalog, thing, updates, holds)
         sent = {update["action"] for update in updates}
+        if not answer.ok:
+            waiting.extendleft(reversed(stage.parts))
         if answer.status >= 500 and not sent <= actions:
             # A catalog may break down over an update that it does not know; each update has its own
             # check, which judges that.

@@ -61,6 +61,27 @@ def test_the_mock_takes_stages_in_groups() -> None:
     assert upgraded[-1] == "format version 3"  # what follows needs it
 
 
+@pytest.mark.parametrize("status", [400, 500])
+def test_what_is_refused_together_is_done_in_parts(status: int) -> None:
+    def refuse(_faithful: Callable[[Any, Draft], None], _update: Any, _draft: Draft) -> None:
+        raise Problem(status, "Refused", "no")
+
+    whats: dict[int, list[str]] = {1: [], 4: []}
+    for group_size, taken in whats.items():
+
+        def visit(step: Step[Table], taken: list[str] = taken) -> Table:
+            taken.extend(step.what.split(" + "))
+            return step.after
+
+        with mock_session() as (mock, session):
+            alter_update(mock.registries, "set-partition-statistics", refuse)
+            catalog = Catalog(session, "life")
+            live(catalog, given_born(catalog), visit, group_size=group_size)
+            catalog.undo()
+    assert whats[4] == whats[1]
+    assert len(whats[1]) == len(steps_on_the_mock(by_update)[0]) - 2  # one sets, one removes
+
+
 def test_a_refused_commit_that_has_an_effect_is_found_in_the_next_state() -> None:
     def committing(faithful: Faithful, state: WarehouseState, call: Call) -> Result:
         try:
