@@ -10,9 +10,16 @@ from msgspec.structs import replace
 from tests.kill.killing import checks_of, mock_session
 
 from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import given_namespace
 from icecheck.conformance.states.stage_assertions import nearly_true, true_assertions
 from icecheck.conformance.states.table_stages import stages_of
-from icecheck.conformance.states.walk import Step, given_born, live
+from icecheck.conformance.states.view_stages import (
+    FIRST_SCHEMA,
+    PROPERTIES,
+    SQL,
+    stages_of_views,
+)
+from icecheck.conformance.states.walk import VIEWS, Step, given_born, lead, live
 from icecheck.findings.verdict import Outcome
 from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Call
@@ -25,6 +32,7 @@ from icecheck.mock_server.metadata.builder import Draft
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.protocol.replies import problem_reply
 from icecheck.objects.committing import Send, by_transaction, by_update
+from icecheck.objects.views import View, given_view, loaded_view, view_version
 
 ANOTHER = "9c12d441-03fe-4693-9a96-a0705ddf69c1"
 
@@ -50,6 +58,23 @@ def steps_on_the_mock(send: Send, group_size: int = 1) -> tuple[tuple[Step[Table
 def test_the_mock_takes_every_stage(send: Send) -> None:
     steps, due = steps_on_the_mock(send)
     assert [step.ordinal for step in steps] == [*range(1, due + 1)]
+
+
+def test_the_mock_takes_every_stage_of_a_view() -> None:
+    whats: list[str] = []
+
+    def visit(step: Step[View]) -> View:
+        whats.append(step.what)
+        return step.after
+
+    with mock_session() as (_, session):
+        catalog = Catalog(session, "life")
+        home = given_namespace(catalog)
+        members = {"schema": FIRST_SCHEMA, "properties": PROPERTIES}
+        made = given_view(catalog, home, version=view_version(SQL[0], namespace=home), **members)
+        lead(catalog, VIEWS, loaded_view(catalog, made), stages_of_views(home), visit)
+        catalog.undo()
+    assert whats == [stage.what for stage in stages_of_views(home)]
 
 
 def test_the_mock_takes_stages_in_groups() -> None:
