@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from icecheck.client.catalog import Catalog, Table
+from icecheck.objects.comparing import KEPT
 from icecheck.objects.edge_values import in_halves, shuffled, string_map
-from icecheck.objects.round_trip import KEPT, Change, Make
+from icecheck.objects.round_trip import Change, Make
 
 __all__ = ["assign_uuid", "remove_properties", "set_location", "set_properties", "upgrade"]
 

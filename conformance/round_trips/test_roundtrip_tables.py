@@ -21,16 +21,14 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
 from icecheck.objects import metadata_view as view
+from icecheck.objects.comparing import KEPT, innermost
 from icecheck.objects.edge_values import STRINGS, in_halves, shuffled, string_map
-from icecheck.objects.reading import not_applicable
+from icecheck.objects.reading import not_applicable, refused
 from icecheck.objects.round_trip import (
-    KEPT,
     REQUESTS_MAX,
     expect_as_before,
     expect_bystander,
     given_bystander,
-    innermost,
-    refused,
 )
 from icecheck.replies.expect import Reply, difference, show
 from icecheck.targets.target import Namespace

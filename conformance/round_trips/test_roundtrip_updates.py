@@ -26,15 +26,10 @@ from icecheck.objects.committing import (
     given_table_of,
     given_table_since,
 )
+from icecheck.objects.comparing import KEPT, ODD_KEPT
 from icecheck.objects.evolving import column_id, number, schema_addition
 from icecheck.objects.reading import not_applicable
-from icecheck.objects.round_trip import (
-    KEPT,
-    ODD_KEPT,
-    Make,
-    expect_as_before,
-    judge_changes,
-)
+from icecheck.objects.round_trip import Make, expect_as_before, judge_changes
 from icecheck.objects.statistics_files import (
     partition_statistics_file,
     set_partition_statistics,

@@ -10,16 +10,16 @@ from msgspec.structs import replace
 from tests.kill.killing import checks_of, mock_session
 
 from icecheck.client.catalog import Catalog, Table
-from icecheck.conformance.evolution.stage_assertions import nearly_true, true_assertions
-from icecheck.conformance.evolution.stages import as_assigned, stages_of
-from icecheck.conformance.evolution.state_walk import (
-    Send,
-    Step,
-    by_transaction,
-    by_update,
-    given_born,
-    live,
+from icecheck.client.given import given_namespace
+from icecheck.conformance.states.stage_assertions import nearly_true, true_assertions
+from icecheck.conformance.states.table_stages import stages_of
+from icecheck.conformance.states.view_stages import (
+    FIRST_SCHEMA,
+    PROPERTIES,
+    SQL,
+    stages_of_views,
 )
+from icecheck.conformance.states.walk import VIEWS, Step, given_born, lead, live
 from icecheck.findings.verdict import Outcome
 from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Call
@@ -31,18 +31,20 @@ from icecheck.mock_server.defects.kit.updating import alter_update
 from icecheck.mock_server.metadata.builder import Draft
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.protocol.replies import problem_reply
+from icecheck.objects.committing import Send, by_transaction, by_update
+from icecheck.objects.views import View, given_view, loaded_view, view_version
 
 ANOTHER = "9c12d441-03fe-4693-9a96-a0705ddf69c1"
 
 
 @cache
-def steps_on_the_mock(send: Send, group_size: int = 1) -> tuple[tuple[Step, ...], int]:
+def steps_on_the_mock(send: Send, group_size: int = 1) -> tuple[tuple[Step[Table], ...], int]:
     """What a table went through on the faithful mock, and how many stages it should have."""
-    steps: list[Step] = []
+    steps: list[Step[Table]] = []
 
-    def visit(step: Step) -> Table:
+    def visit(step: Step[Table]) -> Table:
         steps.append(step)
-        return step.table
+        return step.after
 
     with mock_session() as (_, session):
         catalog = Catalog(session, "life")
@@ -58,6 +60,23 @@ def test_the_mock_takes_every_stage(send: Send) -> None:
     assert [step.ordinal for step in steps] == [*range(1, due + 1)]
 
 
+def test_the_mock_takes_every_stage_of_a_view() -> None:
+    whats: list[str] = []
+
+    def visit(step: Step[View]) -> View:
+        whats.append(step.what)
+        return step.after
+
+    with mock_session() as (_, session):
+        catalog = Catalog(session, "life")
+        home = given_namespace(catalog)
+        members = {"schema": FIRST_SCHEMA, "properties": PROPERTIES}
+        made = given_view(catalog, home, version=view_version(SQL[0], namespace=home), **members)
+        lead(catalog, VIEWS, loaded_view(catalog, made), stages_of_views(home), visit)
+        catalog.undo()
+    assert whats == [stage.what for stage in stages_of_views(home)]
+
+
 def test_the_mock_takes_stages_in_groups() -> None:
     steps, _ = steps_on_the_mock(by_update, 3)
     whats = [step.what.split(" + ") for step in steps]
@@ -65,6 +84,27 @@ def test_the_mock_takes_stages_in_groups() -> None:
     assert sum(map(len, whats)) == len(steps_on_the_mock(by_update)[0])
     (upgraded,) = [each for each in whats if "format version 3" in each]
     assert upgraded[-1] == "format version 3"  # what follows needs it
+
+
+@pytest.mark.parametrize("status", [400, 500])
+def test_what_is_refused_together_is_done_in_parts(status: int) -> None:
+    def refuse(_faithful: Callable[[Any, Draft], None], _update: Any, _draft: Draft) -> None:
+        raise Problem(status, "Refused", "no")
+
+    whats: dict[int, list[str]] = {1: [], 4: []}
+    for group_size, taken in whats.items():
+
+        def visit(step: Step[Table], taken: list[str] = taken) -> Table:
+            taken.extend(step.what.split(" + "))
+            return step.after
+
+        with mock_session() as (mock, session):
+            alter_update(mock.registries, "set-partition-statistics", refuse)
+            catalog = Catalog(session, "life")
+            live(catalog, given_born(catalog), visit, group_size=group_size)
+            catalog.undo()
+    assert whats[4] == whats[1]
+    assert len(whats[1]) == len(steps_on_the_mock(by_update)[0]) - 2  # one sets, one removes
 
 
 def test_a_refused_commit_that_has_an_effect_is_found_in_the_next_state() -> None:
@@ -122,8 +162,8 @@ def test_what_is_current_is_not_always_what_came_last() -> None:
             ("default-sort-order-id", "sort-orders", "order-id"),
             ("current-snapshot-id", "snapshots", "snapshot-id"),
         )
-        if (there := step.table.metadata[members])
-        and step.table.metadata[pointer] != there[-1][id_member]
+        if (there := step.after.metadata[members])
+        and step.after.metadata[pointer] != there[-1][id_member]
     }
     assert len(lagging) == 4
 
@@ -131,15 +171,6 @@ def test_what_is_current_is_not_always_what_came_last() -> None:
 def test_nothing_that_is_nearly_true_is_true() -> None:
     steps, _ = steps_on_the_mock(by_update)
     for step in steps:
-        holds = true_assertions(step.table.metadata, besides_main=True)
-        wrong = [*nearly_true(step.table.metadata, ANOTHER, besides_main=True)]
+        holds = true_assertions(step.after.metadata, besides_main=True)
+        wrong = [*nearly_true(step.after.metadata, ANOTHER, besides_main=True)]
         assert [each for each in wrong if each.assertion in holds or each.truth not in holds] == []
-
-
-def test_a_server_may_give_its_own_ids_to_what_is_new() -> None:
-    old = {"type": "struct", "schema-id": 0, "fields": []}
-    column = {"id": 1, "name": "a", "type": "int", "required": False}
-    sent = {"type": "struct", "schema-id": 1, "fields": [column]}
-    due = {"schemas": [old, sent], "current-schema-id": 1}
-    after = {"schemas": [old, {**sent, "schema-id": 7}], "current-schema-id": 7}
-    assert as_assigned({"schemas": [old]}, due, after) == after

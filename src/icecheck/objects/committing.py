@@ -1,6 +1,6 @@
 """Commits as clients send them, and the functions that judge the effect of a commit."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from icecheck.client import bodies
@@ -26,6 +26,10 @@ __all__ = [
     "METADATA_LOCATION_REUSED",
     "NO_SNAPSHOT",
     "RENAME_CHANGED_THE_TABLE",
+    "Send",
+    "by_transaction",
+    "by_update",
+    "change_of",
     "commit",
     "creation_updates",
     "expect_effect",
@@ -58,6 +62,8 @@ RENAME_CHANGED_THE_TABLE = declare(
 
 Json = dict[str, Any]
 
+Send = Callable[[Catalog, Table, Sequence[Json], Sequence[Json]], Reply]
+"""Commits updates to a table with requirements."""
 MARK = "icecheck"
 """The property that ``set_property`` sets unless the caller names another one."""
 _BRIEF_MAX = 40
@@ -84,6 +90,29 @@ def commit(
     """Send updates under the requirement that the table is still the same one."""
     required = [same_table(table), *requirements]
     return catalog.update_table(table.namespace, table.name, updates, required)
+
+
+def by_update(
+    catalog: Catalog, table: Table, updates: Sequence[Json], assertions: Sequence[Json]
+) -> Reply:
+    """Commit to a table by updateTable."""
+    return catalog.update_table(table.namespace, table.name, updates, assertions)
+
+
+def by_transaction(
+    catalog: Catalog, table: Table, updates: Sequence[Json], assertions: Sequence[Json]
+) -> Reply:
+    """Commit to a table by a transaction with this one change."""
+    return catalog.commit_transaction([change_of(table, updates, assertions)])
+
+
+def change_of(table: Table, updates: Sequence[Json], assertions: Sequence[Json]) -> Json:
+    """Return a table's part of a transaction."""
+    return {
+        "identifier": table.identifier,
+        "requirements": [*assertions],
+        "updates": [*updates],
+    }
 
 
 def expect_effect(

@@ -9,6 +9,7 @@ from icecheck.findings.shared_symptoms import (
     EFFECT_MISSING,
     SCHEMA_NOT_JSON,
 )
+from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
 from icecheck.findings.symptoms import (
     ANOTHER_THING,
     NOT_ALL_SEEN,
@@ -46,6 +47,7 @@ __all__ = [
     "not_applicable",
     "object_in",
     "properties_of",
+    "refused",
     "refuses_place",
     "tables_in",
 ]
@@ -114,6 +116,15 @@ PAGE_TOO_LONG = declare(
 def refuses_place(reply: Reply) -> bool:
     """Return whether a name may be refused because a renamed object's files lie at its location."""
     return reply.status in {400, 403, 422}
+
+
+def refused(reply: Reply, what: str) -> bool:
+    """Return whether an odd request was refused (4xx or 501); raise Violation for other errors."""
+    if reply.ok:
+        return False
+    if 400 <= reply.status < 500 or reply.status == 501:
+        return True
+    raise reply.wrong_status(ANY_SUCCESS_OR_4XX, detail=f"sent {what}")
 
 
 def not_applicable(reason: str) -> NotOffered:

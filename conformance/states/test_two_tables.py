@@ -2,32 +2,30 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import repeat, zip_longest
+from typing import Any
 
 from icecheck.client.catalog import Catalog, Table
-from icecheck.conformance.evolution import layout_stages as layout
-from icecheck.conformance.evolution.layout_stages import Growth
-from icecheck.conformance.evolution.stage_assertions import true_assertions
-from icecheck.conformance.evolution.stages import Stage, as_assigned, grown, in_groups, stages_of
-from icecheck.conformance.evolution.state_walk import (
-    by_update,
-    change_of,
-    given_born,
-    knows_refs,
-    loaded_answer,
-    shown_of,
-)
+from icecheck.conformance.states import layout_stages as layout
+from icecheck.conformance.states.after_updates import after_updates
+from icecheck.conformance.states.stage_assertions import true_assertions
+from icecheck.conformance.states.stages import Stage, grown, in_groups
+from icecheck.conformance.states.table_stages import stages_of
+from icecheck.conformance.states.walk import expect_grown, given_born, knows_refs
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
-from icecheck.objects.committing import set_property
-from icecheck.objects.metadata_view import metadata_in
-from icecheck.objects.reading import not_applicable
-from icecheck.objects.round_trip import KEPT, expect_shown, refused
+from icecheck.objects.committing import by_update, change_of, set_property
+from icecheck.objects.comparing import KEPT
+from icecheck.objects.reading import not_applicable, refused
+from icecheck.objects.round_trip import loaded_answer, shown_of
+
+Json = dict[str, Any]
+Updates = Sequence[Json]
 
 _BEHIND = 2
 """The number of commits by which one table is behind, so that their changes are of other kinds."""
-_TOGETHER = 3
+_TOGETHER = 5
 """The number of stages that are one change where the tables go through different stages."""
-_AT_ONCE = 4
+_AT_ONCE = 8
 """The number of stages that are one change where both tables go through the same stages."""
 _OWN = (*KEPT,)
 """One property for each table, which every transaction sets to a new value."""
@@ -53,7 +51,7 @@ def test_two_lives_in_the_same_transactions(catalog: Catalog) -> None:
 
 def _change_all(catalog: Catalog, tables: Sequence[Table]) -> None:
     """Judge a transaction that sets one property in each of all the tables."""
-    parts = [_with_own(Growth([], {}), t, f"table {at}") for at, t in enumerate(tables)]
+    parts = [[set_property(f"table {at}", _OWN[0])] for at, _ in enumerate(tables)]
     what = f"a property of each of {len(tables)} tables"
     if _sent_together(catalog, tables, parts, what, 1):
         for table, part in zip(tables, parts, strict=True):
@@ -70,56 +68,46 @@ def _live_together(
     taken = 0
     for turn, pair in enumerate(pairs):
         parts = [
-            _part(stage, table, _OWN[at], f"set in {turn}")
+            _part(stage, table, set_property(f"set in {turn}", _OWN[at]))
             for at, (stage, table) in enumerate(zip(pair, tables, strict=True))
         ]
-        both = [growth for growth in parts if growth is not None]
         what = " beside ".join(stage.what for stage in pair if stage is not None)
         order = -1 if turn % 2 else 1  # the order of the tables has no meaning
-        if len(both) < len(parts) or not _sent_together(catalog, tables, both, what, order):
-            tables = [_alone(catalog, t, g) for t, g in zip(tables, parts, strict=True)]
+        if not all(parts) or not _sent_together(catalog, tables, parts, what, order):
+            tables = [_alone(catalog, t, each) for t, each in zip(tables, parts, strict=True)]
             continue
-        tables = [_changed(catalog, t, g, what) for t, g in zip(tables, both, strict=True)]
+        tables = [_changed(catalog, t, each, what) for t, each in zip(tables, parts, strict=True)]
         taken += 1
     return tables, taken
 
 
-def _part(stage: Stage | None, table: Table, own: str, value: str) -> Growth | None:
-    """Return the updates of a stage for a table, with a property that only this table gets."""
-    growth = None if stage is None else grown(stage, table.metadata)
-    return None if growth is None else _with_own(growth, table, value, own)
-
-
-def _with_own(growth: Growth, table: Table, value: str, own: str = _OWN[0]) -> Growth:
-    properties = growth.due.get("properties", table.metadata.get("properties") or {})
-    due = {**growth.due, "properties": {**properties, own: value}}
-    return Growth([*growth.updates, set_property(value, own)], due, growth.free)
+def _part(stage: Stage | None, table: Table, own: Json) -> Updates:
+    """Return the updates of a stage for a table, with one that only this table gets."""
+    updates, _ = ((), {}) if stage is None else grown(stage, table.metadata)
+    return [*updates, own] if updates else ()
 
 
 def _sent_together(
-    catalog: Catalog, tables: Sequence[Table], parts: Sequence[Growth], what: str, order: int
+    catalog: Catalog, tables: Sequence[Table], parts: Sequence[Updates], what: str, order: int
 ) -> bool:
     """Send one transaction with all requirements that hold; return False if it is refused."""
     knows = knows_refs(catalog)
     changes = [
-        change_of(table, part.updates, true_assertions(table.metadata, besides_main=knows))
-        for table, part in zip(tables, parts, strict=True)
+        change_of(table, updates, true_assertions(table.metadata, besides_main=knows))
+        for table, updates in zip(tables, parts, strict=True)
     ]
     answer = catalog.commit_transaction(changes[::order])
     return answer.status < 500 and not refused(answer, what)
 
 
-def _alone(catalog: Catalog, table: Table, growth: Growth | None) -> Table:
+def _alone(catalog: Catalog, table: Table, updates: Updates) -> Table:
     """Commit its part to one table alone; return the table unchanged if that is refused."""
-    if growth is None or not by_update(catalog, table, growth.updates, ()).ok:
+    if not updates or not by_update(catalog, table, updates, ()).ok:
         return table
     return shown_of(loaded_answer(catalog, table), table)
 
 
-def _changed(catalog: Catalog, table: Table, growth: Growth, what: str) -> Table:
+def _changed(catalog: Catalog, table: Table, updates: Updates, what: str) -> Table:
     """Judge what a load shows of a table after a transaction, and return the table."""
-    reply = loaded_answer(catalog, table)
-    after = metadata_in(reply)
-    due = as_assigned(table.metadata, growth.due, after)
-    expect_shown(reply, table, due | {m: after.get(m) for m in growth.free}, what)
-    return shown_of(reply, table)
+    due = after_updates(table.metadata, updates)
+    return expect_grown(loaded_answer(catalog, table), table, due, what)

@@ -3,23 +3,17 @@
 from typing import Any
 
 from icecheck.client.catalog import Catalog, Table
-from icecheck.conformance.evolution import history_stages as history
-from icecheck.conformance.evolution import layout_stages as layout
-from icecheck.conformance.evolution.stages import Stage, grown
-from icecheck.conformance.evolution.state_walk import (
-    by_transaction,
-    by_update,
-    given_born,
-    loaded_answer,
-    renamed,
-    shown_of,
-)
+from icecheck.conformance.states import history_stages as history
+from icecheck.conformance.states import layout_stages as layout
+from icecheck.conformance.states.stages import Stage, grown
+from icecheck.conformance.states.walk import TABLES, given_born, renamed
 from icecheck.findings.symptoms import NOT_ALL_SEEN, Severity, declare
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
-from icecheck.objects.reading import not_applicable
-from icecheck.objects.round_trip import refused
+from icecheck.objects.committing import by_transaction, by_update
+from icecheck.objects.reading import not_applicable, refused
+from icecheck.objects.round_trip import loaded_answer, shown_of
 from icecheck.replies.expect import Reply
 
 _LOG_REWRITTEN = declare(
@@ -56,19 +50,19 @@ def test_logs_are_kept(catalog: Catalog) -> None:
         stages.append(Stage("format version 3", layout.upgraded))
     taken = 0
     for at, stage in enumerate(stages):
-        growth = grown(stage, table.metadata)
-        if growth is None:
+        updates, _ = grown(stage, table.metadata)
+        if not updates:
             continue
         # A transaction writes the same logs as a commit to one table.
         together = not at % 2 and catalog.claims("commitTransaction")
-        answer = (by_transaction if together else by_update)(catalog, table, growth.updates, ())
+        answer = (by_transaction if together else by_update)(catalog, table, updates, ())
         if refused(answer, stage.what):
             continue
         taken += 1
         table = _expect_kept(loaded_answer(catalog, table), table, stage.what)
     if not taken:
         raise not_applicable("the catalog refuses every one of these commits")
-    new, reply = renamed(catalog, table, "all of that")
+    new, reply = renamed(catalog, TABLES, table, "all of that")
     if reply is not None:
         _expect_kept(reply, Table(new.namespace, new.name, table.metadata, None), "a rename")
 

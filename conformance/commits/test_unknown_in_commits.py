@@ -5,12 +5,12 @@ from typing import Any
 
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_loaded, given_table, given_transaction
-from icecheck.conformance.evolution.state_walk import change_of
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.committing import (
+    change_of,
     creation_updates,
     expect_unchanged,
     same_table,

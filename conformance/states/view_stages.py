@@ -1,11 +1,11 @@
 """The stages of a view: commits that are each made for its current state."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from icecheck.client import bodies
-from icecheck.conformance.views.view_states import LAST_ADDED
+from icecheck.conformance.states.after_updates import LAST_ADDED
+from icecheck.conformance.states.stages import Stage
 from icecheck.objects import metadata_view
 from icecheck.objects.views import (
     MARK,
@@ -14,27 +14,26 @@ from icecheck.objects.views import (
     set_current_version,
     version_with,
 )
+from icecheck.targets.target import Namespace
 
 __all__ = [
     "FIRST_SCHEMA",
-    "KEYS",
     "OTHER_DOC",
     "PROPERTIES",
     "RENAMED_AFTER",
     "SQL",
-    "STAGES",
     "UNUSED",
-    "Stage",
     "Updates",
     "refusals",
     "schema_of",
+    "stages_of_views",
     "unwanted",
 ]
 
 Json = dict[str, Any]
+Metadata = Mapping[str, Any]
 Updates = Sequence[Json]
 
-KEYS = (MARK, "icecheck.kept", "icecheck.Kept", "icecheck.added", "icecheck.turn")
 # Catalogs on Iceberg's own code refuse a version that lacks a dialect of the version before.
 PROPERTIES = {
     MARK: "first", "icecheck.kept": "1", "icecheck.Kept": "01",
@@ -78,31 +77,23 @@ def _version(
 
 
 def _schema_id(view: View, schema: Json) -> Any:
-    """Return the id of the schema with these columns; raise LookupError if the view shows none."""
+    """Return the id of the schema with these columns; raise KeyError if the view shows none."""
     wanted = metadata_view.shape(schema)
     for each in view.metadata.get("schemas") or ():
         if metadata_view.shape(each) == wanted:
             return each.get("schema-id", 0)
-    raise LookupError("schema")
+    raise KeyError("schema")
 
 
 def _version_id(view: View, number: int) -> Any:
-    """Return the id of the version with a query; raise LookupError if the catalog expired it."""
+    """Return the id of the version with a query; raise KeyError if the catalog expired it."""
     found = version_with(view.metadata, SQL[number]).get("version-id")
     if found is None:
-        raise LookupError("version")
+        raise KeyError("version")
     return found
 
 
 # ---- the commits
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """One commit for the current view; raises LookupError if the view lacks what it needs."""
-
-    what: str
-    make: Callable[[View], Updates]
 
 
 def _properties(_: View) -> Updates:
@@ -172,6 +163,7 @@ def _alike(view: View) -> Updates:
     """Add versions with the query of an earlier one and one other member changed."""
     _version_id(view, 1)
     return [
+        *_properties(view),
         _version(view, SQL[1], _schema_id(view, _MORE), _CONTEXT),
         set_current_version(LAST_ADDED),
         _version(
@@ -209,25 +201,33 @@ def _moved(view: View) -> Updates:
     return [on_the_way, made, set_current_version(LAST_ADDED), there]
 
 
-STAGES = (
-    Stage("properties set and removed", _properties),
-    Stage("a schema that no version uses", lambda _: [_added(UNUSED)]),
-    Stage("a version of the first schema, not the current one", _of_the_first),
-    Stage("a replacement with a schema of its own", _replaced),
-    Stage("an earlier version made current", _back_to(1)),
-    Stage("two schemas with a version each, neither of them current", _last_of_two),
-    Stage("the version before made current", _back_to(3)),
-    Stage("a version of the schema that none used, amid properties", _of_the_unused),
-    Stage("other queries in both dialects, under an id that is taken", _other_queries),
-    Stage("the first version made current", _back_to(0)),
-    Stage("the last version made current", _back_to(8)),
-    Stage("the first version made current once more", _back_to(0)),
-    Stage("another location, and a version on the way", _moved),
-    Stage("properties, and the current version moved twice", _everything),
-    Stage("versions with the query of an earlier one", _alike),
-    Stage("the same properties again", _properties),
+_STAGES: Sequence[tuple[str, Callable[[View], Updates]]] = (
+    ("properties, and a schema that no version uses", lambda _: [*_properties(_), _added(UNUSED)]),
+    ("a version of the first schema, not the current one", _of_the_first),
+    ("a replacement with a schema of its own", _replaced),
+    ("an earlier version made current", _back_to(1)),
+    ("two schemas with a version each, neither of them current", _last_of_two),
+    ("the version before made current", _back_to(3)),
+    ("a version of the schema that none used, amid properties", _of_the_unused),
+    ("other queries in both dialects, under an id that is taken", _other_queries),
+    ("the first version made current", _back_to(0)),
+    ("the last version made current", _back_to(8)),
+    ("the first version made current once more", _back_to(0)),
+    ("another location, and a version on the way", _moved),
+    ("properties, and the current version moved twice", _everything),
+    ("the same properties, versions with the query of an earlier one", _alike),
 )
-RENAMED_AFTER = (4, 10, 14)
+RENAMED_AFTER = (3, 9, 13)
+
+
+def stages_of_views(namespace: Namespace) -> Iterator[Stage]:
+    """Yield the stages, in order; new versions have this default namespace."""
+
+    def made_by(make: Callable[[View], Updates]) -> Callable[[Metadata], Updates]:
+        return lambda metadata: make(View(namespace, "", dict(metadata), None))
+
+    for what, make in _STAGES:
+        yield Stage(what, made_by(make))
 
 
 def unwanted(view: View) -> list[Json]:

@@ -7,20 +7,20 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_loaded, given_table
-from icecheck.conformance.evolution.state_walk import (
-    Send,
-    by_transaction,
-    by_update,
-    loaded_answer,
-    shown_of,
-)
 from icecheck.findings.symptoms import NOT_AS_ACKNOWLEDGED, Severity, declare
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
-from icecheck.objects.committing import given_table_of, same_table
+from icecheck.objects.committing import (
+    Send,
+    by_transaction,
+    by_update,
+    given_table_of,
+    same_table,
+)
 from icecheck.objects.evolving import column_id, number, schema_addition, wider_schema
 from icecheck.objects.reading import not_applicable
+from icecheck.objects.round_trip import loaded_answer, shown_of
 from icecheck.objects.statistics_files import (
     partition_statistics_file,
     set_partition_statistics,

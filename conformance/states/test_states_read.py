@@ -4,9 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 from icecheck.client.catalog import Catalog, Table
-from icecheck.conformance.evolution.state_walk import (
+from icecheck.conformance.states.walk import (
     REFS,
+    TABLES,
     Step,
+    expect_only_moved,
     given_born,
     live,
     renamed,
@@ -21,12 +23,9 @@ from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import (
     RENAME_CHANGED_THE_TABLE,
 )
-from icecheck.objects.round_trip import (
-    expect_as_before,
-    expect_bystander,
-    expect_shown,
-    refused,
-)
+from icecheck.objects.comparing import expect_shown
+from icecheck.objects.reading import refused
+from icecheck.objects.round_trip import expect_as_before, expect_bystander
 from icecheck.replies.expect import Reply
 
 _LOADS_DIFFER = declare(
@@ -38,9 +37,9 @@ _LOADS_DIFFER = declare(
 
 Json = dict[str, Any]
 
-_REGISTERED_AFTER = (6, 9, 14, 16, 21, 26)
+_REGISTERED_AFTER = (2, 4, 6, 8)
 """A table's file is registered under a second name after these numbers of stages."""
-_RENAMED_AFTER = (5, 14, 21)
+_RENAMED_AFTER = (3, 5, 9)
 """A table is renamed after these numbers of stages."""
 
 
@@ -53,9 +52,9 @@ class _Onlooker:
         self.earlier: list[str] = []
         self.beside: list[Table] = []
 
-    def visit(self, step: Step) -> Table:
+    def visit(self, step: Step[Table]) -> Table:
         """Judge loads of refs only; after some stages register the table's file or rename it."""
-        table = step.table
+        table = step.after
         if step.ordinal % 2:
             reply = self._loaded(table, REFS)
             what = f"refs only, after {step.what}"
@@ -97,11 +96,9 @@ class _Onlooker:
 
     def _renamed(self, table: Table, what: str) -> Table:
         """Rename a table, and judge that only its location may have changed."""
-        new, reply = renamed(self.catalog, table, what)
+        new, reply = renamed(self.catalog, TABLES, table, what)
         if reply is not None:
-            before = replace(table, name=new.name)
-            named = {"location": new.metadata.get("location")}
-            expect_shown(reply, before, named, what, symptom=RENAME_CHANGED_THE_TABLE)
+            expect_only_moved(reply, table, what, RENAME_CHANGED_THE_TABLE)
         return new
 
     def expect_stale(self, table: Table) -> None:
@@ -143,6 +140,6 @@ def _few(reply: Reply, table: Table) -> Json:
 def test_every_way_to_look_at_a_table(catalog: Catalog) -> None:
     """In every state a table shows the same, loaded with refs only, renamed or registered."""
     onlooker = _Onlooker(catalog)
-    table = live(catalog, given_born(catalog), onlooker.visit, load=onlooker.load)
+    table = live(catalog, given_born(catalog), onlooker.visit, group_size=3, load=onlooker.load)
     onlooker.expect_stale(table)
     onlooker.expect_beside()

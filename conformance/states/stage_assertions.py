@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from icecheck.conformance.evolution.history_stages import AHEAD, TAG
+from icecheck.conformance.states.history_stages import AHEAD, TAG
 from icecheck.objects import metadata_view as view
 
 __all__ = ["Wrong", "nearly_true", "true_assertions"]

@@ -6,51 +6,44 @@ from typing import Any
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import arrange
 from icecheck.client.given import shared_namespace as given_home
-from icecheck.conformance.evolution.stage_assertions import nearly_true, true_assertions
-from icecheck.conformance.evolution.stages import as_assigned, life_body, stages_of, together
-from icecheck.conformance.evolution.state_walk import (
-    Send,
+from icecheck.conformance.states.stage_assertions import nearly_true, true_assertions
+from icecheck.conformance.states.stages import grown, together
+from icecheck.conformance.states.table_stages import life_body, stages_of
+from icecheck.conformance.states.walk import (
     Step,
     after_a_conflict,
-    by_transaction,
     by_transaction_after,
-    by_update,
+    expect_answer,
+    expect_grown,
     given_born,
     in_turn,
     knows_refs,
     live,
-    loaded_answer,
-    shown_of,
 )
-from icecheck.findings.shared_symptoms import (
-    ANSWER_DIFFERS_FROM_LOAD,
-    CHANGED_ALTHOUGH_REFUSED,
-)
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
 from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import (
     METADATA_LOCATION_REUSED,
+    Send,
+    by_transaction,
+    by_update,
     creation_updates,
     expect_unchanged,
     set_property,
 )
-from icecheck.objects.reading import not_applicable
-from icecheck.objects.round_trip import (
-    expect_bystander,
-    expect_shown,
-    given_bystander,
-    refused,
-)
-from icecheck.replies.expect import Reply, equal, show
+from icecheck.objects.reading import not_applicable, refused
+from icecheck.objects.round_trip import expect_bystander, given_bystander, loaded_answer
+from icecheck.replies.expect import show
 
 Json = dict[str, Any]
 
 _ASSERT_CREATE = {"type": "assert-create"}
 _UNWANTED = "icecheck.unwanted"
 """A property that only commits set which must be refused."""
-_APART = 3
+_APART = 5
 """The number of states between two wrong assertions of one kind."""
 
 
@@ -62,30 +55,22 @@ def _walk(catalog: Catalog, send: Send, *, version: int | None = None, group_siz
     table = given_born(catalog, version, plain=version == 3)
     bystander = given_bystander(catalog, table)
 
-    def visit(step: Step) -> Table:
+    def visit(step: Step[Table]) -> Table:
         _expect_new_file(step)
         if step.answer.exchange.operation == "updateTable":  # other commits answer no table
-            _expect_answer(step.answer, step.table, step.what)
-        return step.table
+            expect_answer(step.answer, step.after, step.what)
+        return step.after
 
     live(catalog, table, visit, send, group_size=group_size)
     expect_bystander(catalog, bystander)
 
 
-def _expect_new_file(step: Step) -> None:
+def _expect_new_file(step: Step[Table]) -> None:
     """Judge that the metadata location has changed with the table."""
-    location = step.table.metadata_location
+    location = step.after.metadata_location
     if location is not None and location == step.before.metadata_location:
         due, seen = "another one than before the commit", "the same one"
         raise step.answer.violation(METADATA_LOCATION_REUSED, due, seen, detail=step.what)
-
-
-def _expect_answer(answer: Reply, after: Table, what: str) -> None:
-    """Judge that the answer to a commit shows the table, and its file, as a load does."""
-    expect_shown(answer, after, {}, what, symptom=ANSWER_DIFFERS_FROM_LOAD)
-    told = answer.json().get("metadata-location")
-    if None not in {told, after.metadata_location}:
-        equal(after.metadata_location, told, symptom=ANSWER_DIFFERS_FROM_LOAD, detail=what)
 
 
 @check("states.life", proves="states.life", group=Group.GENERATED)
@@ -102,7 +87,7 @@ def test_a_life_of_commits(catalog: Catalog) -> None:
 )
 def test_a_life_of_version_3(catalog: Catalog) -> None:
     """So it does where it does two things after a conflict, on a table of format version 3."""
-    _walk(catalog, after_a_conflict(by_update), version=3, group_size=2)
+    _walk(catalog, after_a_conflict(by_update), version=3, group_size=4)
 
 
 @check(
@@ -113,14 +98,14 @@ def test_a_life_of_version_3(catalog: Catalog) -> None:
 )
 def test_a_life_of_version_1(catalog: Catalog) -> None:
     """So it does on a table of format version 1, until it becomes one of version 3."""
-    _walk(catalog, by_update, version=1, group_size=2)
+    _walk(catalog, by_update, version=1, group_size=4)
 
 
 @check("states.life-by-transactions", proves="states.life-by-transactions", group=Group.GENERATED)
 def test_a_life_of_transactions(catalog: Catalog) -> None:
     """In every state a transaction that asserts all that is true goes through and does its part."""
-    _walk(catalog, in_turn(by_transaction, by_update), group_size=2)
-    _walk(catalog, after_a_conflict(by_transaction), group_size=3)
+    _walk(catalog, in_turn(by_transaction, by_update), group_size=4)
+    _walk(catalog, after_a_conflict(by_transaction), group_size=5)
 
 
 class _Doubter:
@@ -137,18 +122,18 @@ class _Doubter:
         self.kinds: dict[tuple[str, str, str], int] = {}
         self.states = 0
 
-    def visit(self, step: Step) -> Table:
+    def visit(self, step: Step[Table]) -> Table:
         """Judge that each such requirement makes a commit fail.
 
         The load after the next stage shows whether such a commit has changed the table.
         """
-        told = (step.table.metadata.get("properties") or {}).get(_UNWANTED)
+        told = (step.after.metadata.get("properties") or {}).get(_UNWANTED)
         if told is not None:
             due, seen = "the table as it was", "a changed table"
             detail = f"before {step.what}, of the commit that asserted {told}"
             raise step.loaded.violation(CHANGED_ALTHOUGH_REFUSED, due, seen, detail=detail)
-        self.expect_conflicts(step.table)
-        return step.table
+        self.expect_conflicts(step.after)
+        return step.after
 
     def expect_conflicts(self, table: Table) -> None:
         """Judge the same of a table; no pair of a wrong and a true value is sent twice.
@@ -191,7 +176,7 @@ def _doubt(
 @check("states.conflicts", proves="states.conflicts", group=Group.GENERATED)
 def test_what_is_nearly_true(catalog: Catalog) -> None:
     """In every state an assertion that is nearly true stops a commit, and nothing changes."""
-    _doubt(catalog, by_update, lambda _bystander: by_update)
+    _doubt(catalog, by_update, lambda _bystander: by_update, group_size=3)
 
 
 @check(
@@ -201,7 +186,7 @@ def test_what_is_nearly_true(catalog: Catalog) -> None:
 )
 def test_what_is_nearly_true_in_a_transaction(catalog: Catalog) -> None:
     """In every state an assertion that is nearly true stops a transaction of two tables."""
-    _doubt(catalog, by_transaction, by_transaction_after, group_size=3)
+    _doubt(catalog, by_transaction, by_transaction_after, group_size=5)
 
 
 # ---- all stages in one commit
@@ -213,8 +198,8 @@ def _expect_life_at_once(
     """Judge one commit that combines the stages; halve it as long as the catalog refuses it."""
     stages = [stage for stage in stages_of(catalog) if not stage.alone]
     while True:
-        growth = together(stages).make(table.metadata)
-        answer = send(catalog, table, [*first, *growth.updates], holds)
+        updates, due = grown(together(stages), table.metadata)
+        answer = send(catalog, table, [*first, *updates], holds)
         if answer.status >= 500 and any(stage.late for stage in stages):
             stages = [stage for stage in stages if not stage.late]
             continue
@@ -223,14 +208,9 @@ def _expect_life_at_once(
         stages = stages[: len(stages) // 2]
         if not stages:
             raise not_applicable("the catalog refuses such commits")
-    reply = loaded_answer(catalog, table)
-    after = view.metadata_in(reply)
-    due = as_assigned(table.metadata, growth.due, after)
-    due |= {member: after.get(member) for member in growth.free}
-    expect_shown(reply, table, due, "many updates at once")
-    shown = shown_of(reply, table)
+    shown = expect_grown(loaded_answer(catalog, table), table, due, "many updates at once")
     if answer.exchange.operation == "updateTable":
-        _expect_answer(answer, shown, "many updates at once")
+        expect_answer(answer, shown, "many updates at once")
     all_true = true_assertions(shown.metadata, besides_main=knows_refs(catalog))
     send(catalog, shown, [set_property("1")], all_true).expect(200, 204, detail="all that is true")
 

@@ -1,17 +1,16 @@
 """Commits that change a table's definitions so that the current one is not the last added."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from icecheck.client import bodies
+from icecheck.conformance.states.after_updates import LAST_ADDED
 from icecheck.objects import metadata_view as view
+from icecheck.objects.comparing import KEPT
 from icecheck.objects.edge_values import string_map
 from icecheck.objects.evolving import schema_addition
-from icecheck.objects.round_trip import KEPT
 
 __all__ = [
-    "Growth",
     "bare",
     "defaults",
     "evolved",
@@ -31,6 +30,7 @@ __all__ = [
 
 Json = dict[str, Any]
 Metadata = Mapping[str, Any]
+Updates = list[Json]
 
 _STRUCT = bodies.struct_field
 _LOOKS = ("", "null", "true", "0", "1e5", "007", "1.500", "9007199254740993")
@@ -38,32 +38,18 @@ _NUMBER_LIKE = {key: value for key, value in string_map().items() if value in _L
 """Properties whose values look like other types than text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """The updates of one commit and the members that they change, with the ids that were sent.
-
-    ``free`` are members whose new value the server chooses.
-    """
-
-    updates: list[Json]
-    due: Json
-    free: tuple[str, ...] = ()
-
-
 # ---- properties
 
 
-def properties(metadata: Metadata) -> Growth:
+def properties(_: Metadata) -> Updates:
     """Set properties whose values look like numbers, booleans and null."""
-    due = {**(metadata.get("properties") or {}), **_NUMBER_LIKE}
-    return Growth([{"action": "set-properties", "updates": _NUMBER_LIKE}], {"properties": due})
+    return [{"action": "set-properties", "updates": _NUMBER_LIKE}]
 
 
-def one_property_less(metadata: Metadata) -> Growth:
+def one_property_less(_: Metadata) -> Updates:
     """Remove one of many properties."""
-    gone, _ = KEPT
-    left = {k: v for k, v in (metadata.get("properties") or {}).items() if k != gone}
-    return Growth([{"action": "remove-properties", "removals": [gone]}], {"properties": left})
+    first, *_rest = KEPT
+    return [{"action": "remove-properties", "removals": [first]}]
 
 
 # ---- schemas, specs, orders
@@ -73,11 +59,11 @@ def _next(metadata: Metadata, members: str, id_member: str) -> int:
     return 1 + max(int(each[id_member]) for each in metadata[members])
 
 
-def _wider(metadata: Metadata) -> tuple[list[Json], int]:
-    """Return two schemas, each with one more column, and the last column id after both."""
+def _wider(metadata: Metadata) -> list[Json]:
+    """Return two schemas, each with one more column."""
     schema, last = view.current_schema(metadata), metadata["last-column-id"]
     new = _next(metadata, "schemas", "schema-id")
-    made = [
+    return [
         {
             **schema,
             "schema-id": new + at,
@@ -85,24 +71,18 @@ def _wider(metadata: Metadata) -> tuple[list[Json], int]:
         }
         for at in range(2)
     ]
-    return made, last + 2
 
 
-def schemas(metadata: Metadata) -> Growth:
+def schemas(metadata: Metadata) -> Updates:
     """Add two schemas, and make the first one current before the second is added."""
-    made, last = _wider(metadata)
+    made = _wider(metadata)
     [zone] = [f["type"]["fields"][0]["id"] for f in made[0]["fields"] if f["name"] == "spot"]
     made[0]["identifier-field-ids"] = [*made[0].get("identifier-field-ids", []), zone]
     first, second = (schema_addition(metadata, each, *made) for each in made)
-    due = {
-        "schemas": [*metadata["schemas"], *made],
-        "current-schema-id": made[0]["schema-id"],
-        "last-column-id": last,
-    }
-    return Growth([first, {"action": "set-current-schema", "schema-id": -1}, second], due)
+    return [first, {"action": "set-current-schema", "schema-id": LAST_ADDED}, second]
 
 
-def evolved(metadata: Metadata) -> Growth:
+def evolved(metadata: Metadata) -> Updates:
     """Change columns, nested ones too, under their existing ids, and make the new schema current.
 
     Two columns swap names, one is dropped, the first becomes the last, types are widened, and fewer
@@ -143,11 +123,11 @@ def _later(field: Json) -> Json:
     return {**field, "required": False, "type": {**inner, "fields": fields}}
 
 
-def _two_specs(metadata: Metadata) -> tuple[list[Json], int]:
+def _two_specs(metadata: Metadata) -> list[Json]:
     by_name = {name: field_id for field_id, name in view.column_names(metadata).items()}
     last, new = metadata["last-partition-id"], _next(metadata, "partition-specs", "spec-id")
     first, second, third = _field_ids(metadata)
-    made = [
+    return [
         bodies.partition_spec(
             bodies.partition_field(by_name["id"], f"bucket[{last + new}]", f"id_{new}", first),
             spec_id=new,
@@ -158,7 +138,6 @@ def _two_specs(metadata: Metadata) -> tuple[list[Json], int]:
             spec_id=new + 1,
         ),
     ]
-    return made, max(last, third)
 
 
 def _field_ids(metadata: Metadata) -> tuple[int, int, int]:
@@ -175,16 +154,10 @@ def _field_ids(metadata: Metadata) -> tuple[int, int, int]:
 _SECOND_VERSION = 2
 
 
-def specs(metadata: Metadata) -> Growth:
+def specs(metadata: Metadata) -> Updates:
     """Add two specs, and make the first one the default before the second is added."""
-    made, last = _two_specs(metadata)
-    first, second = ({"action": "add-spec", "spec": each} for each in made)
-    due = {
-        "partition-specs": [*metadata["partition-specs"], *made],
-        "default-spec-id": made[0]["spec-id"],
-        "last-partition-id": last,
-    }
-    return Growth([first, {"action": "set-default-spec", "spec-id": -1}, second], due)
+    first, second = ({"action": "add-spec", "spec": each} for each in _two_specs(metadata))
+    return [first, {"action": "set-default-spec", "spec-id": LAST_ADDED}, second]
 
 
 def _two_orders(metadata: Metadata) -> list[Json]:
@@ -203,49 +176,33 @@ def _two_orders(metadata: Metadata) -> list[Json]:
     return made
 
 
-def orders(metadata: Metadata) -> Growth:
+def orders(metadata: Metadata) -> Updates:
     """Add two sort orders, and make the first one the default before the second is added."""
-    made = _two_orders(metadata)
-    first, second = ({"action": "add-sort-order", "sort-order": each} for each in made)
-    due = {
-        "sort-orders": [*metadata["sort-orders"], *made],
-        "default-sort-order-id": made[0]["order-id"],
-    }
-    return Growth([first, {"action": "set-default-sort-order", "sort-order-id": -1}, second], due)
+    first, second = (
+        {"action": "add-sort-order", "sort-order": each} for each in _two_orders(metadata)
+    )
+    return [first, {"action": "set-default-sort-order", "sort-order-id": LAST_ADDED}, second]
 
 
-def last_of_two(metadata: Metadata) -> Growth:
+def last_of_two(metadata: Metadata) -> Updates:
     """Add two of each definition, then make the last one of each current by -1."""
-    schemas, last_column = _wider(metadata)
-    specs, last_field = _two_specs(metadata)
-    orders = _two_orders(metadata)
+    schemas = _wider(metadata)
     current = {"action": "set-current-schema", "schema-id": metadata["current-schema-id"]}
-    updates = [
+    return [
         *(schema_addition(metadata, each, *schemas) for each in schemas),
-        *({"action": "add-spec", "spec": each} for each in specs),
-        *({"action": "add-sort-order", "sort-order": each} for each in orders),
+        *({"action": "add-spec", "spec": each} for each in _two_specs(metadata)),
+        *({"action": "add-sort-order", "sort-order": each} for each in _two_orders(metadata)),
         # The current schema is set again first: it is not the schema that was added last.
         current,
-        {"action": "set-current-schema", "schema-id": -1},
-        {"action": "set-default-sort-order", "sort-order-id": -1},
-        {"action": "set-default-spec", "spec-id": -1},
+        {"action": "set-current-schema", "schema-id": LAST_ADDED},
+        {"action": "set-default-sort-order", "sort-order-id": LAST_ADDED},
+        {"action": "set-default-spec", "spec-id": LAST_ADDED},
     ]
-    due = {
-        "schemas": [*metadata["schemas"], *schemas],
-        "current-schema-id": schemas[-1]["schema-id"],
-        "last-column-id": last_column,
-        "partition-specs": [*metadata["partition-specs"], *specs],
-        "default-spec-id": specs[-1]["spec-id"],
-        "last-partition-id": last_field,
-        "sort-orders": [*metadata["sort-orders"], *orders],
-        "default-sort-order-id": orders[-1]["order-id"],
-    }
-    return Growth(updates, due)
 
 
-def of_new_column(metadata: Metadata) -> Growth:
+def of_new_column(metadata: Metadata) -> Updates:
     """Add a column, a spec and a sort order of it in one commit; make all three current."""
-    schema, *_ = _wider(metadata)[0]
+    schema, _ = _wider(metadata)
     column = schema["fields"][-1]
     field_id, *_ = _field_ids(metadata)
     spec = bodies.partition_spec(
@@ -254,68 +211,49 @@ def of_new_column(metadata: Metadata) -> Growth:
     )
     order_id = max(1, _next(metadata, "sort-orders", "order-id"))
     order = bodies.sort_order(column["id"], order_id=order_id)
-    updates: list[Json] = [
+    return [
         schema_addition(metadata, schema),
-        {"action": "set-current-schema", "schema-id": -1},
+        {"action": "set-current-schema", "schema-id": LAST_ADDED},
         {"action": "add-spec", "spec": spec},
-        {"action": "set-default-spec", "spec-id": -1},
+        {"action": "set-default-spec", "spec-id": LAST_ADDED},
         {"action": "add-sort-order", "sort-order": order},
-        {"action": "set-default-sort-order", "sort-order-id": -1},
+        {"action": "set-default-sort-order", "sort-order-id": LAST_ADDED},
     ]
-    due = {
-        "schemas": [*metadata["schemas"], schema],
-        "current-schema-id": schema["schema-id"],
-        "last-column-id": column["id"],
-        "partition-specs": [*metadata["partition-specs"], spec],
-        "default-spec-id": spec["spec-id"],
-        "last-partition-id": max(field_id, metadata["last-partition-id"]),
-        "sort-orders": [*metadata["sort-orders"], order],
-        "default-sort-order-id": order_id,
-    }
-    return Growth(updates, due)
 
 
-def first_again(metadata: Metadata) -> Growth:
+def first_again(metadata: Metadata) -> Updates:
     """Make the first schema, spec and sort order current again, by their ids."""
-    schema_id = metadata["schemas"][0]["schema-id"]
-    spec_id = metadata["partition-specs"][0]["spec-id"]
-    order_id = metadata["sort-orders"][0]["order-id"]
-    updates = [
-        {"action": "set-current-schema", "schema-id": schema_id},
-        {"action": "set-default-spec", "spec-id": spec_id},
-        {"action": "set-default-sort-order", "sort-order-id": order_id},
+    schema, spec, order = (
+        metadata[each][0] for each in ("schemas", "partition-specs", "sort-orders")
+    )
+    return [
+        {"action": "set-current-schema", "schema-id": schema["schema-id"]},
+        {"action": "set-default-spec", "spec-id": spec["spec-id"]},
+        {"action": "set-default-sort-order", "sort-order-id": order["order-id"]},
     ]
-    due = {
-        "current-schema-id": schema_id,
-        "default-spec-id": spec_id,
-        "default-sort-order-id": order_id,
-    }
-    return Growth(updates, due)
 
 
-def last_gone(metadata: Metadata) -> Growth:
+def last_gone(metadata: Metadata) -> Updates:
     """Remove the schema and spec with the highest column and field ids, which stay assigned."""
-    *schemas, schema = metadata["schemas"]
-    *specs, spec = metadata["partition-specs"]
-    updates = [
+    schema, spec = metadata["schemas"][-1], metadata["partition-specs"][-1]
+    return [
         {"action": "remove-schemas", "schema-ids": [schema["schema-id"]]},
         {"action": "remove-partition-specs", "spec-ids": [spec["spec-id"]]},
     ]
-    return Growth(updates, {"schemas": schemas, "partition-specs": specs})
 
 
-def narrower(metadata: Metadata) -> Growth:
+def narrower(metadata: Metadata) -> Updates:
     """Drop a column that earlier specs and orders use and the default ones do not."""
     schema = view.current_schema(metadata)
     [dropped] = [each["id"] for each in schema["fields"] if each["name"] == "at"]
     used = [*view.default_spec(metadata)["fields"], *view.default_sort_order(metadata)["fields"]]
     if dropped in {each["source-id"] for each in used}:
-        return Growth([], {})
+        return []
     fields = [each for each in schema["fields"] if each["id"] != dropped]
     return _made_current(metadata, [_keyed_by_id(fields)])
 
 
-def defaults(metadata: Metadata) -> Growth:
+def defaults(metadata: Metadata) -> Updates:
     """Add columns with defaults, one of them nested, then change their write defaults."""
     schema, last = view.current_schema(metadata), metadata["last-column-id"]
 
@@ -326,11 +264,10 @@ def defaults(metadata: Metadata) -> Growth:
         return {**schema, "fields": [*schema["fields"], own, outer]}
 
     # Small numbers: other checks judge the rounding of large ones, which would end this check here.
-    growth = _made_current(metadata, [with_defaults(41), with_defaults(0)])
-    return Growth(growth.updates, {**growth.due, "last-column-id": last + 3})
+    return _made_current(metadata, [with_defaults(41), with_defaults(0)])
 
 
-def _made_current(metadata: Metadata, schemas: Sequence[Json]) -> Growth:
+def _made_current(metadata: Metadata, schemas: Sequence[Json]) -> Updates:
     """Add schemas, and make each one current after it is added."""
     new = _next(metadata, "schemas", "schema-id")
     made = [{**each, "schema-id": new + at} for at, each in enumerate(schemas)]
@@ -338,54 +275,35 @@ def _made_current(metadata: Metadata, schemas: Sequence[Json]) -> Growth:
     for each in made:
         updates += [
             schema_addition(metadata, each, *made),
-            {"action": "set-current-schema", "schema-id": -1},
+            {"action": "set-current-schema", "schema-id": LAST_ADDED},
         ]
-    due = {"schemas": [*metadata["schemas"], *made], "current-schema-id": made[-1]["schema-id"]}
-    return Growth(updates, due)
+    return updates
 
 
-def bare(metadata: Metadata) -> Growth:
+def bare(metadata: Metadata) -> Updates:
     """Make a table unpartitioned and unsorted by an existing spec and order, or by new ones."""
-    specs, orders = metadata["partition-specs"], metadata["sort-orders"]
-    updates: list[Json] = []
-    spec_ids = [each["spec-id"] for each in specs if not each["fields"]]
+    updates: Updates = []
+    spec_ids = [each["spec-id"] for each in metadata["partition-specs"] if not each["fields"]]
     if not spec_ids:
         spec = bodies.partition_spec(spec_id=_next(metadata, "partition-specs", "spec-id"))
         updates.append({"action": "add-spec", "spec": spec})
-        specs = [*specs, spec]
-    spec_id = spec_ids[0] if spec_ids else _LAST_ADDED
+    spec_id = spec_ids[0] if spec_ids else LAST_ADDED
     updates.append({"action": "set-default-spec", "spec-id": spec_id})
     order_id = 0
-    if all(each["fields"] for each in orders):
-        order_id = _LAST_ADDED
-        orders = [*orders, bodies.sort_order()]
-        updates.append({"action": "add-sort-order", "sort-order": orders[-1]})
-    updates.append({"action": "set-default-sort-order", "sort-order-id": order_id})
-    due = {
-        "partition-specs": specs,
-        "default-spec-id": specs[-1]["spec-id"] if spec_id == _LAST_ADDED else spec_id,
-        "sort-orders": orders,
-        "default-sort-order-id": 0,
-    }
-    return Growth(updates, due)
+    if all(each["fields"] for each in metadata["sort-orders"]):
+        order_id = LAST_ADDED
+        updates.append({"action": "add-sort-order", "sort-order": bodies.sort_order()})
+    return [*updates, {"action": "set-default-sort-order", "sort-order-id": order_id}]
 
 
-_LAST_ADDED = -1
-
-
-def moved(metadata: Metadata) -> Growth:
+def moved(metadata: Metadata) -> Updates:
     """Give the table another location."""
     location = f"{str(metadata['location']).rstrip('/')}_moved"
-    return Growth([{"action": "set-location", "location": location}], {"location": location})
+    return [{"action": "set-location", "location": location}]
 
 
-def upgraded(metadata: Metadata) -> Growth:
+def upgraded(metadata: Metadata) -> Updates:
     """Raise the format version to 3."""
     if metadata["format-version"] > 2:
-        return Growth([], {})
-    update = {"action": "upgrade-format-version", "format-version": 3}
-    begun = ("next-row-id",) if metadata["format-version"] > 1 else _OF_LATER_VERSIONS
-    return Growth([update], {"format-version": 3}, free=begun)
-
-
-_OF_LATER_VERSIONS = ("next-row-id", "last-sequence-number")
+        return []
+    return [{"action": "upgrade-format-version", "format-version": 3}]

@@ -7,14 +7,14 @@ from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace, given_table, reloaded
 from icecheck.client.given import shared_namespace as given_home
-from icecheck.conformance.evolution.stages import life_body
+from icecheck.conformance.states.table_stages import life_body
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.objects import metadata_view as view
-from icecheck.objects.reading import expect_unlisted
-from icecheck.objects.round_trip import KEPT, refused
+from icecheck.objects.comparing import KEPT
+from icecheck.objects.reading import expect_unlisted, refused
 from icecheck.replies.expect import ANY_STRING, Reply, equal
 from icecheck.targets.target import Namespace
 

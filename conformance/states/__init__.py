@@ -1,0 +1,1 @@
+"""Checks that lead a table or a view through states and look at everything in each."""
