@@ -4,7 +4,7 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog
-from icecheck.client.given import given_namespace, given_table
+from icecheck.client.given import given_namespace, given_table, shared_empty_namespace
 from icecheck.client.given import shared_namespace as given_home
 from icecheck.client.given import some_shared_namespace as some_home
 from icecheck.findings.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
@@ -34,6 +34,7 @@ from icecheck.objects.views import (
     in_dialects,
     loaded_view,
     settled_view,
+    shared_views,
     some_view,
     supported,
     version_with,
@@ -286,9 +287,8 @@ def _agrees(catalog: Catalog, namespace: Namespace, name: str, stage: str) -> No
 @check("listViews.all", proves=("listViews.200", "listViews.all", "listViews.unique"))
 def test_every_view_is_listed_once(catalog: Catalog) -> None:
     """Every view of a namespace is listed once, with its namespace and name."""
-    namespace = given_namespace(catalog)
-    views = [given_view(catalog, namespace).name for _ in range(2)]
-    _expect_views(catalog.list_views(namespace), namespace, views)
+    views = shared_views(catalog)
+    _expect_views(catalog.list_views(views.path), views.path, [*views.holds])
 
 
 @check("listViews.this-namespace-only", proves="listViews.this-namespace-only")
@@ -324,7 +324,7 @@ def test_views_are_not_among_the_tables(catalog: Catalog) -> None:
 @check("listViews.list-present", proves="listViews.list-present")
 def test_an_empty_list_of_views_is_there(catalog: Catalog) -> None:
     """The answer holds the list of views even when it is empty."""
-    reply = catalog.list_views(given_namespace(catalog)).expect(200)
+    reply = catalog.list_views(shared_empty_namespace(catalog)).expect(200)
     found = object_in(reply).get("identifiers", ABSENT)
     if not isinstance(found, list):
         raise reply.violation(LIST_LEFT_OUT, "a list", show(found), pointer="/identifiers")

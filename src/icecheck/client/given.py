@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.client.shared_objects import Named
+from icecheck.client.shared_objects import LentNamespace, Named
 from icecheck.client.shared_setup import shared_setup
 from icecheck.client.table import Table
 from icecheck.findings.verdict import SkipKind
@@ -25,10 +25,13 @@ __all__ = [
     "given_snapshot",
     "given_table",
     "given_transaction",
+    "lent_namespace",
     "reloaded",
+    "shared_empty_namespace",
     "shared_namespace",
     "shared_object",
     "shared_table",
+    "shared_tables",
     "some_namespace",
     "some_shared_namespace",
     "some_table",
@@ -105,11 +108,36 @@ def given_namespace(
 
 
 def some_namespace(catalog: Catalog) -> Namespace:
-    """Return a namespace to read: one of the run's own, or the user's if the run may only read.
+    """Return a namespace to read: an empty shared one, or the user's if the run may only read.
 
     Its other content and its name make no difference to the check.
     """
-    return _theirs(catalog) if catalog.target.read_only else given_namespace(catalog)
+    return _theirs(catalog) if catalog.target.read_only else shared_empty_namespace(catalog)
+
+
+def shared_empty_namespace(catalog: Catalog) -> Namespace:
+    """Return an empty namespace that checks share: for requests that only read it."""
+    return lent_namespace(catalog, "namespace", lambda *_: ()).path
+
+
+def lent_namespace(
+    catalog: Catalog,
+    kind: str,
+    fill: Callable[[Catalog, Namespace], Sequence[str]],
+    *,
+    hint: str = "",
+) -> LentNamespace:
+    """Return a namespace of a kind that checks share; ``fill`` makes what it is to hold.
+
+    For requests that only read. If one that may have changed something in it was not refused, the
+    next check gets another one.
+    """
+
+    def make(maker: Catalog) -> LentNamespace:
+        path = given_namespace(maker, hint=hint)
+        return LentNamespace(path, tuple(fill(maker, path)))
+
+    return shared_setup(catalog).lend(catalog, kind, make)
 
 
 def some_shared_namespace(catalog: Catalog) -> Namespace:
@@ -161,6 +189,15 @@ def shared_object(catalog: Catalog, kind: str, make: Callable[[Catalog, Namespac
     """Return the table or view of a kind that checks share; ``make`` makes it in a namespace."""
     namespace = shared_namespace(catalog)
     return shared_setup(catalog).lend(catalog, kind, lambda maker: make(maker, namespace))
+
+
+def shared_tables(catalog: Catalog) -> LentNamespace:
+    """Return a namespace with three tables that checks share, to be listed."""
+    return lent_namespace(
+        catalog,
+        "tables",
+        lambda maker, namespace: [given_table(maker, namespace).name for _ in range(3)],
+    )
 
 
 def some_table(catalog: Catalog) -> Table:

@@ -13,6 +13,7 @@ from icecheck.client.given import (
     given_table,
     reloaded,
     shared_namespace,
+    shared_tables,
 )
 from icecheck.client.table import Table
 from icecheck.findings.verdict import SkipKind
@@ -165,9 +166,7 @@ def _cross_namespace_rename(catalog: Catalog) -> bool:
 
 def _pagination(catalog: Catalog) -> bool:
     _claimed(catalog, "listTables")
-    namespace = given_namespace(catalog)
-    for _ in range(3):
-        given_table(catalog, namespace)
+    namespace = shared_tables(catalog).path
     body = catalog.list_tables(namespace, [("pageToken", ""), ("pageSize", "1")]).json()
     return isinstance(body, dict) and body.get("next-page-token") is not None
 

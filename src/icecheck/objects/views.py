@@ -6,7 +6,8 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import arrange, shared_namespace, shared_object
+from icecheck.client.given import arrange, lent_namespace, shared_namespace, shared_object
+from icecheck.client.shared_objects import LentNamespace
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.findings.symptoms import NOT_ALL_SEEN, UNNAMED_CHANGED, Severity, declare
 from icecheck.findings.verdict import SkipKind
@@ -35,6 +36,7 @@ __all__ = [
     "set_current_version",
     "settled_view",
     "shared_view",
+    "shared_views",
     "some_view",
     "supported",
     "version_with",
@@ -225,6 +227,15 @@ def shared_view(catalog: Catalog) -> View:
         return _given_loaded(lender, namespace, view.name) if lender.claims("loadView") else view
 
     return shared_object(catalog, "view", make)
+
+
+def shared_views(catalog: Catalog) -> LentNamespace:
+    """Return a namespace with three views that checks share, to be listed."""
+    return lent_namespace(
+        catalog,
+        "views",
+        lambda maker, namespace: [given_view(maker, namespace).name for _ in range(3)],
+    )
 
 
 def some_view(catalog: Catalog) -> View:
