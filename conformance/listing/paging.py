@@ -7,7 +7,12 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Query
-from icecheck.client.given import given_namespace, given_table, lent_namespace, shared_tables
+from icecheck.client.given import (
+    given_namespace,
+    given_table,
+    shared_namespaces,
+    shared_tables,
+)
 from icecheck.client.shared_objects import LentNamespace
 from icecheck.judging.probes import has_capability
 from icecheck.objects.reading import namespaces_in, tables_in
@@ -18,7 +23,6 @@ from icecheck.targets.target import Namespace
 __all__ = [
     "ODD",
     "Place",
-    "namespace_tree",
     "namespaces_placed",
     "namespaces_shared",
     "tables_placed",
@@ -60,18 +64,8 @@ def namespaces_shared(catalog: Catalog) -> Place:
     """
     if not has_capability(catalog, "nested-namespaces"):
         return namespaces_placed(catalog, ENTRIES_OF_A_CATALOG)
-    tree = namespace_tree(catalog)
+    tree = shared_namespaces(catalog)
     return _namespaces_in(catalog, tree.path, tuple((*tree.path, name) for name in tree.holds[:3]))
-
-
-def namespace_tree(catalog: Catalog) -> LentNamespace:
-    """Return a namespace that checks share: it holds three others, the first of them a fourth."""
-
-    def fill(maker: Catalog, path: Namespace) -> list[str]:
-        made = [given_namespace(maker, under=path) for _ in range(3)]
-        return [each[-1] for each in (*made, given_namespace(maker, under=made[0]))]
-
-    return lent_namespace(catalog, "namespaces", fill, hint="_a")
 
 
 def tables_shared(catalog: Catalog) -> Place:

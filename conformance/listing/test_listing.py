@@ -5,9 +5,9 @@ from icecheck.client.given import (
     given_namespace,
     given_table,
     shared_empty_namespace,
+    shared_namespaces,
     shared_tables,
 )
-from icecheck.conformance.listing.paging import namespace_tree
 from icecheck.findings.shared_symptoms import LISTED_TWICE
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
@@ -44,7 +44,7 @@ def test_an_empty_parent_is_the_top_level(catalog: Catalog) -> None:
 @check("listNamespaces.children-only", proves="listNamespaces.children-only", needs=_NESTED)
 def test_a_parent_lists_its_children_only(catalog: Catalog) -> None:
     """With a parent its direct children are listed by their full path, and no grandchildren."""
-    tree = namespace_tree(catalog)
+    tree = shared_namespaces(catalog)
     # In SQL's LIKE an underscore matches any character.
     lookalike = (*tree.path[:-1], f"{tree.name.removesuffix('_a')}xa")
     given_namespace(catalog, under=given_namespace_at(catalog, lookalike))
@@ -55,7 +55,7 @@ def test_a_parent_lists_its_children_only(catalog: Catalog) -> None:
 @check("listNamespaces.multipart-parent", proves="listNamespaces.multipart-parent", needs=_NESTED)
 def test_a_parent_may_have_several_levels(catalog: Catalog) -> None:
     """A parent of several levels, joined by the unit separator, lists the children of that one."""
-    tree = namespace_tree(catalog)
+    tree = shared_namespaces(catalog)
     outer = (*tree.path, tree.holds[0])
     _expect_children(catalog.list_namespaces(outer), [(*outer, tree.holds[3])])
 
@@ -131,7 +131,7 @@ def test_tables_of_a_missing_namespace_are_refused(catalog: Catalog) -> None:
 def _own_tree(catalog: Catalog) -> Namespace:
     """Return a namespace of the run, which holds others where namespaces nest."""
     nested = has_capability(catalog, "nested-namespaces")
-    return namespace_tree(catalog).path if nested else shared_empty_namespace(catalog)
+    return shared_namespaces(catalog).path if nested else shared_empty_namespace(catalog)
 
 
 def _expect_top_level(reply: Reply, own: Namespace) -> None:

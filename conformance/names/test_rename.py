@@ -114,7 +114,7 @@ def test_missing_target_namespace(catalog: Catalog) -> None:
 def test_existing_target(catalog: Catalog) -> None:
     """Renaming to a name that is taken is refused, and both tables stay as they were."""
     namespace = given_home(catalog)
-    one, other = (given_table(catalog, namespace) for _ in range(2))
+    one, other = shared_table(catalog), given_table(catalog, namespace)
     _rename(catalog, (namespace, one.name), (namespace, other.name)).expect(409)
     for table in (one, other):
         reply = catalog.load_table(namespace, table.name)

@@ -34,6 +34,7 @@ from icecheck.objects.views import (
     loaded_view,
     settled_view,
     shared_view,
+    shared_views,
     supported,
 )
 from icecheck.replies.expect import NotOffered, Reply, equal
@@ -113,7 +114,7 @@ def test_missing_target_namespace(catalog: Catalog) -> None:
 def test_existing_target(catalog: Catalog) -> None:
     """Renaming a view to the name of another one is refused, and both stay as they were."""
     namespace = given_home(catalog)
-    one, other = (loaded_view(catalog, given_view(catalog, namespace)) for _ in range(2))
+    one, other = shared_view(catalog), loaded_view(catalog, given_view(catalog, namespace))
     supported(catalog.rename_view((namespace, one.name), (namespace, other.name))).expect(409)
     for view in (one, other):
         expect_view_unchanged(catalog, view)
@@ -309,6 +310,7 @@ def test_drop_table_spares_views(catalog: Catalog) -> None:
 @check("dropNamespace.holds-a-view", proves="dropNamespace.views-keep-it")
 def test_namespace_with_a_view_is_not_empty(catalog: Catalog) -> None:
     """Dropping a namespace that holds nothing but a view is refused, and the view stays."""
-    view = loaded_view(catalog, given_view(catalog, given_namespace(catalog)))
+    views = shared_views(catalog)
+    view = loaded_view(catalog, View(views.path, views.holds[0], {}, None))
     catalog.drop_namespace(view.namespace).expect(409)
     expect_view_unchanged(catalog, view)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Table
 from icecheck.client.given import given_namespace, given_table, reloaded
+from icecheck.client.shared_setup import shared_setup
 from icecheck.conformance.security.second_principal import second_principal
 from icecheck.contract import Action, Object
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, LEAK
@@ -37,6 +38,11 @@ class _Mine:
         if catalog.claims("createView"):
             self.view = given_view(catalog, self.namespace)
 
+    @property
+    def name(self) -> str:
+        """The last level of the namespace."""
+        return self.namespace[-1]
+
     def names(self, operation_id: str) -> Names | None:
         """Return the path names of an operation, or None if there is no such object."""
         path = self.catalog.session.contract.operations[operation_id].path
@@ -49,6 +55,11 @@ class _Mine:
                     return None
                 names[kind] = mine.name
         return names
+
+
+def _shared(catalog: Catalog) -> _Mine:
+    """Return such objects that the checks which only look share."""
+    return shared_setup(catalog).lend(catalog, "mine", _Mine)
 
 
 def _reads(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[Reply]:
@@ -74,7 +85,7 @@ def _lists(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[tuple[Rep
 def test_a_second_principal_reads_nothing(catalog: Catalog) -> None:
     """What the run makes is not shown to a principal who has no right to it."""
     theirs = second_principal(catalog)
-    mine = _Mine(catalog)
+    mine = _shared(catalog)
     shown = [reply for reply in _reads(catalog, mine, theirs) if reply.ok]
     for reply, name in _lists(catalog, mine, theirs):
         if reply.ok and name in [listed for _, listed in tables_in(reply)]:
@@ -90,7 +101,7 @@ def test_a_second_principal_reads_nothing(catalog: Catalog) -> None:
 def test_a_second_principal_gets_no_altered_list(catalog: Catalog) -> None:
     """A principal without the right to a list is refused, and gets no shortened list."""
     theirs = second_principal(catalog)
-    for reply, name in _lists(catalog, _Mine(catalog), theirs):
+    for reply, name in _lists(catalog, _shared(catalog), theirs):
         if reply.ok and name not in [listed for _, listed in tables_in(reply)]:
             raise reply.violation(
                 LEAK.of("altered-success"),
@@ -108,7 +119,7 @@ def test_a_second_principal_gets_no_altered_list(catalog: Catalog) -> None:
 def test_a_second_principal_is_told(catalog: Catalog) -> None:
     """A principal without the right is answered 403, or 404 where the name is hidden."""
     theirs = second_principal(catalog)
-    for reply in _reads(catalog, _Mine(catalog), theirs):
+    for reply in _reads(catalog, _shared(catalog), theirs):
         if not reply.ok and reply.status not in _OPEN_TO_NOBODY:
             reply.expect(403, 404, detail="by a second principal")
 

@@ -34,6 +34,7 @@ from icecheck.objects.views import (
     in_dialects,
     loaded_view,
     settled_view,
+    shared_view,
     shared_views,
     some_view,
     supported,
@@ -120,7 +121,7 @@ def test_missing_namespace(catalog: Catalog) -> None:
 )
 def test_existing_view(catalog: Catalog) -> None:
     """Creating a view that exists is refused and leaves it as it was."""
-    view = loaded_view(catalog, given_view(catalog, properties={MARK: "first"}))
+    view = shared_view(catalog)
     body = create_view_body(
         view.name,
         view.namespace,

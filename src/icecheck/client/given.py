@@ -29,6 +29,7 @@ __all__ = [
     "reloaded",
     "shared_empty_namespace",
     "shared_namespace",
+    "shared_namespaces",
     "shared_object",
     "shared_table",
     "shared_tables",
@@ -120,6 +121,19 @@ def shared_empty_namespace(catalog: Catalog) -> Namespace:
     return lent_namespace(catalog, "namespace", lambda *_: ()).path
 
 
+def shared_namespaces(catalog: Catalog) -> LentNamespace:
+    """Return a namespace that checks share: it holds three others, the first of them a fourth.
+
+    The fourth is the last of the names. For requests that read, and for refused ones.
+    """
+
+    def fill(maker: Catalog, path: Namespace) -> list[str]:
+        made = [given_namespace(maker, under=path) for _ in range(3)]
+        return [each[-1] for each in (*made, given_namespace(maker, under=made[0]))]
+
+    return lent_namespace(catalog, "namespaces", fill, hint="_a")
+
+
 def lent_namespace(
     catalog: Catalog,
     kind: str,
@@ -129,8 +143,8 @@ def lent_namespace(
 ) -> LentNamespace:
     """Return a namespace of a kind that checks share; ``fill`` makes what it is to hold.
 
-    For requests that only read. If one that may have changed something in it was not refused, the
-    next check gets another one.
+    For requests that read, and for refused ones. If one that may have changed something in it was
+    not refused, the next check gets another one.
     """
 
     def make(maker: Catalog) -> LentNamespace:
