@@ -118,7 +118,7 @@ def some_namespace(catalog: Catalog) -> Namespace:
 
 def shared_empty_namespace(catalog: Catalog) -> Namespace:
     """Return an empty namespace that checks share: for requests that only read it."""
-    return lent_namespace(catalog, "namespace", lambda *_: ()).path
+    return lent_namespace(catalog, "namespace").path
 
 
 def shared_namespaces(catalog: Catalog) -> LentNamespace:
@@ -137,18 +137,17 @@ def shared_namespaces(catalog: Catalog) -> LentNamespace:
 def lent_namespace(
     catalog: Catalog,
     kind: str,
-    fill: Callable[[Catalog, Namespace], Sequence[str]],
-    *,
-    hint: str = "",
+    fill: Callable[[Catalog, Namespace], Sequence[str]] = lambda *_: (),
+    **members: Any,
 ) -> LentNamespace:
     """Return a namespace of a kind that checks share; ``fill`` makes what it is to hold.
 
     For requests that read, and for refused ones. If one that may have changed something in it was
-    not refused, the next check gets another one.
+    not refused, the next check gets another one. ``members`` are those of ``given_namespace``.
     """
 
     def make(maker: Catalog) -> LentNamespace:
-        path = given_namespace(maker, hint=hint)
+        path = given_namespace(maker, **members)
         return LentNamespace(path, tuple(fill(maker, path)))
 
     return shared_setup(catalog).lend(catalog, kind, make)

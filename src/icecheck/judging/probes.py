@@ -13,6 +13,7 @@ from icecheck.client.given import (
     given_table,
     reloaded,
     shared_namespace,
+    shared_table,
     shared_tables,
 )
 from icecheck.client.table import Table
@@ -248,7 +249,7 @@ def _refs_and_history(
 
 def _etag(catalog: Catalog) -> bool:
     _claimed(catalog, "loadTable")
-    table = given_table(catalog)
+    table = shared_table(catalog)
     return catalog.load_table(table.namespace, table.name).header("etag") is not None
 
 
