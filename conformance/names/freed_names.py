@@ -101,13 +101,12 @@ def _namespace_dropped(catalog: Catalog, _home: Namespace) -> Freed | None:
     return Freed(namespace, table.name, "a table was dropped, and its namespace made anew")
 
 
-def _inner_namespace_dropped(catalog: Catalog, _home: Namespace) -> Freed | None:
+def _inner_namespace_dropped(catalog: Catalog, home: Namespace) -> Freed | None:
     if not has_capability(catalog, "nested-namespaces"):
         return None
-    outer = given_namespace(catalog)
-    inner = given_namespace(catalog, under=outer)
+    inner = given_namespace(catalog, under=home)
     arrange(catalog, "dropNamespace", lambda: catalog.drop_namespace(inner))
-    return Freed(outer, inner[-1], "a namespace was dropped")
+    return Freed(home, inner[-1], "a namespace was dropped")
 
 
 def _view_dropped(catalog: Catalog, home: Namespace) -> Freed | None:
