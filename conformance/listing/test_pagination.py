@@ -315,7 +315,7 @@ def _expect_each_once(place: Place) -> None:
 
 
 def _expect_null_at_end(place: Place) -> None:
-    *_, last = _pages(place)
+    *_, last = _pages(place, 1)
     found = object_in(last).get("next-page-token", ABSENT)
     if found is not None:
         raise last.violation(_LAST_PAGE_TOKEN, "null", show(found), pointer="/next-page-token")

@@ -7,6 +7,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Table
 from icecheck.client.given import (
+    another_shared_namespace,
     given_dropped,
     given_namespace,
     given_table,
@@ -161,7 +162,7 @@ def test_renamed_view_is_the_same(catalog: Catalog) -> None:
 def test_unsupported_rename(catalog: Catalog) -> None:
     """A rename of a view across namespaces is done, or refused as not supported."""
     view = given_view(catalog)
-    target = (given_namespace(catalog), catalog.new_name())
+    target = (another_shared_namespace(catalog), catalog.new_name())
     ends = {
         "source": view.identifier,
         "destination": {"namespace": [*target[0]], "name": target[1]},
@@ -176,7 +177,7 @@ def test_unsupported_rename(catalog: Catalog) -> None:
 def test_rename_across_namespaces(catalog: Catalog) -> None:
     """A view can be renamed into another namespace."""
     view = given_view(catalog)
-    new = (given_namespace(catalog), catalog.new_name())
+    new = (another_shared_namespace(catalog), catalog.new_name())
     supported(catalog.rename_view((view.namespace, view.name), new)).expect(200, 204)
     moved = catalog.load_view(*new).expect(200, detail="in the other namespace")
     uuid = metadata_view.same_uuid(view.uuid)

@@ -1,11 +1,11 @@
 """Checks of a second principal without any permission for the run's objects."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Table
 from icecheck.client.given import given_namespace, given_table, reloaded
-from icecheck.client.shared_setup import shared_setup
 from icecheck.conformance.security.second_principal import second_principal
 from icecheck.contract import Action, Object
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, LEAK
@@ -14,7 +14,7 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.objects.committing import expect_unchanged, set_property
 from icecheck.objects.reading import object_in, tables_in
-from icecheck.objects.views import View, create_view_body, given_view
+from icecheck.objects.views import View, create_view_body, given_view, shared_table_and_view
 from icecheck.replies.expect import Reply, Violation, equal
 from icecheck.targets.target import Namespace
 
@@ -25,23 +25,14 @@ _LOOKING = frozenset({Action.LOAD, Action.EXISTS, Action.LOAD_CREDENTIALS})
 _OPEN_TO_NOBODY = frozenset({403, 404})
 
 
+@dataclass(frozen=True, slots=True)
 class _Mine:
     """A namespace, a table and, where offered, a view of the first principal."""
 
-    def __init__(self, catalog: Catalog) -> None:
-        self.catalog = catalog
-        self.namespace = given_namespace(catalog)
-        self.table: Table | None = None
-        self.view: View | None = None
-        if catalog.claims("createTable"):
-            self.table = given_table(catalog, self.namespace)
-        if catalog.claims("createView"):
-            self.view = given_view(catalog, self.namespace)
-
-    @property
-    def name(self) -> str:
-        """The last level of the namespace."""
-        return self.namespace[-1]
+    catalog: Catalog
+    namespace: Namespace
+    table: Table | None
+    view: View | None
 
     def names(self, operation_id: str) -> Names | None:
         """Return the path names of an operation, or None if there is no such object."""
@@ -57,9 +48,21 @@ class _Mine:
         return names
 
 
+def _own(catalog: Catalog) -> _Mine:
+    namespace = given_namespace(catalog)
+    table = given_table(catalog, namespace) if catalog.claims("createTable") else None
+    view = given_view(catalog, namespace) if catalog.claims("createView") else None
+    return _Mine(catalog, namespace, table, view)
+
+
 def _shared(catalog: Catalog) -> _Mine:
-    """Return such objects that the checks which only look share."""
-    return shared_setup(catalog).lend(catalog, "mine", _Mine)
+    """Return objects that checks share, to be looked at by their names."""
+    if not (catalog.claims("createTable") and catalog.claims("createView")):
+        return _own(catalog)
+    both = shared_table_and_view(catalog)
+    table, view = both.holds
+    where = both.path
+    return _Mine(catalog, where, Table(where, table, {}, None), View(where, view, {}, None))
 
 
 def _reads(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[Reply]:
@@ -132,7 +135,7 @@ def test_a_second_principal_is_told(catalog: Catalog) -> None:
 def test_a_second_principal_changes_nothing(catalog: Catalog) -> None:
     """A write by a principal without the right is refused, and everything is as it was."""
     theirs = second_principal(catalog)
-    mine = _Mine(catalog)
+    mine = _own(catalog)
     table = None if mine.table is None else reloaded(catalog, mine.table)
     taken = [reply for reply in _writes(catalog, mine, theirs) if reply.ok]
     if taken:

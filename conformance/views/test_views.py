@@ -4,7 +4,7 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog
-from icecheck.client.given import given_namespace, given_table, shared_empty_namespace
+from icecheck.client.given import given_namespace, shared_empty_namespace
 from icecheck.client.given import shared_namespace as given_home
 from icecheck.client.given import some_shared_namespace as some_home
 from icecheck.findings.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
@@ -34,6 +34,7 @@ from icecheck.objects.views import (
     in_dialects,
     loaded_view,
     settled_view,
+    shared_table_and_view,
     shared_view,
     shared_views,
     some_view,
@@ -307,19 +308,15 @@ def test_views_of_other_namespaces_are_not_listed(catalog: Catalog) -> None:
 @check("listViews.no-tables", proves="listViews.no-tables")
 def test_tables_are_not_among_the_views(catalog: Catalog) -> None:
     """Tables are not listed among the views."""
-    namespace = given_namespace(catalog)
-    view = given_view(catalog, namespace)
-    given_table(catalog, namespace)
-    _expect_views(catalog.list_views(namespace), namespace, [view.name])
+    both = shared_table_and_view(catalog)
+    _expect_views(catalog.list_views(both.path), both.path, [both.holds[1]])
 
 
 @check("listTables.no-views", proves="listTables.no-views")
 def test_views_are_not_among_the_tables(catalog: Catalog) -> None:
     """Views are not listed among the tables."""
-    namespace = given_namespace(catalog)
-    table = given_table(catalog, namespace)
-    given_view(catalog, namespace)
-    _expect_views(catalog.list_tables(namespace), namespace, [table.name])
+    both = shared_table_and_view(catalog)
+    _expect_views(catalog.list_tables(both.path), both.path, [both.holds[0]])
 
 
 @check("listViews.list-present", proves="listViews.list-present")

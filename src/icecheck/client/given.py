@@ -17,6 +17,7 @@ from icecheck.replies.expect import Blocked, NotOffered, Reply
 from icecheck.targets.target import Namespace
 
 __all__ = [
+    "another_shared_namespace",
     "arrange",
     "given_commit",
     "given_dropped",
@@ -77,10 +78,15 @@ def shared_namespace(catalog: Catalog) -> Namespace:
     """
     only_in = catalog.session.adaptations.only_in
     return (
-        shared_setup(catalog).namespace(catalog, _make_shared_namespace)
+        shared_setup(catalog).namespace(catalog, "home", _make_shared_namespace)
         if only_in is None
         else only_in
     )
+
+
+def another_shared_namespace(catalog: Catalog) -> Namespace:
+    """Return a second namespace of this sort, for objects that are moved to another one."""
+    return shared_setup(catalog).namespace(catalog, "away", _make_shared_namespace)
 
 
 def _make_shared_namespace(maker: Catalog, namespace: Namespace) -> None:

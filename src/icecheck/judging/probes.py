@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import (
+    another_shared_namespace,
     given_commit,
     given_namespace,
     given_snapshot,
@@ -160,7 +161,7 @@ def _namespace_properties(catalog: Catalog) -> bool:
 def _cross_namespace_rename(catalog: Catalog) -> bool:
     _claimed(catalog, "renameTable")
     table = given_table(catalog)
-    elsewhere = given_namespace(catalog)
+    elsewhere = another_shared_namespace(catalog)
     moved = (elsewhere, catalog.new_name())
     return not is_refusal(catalog.rename_table((table.namespace, table.name), moved))
 
