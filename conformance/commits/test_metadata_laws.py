@@ -14,7 +14,6 @@ from icecheck.objects.committing import (
     expect_effect,
     expect_loaded,
     expect_unchanged,
-    given_snapshots,
     given_table_of,
     same_table,
     set_property,
@@ -110,8 +109,7 @@ def test_nothing_else_changes(catalog: Catalog) -> None:
 @check("commit.logs-in-order", proves="commit.logs-in-order", needs=("metadata-only-snapshots",))
 def test_logs_are_in_order(catalog: Catalog) -> None:
     """The times of a table's logs run forwards, up to the time of its last update."""
-    table, _ = given_snapshots(catalog, 2)
-    given_commit(catalog, table, [set_property("1")])
+    table, _ = shared_snapshots(catalog)
     reply = catalog.load_table(table.namespace, table.name).expect(200)
     metadata = view.metadata_in(reply)
     for log in ("snapshot-log", "metadata-log"):

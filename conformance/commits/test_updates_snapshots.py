@@ -117,8 +117,8 @@ def test_snapshots_of_every_operation(catalog: Catalog) -> None:
 )
 def test_add_a_snapshot_twice(catalog: Catalog) -> None:
     """A second snapshot with the id of a first one is refused."""
-    table, [first] = given_snapshots(catalog, 1)
-    again = bodies.snapshot(table.metadata, 2, snapshot_id=first)
+    table, [first, _] = shared_snapshots(catalog)
+    again = bodies.snapshot(table.metadata, 3, snapshot_id=first)
     expect_refused(catalog, table, [add_snapshot(again)], 400)
 
 

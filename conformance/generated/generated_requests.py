@@ -1,10 +1,12 @@
-"""Sends generated requests in a namespace of their own and judges the answers."""
+"""Sends generated requests in namespaces of their own and judges the answers."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_namespace, given_snapshot, given_table
+from icecheck.client.shared_setup import shared_setup
 from icecheck.conformance.generated.confinement import ConfinedRequest, Place, confine
 from icecheck.conformance.generated.flaws import Flaw
 from icecheck.conformance.generated.generation import GeneratedCase, cases_of
@@ -44,6 +46,92 @@ _PROPERTIES = {"icecheck.gone": "not yet", "icecheck.generated": "0"}
 Expectation = Callable[[Reply, GeneratedCase], Violation | None]
 
 
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """A namespace and, where the requests of an operation name one, a table or view in it."""
+
+    namespace: Namespace
+    thing: Table | View | None
+
+    @property
+    def name(self) -> str:
+        """The last level of the namespace, which every request about the object names too."""
+        return self.namespace[-1]
+
+
+class _Site:
+    """The objects that the generated requests of one operation name.
+
+    The first ones are those that checks share. A success that uses up the object leads to another
+    one, made when the next request needs it.
+    """
+
+    def __init__(self, catalog: Catalog, operation_id: str) -> None:
+        self.catalog = catalog
+        self._operation_id = operation_id
+        self._facts = catalog.contract.operations[operation_id].facts
+        self._ground = shared_setup(catalog).lend(catalog, self._kind(), self._make)
+        self._used_up = False
+
+    def place(self) -> Place:
+        """Return where the next request goes."""
+        if self._used_up:
+            gone = self._facts.object is Object.NAMESPACE
+            self._ground = self._make(self.catalog, None if gone else self._ground.namespace)
+            self._used_up = False
+        catalog, namespace, thing = self.catalog, self._ground.namespace, self._ground.thing
+        metadata = {} if thing is None else thing.metadata
+        updated_ms = metadata.get("last-updated-ms")
+        return Place(
+            base=catalog.session.isolation.base,
+            namespace=namespace,
+            parent=catalog.session.offer.parent_parameter(namespace),
+            new_name=catalog.new_name,
+            table="" if thing is None else thing.name,
+            location=str(metadata.get("location", "")),
+            metadata_location=("" if thing is None else thing.metadata_location) or "",
+            updated_ms=updated_ms if isinstance(updated_ms, int) else _CREATED_MS,
+            contract=catalog.contract,
+            warehouse=catalog.target.warehouse,
+        )
+
+    def note_success(self) -> None:
+        """Remember that a request may have changed or removed the object that it named."""
+        self._used_up = self._facts.commits or self._facts.removes is not None
+
+    def _kind(self) -> str:
+        """Return what the requests need, under which checks share it."""
+        facts = self._facts
+        if facts.object is Object.VIEW and facts.action not in {Action.LIST, Action.CREATE}:
+            return "generated-view"
+        if facts.object is Object.TABLE and facts.action is not Action.LIST:
+            return "generated-snapshot" if facts.commits else "generated-table"
+        changes = self._operation_id == "updateProperties"
+        return "generated-properties" if changes else "generated-namespace"
+
+    def _make(self, catalog: Catalog, within: Namespace | None = None) -> _Ground:
+        namespace = given_namespace(catalog) if within is None else within
+        match self._kind():
+            case "generated-properties":
+                catalog.update_properties(namespace, updates=_PROPERTIES)
+            case "generated-view":
+                return _Ground(namespace, given_view(catalog, namespace))
+            case "generated-table":
+                return _Ground(namespace, given_table(catalog, namespace))
+            case "generated-snapshot":
+                table = _with_snapshot(catalog, given_table(catalog, namespace))
+                return _Ground(namespace, table)
+        return _Ground(namespace, None)
+
+
+def _with_snapshot(catalog: Catalog, table: Table) -> Table:
+    """Add the snapshot that generated commits name, if the catalog accepts it."""
+    try:
+        return given_snapshot(catalog, table)
+    except Blocked:
+        return table  # the requests then name an unknown snapshot and are refused too
+
+
 def judge_refused(catalog: Catalog, operation_id: str) -> None:
     """Judge that unusable requests are refused with a 4xx and change nothing.
 
@@ -52,20 +140,18 @@ def judge_refused(catalog: Catalog, operation_id: str) -> None:
     """
     unusable = _cases(catalog, operation_id, (Flaw.UNUSABLE,), "refused", REFUSED_CASES_MAX)
     mistyped = _cases(catalog, operation_id, (Flaw.MISTYPED,), "answered", TOLERABLE_CASES_MAX)
-    place = _given_place(catalog, operation_id)
-    before = _visible(catalog, operation_id, place)
-    findings, place = _send_all(catalog, operation_id, unusable, place, _refused)
+    site = _Site(catalog, operation_id)
+    before = _visible(catalog, operation_id, site.place())
+    findings = _send_all(site, unusable, _refused)
     if not findings and before is not None:
-        _expect_unchanged(catalog, operation_id, place, before)
-    findings += _send_all(catalog, operation_id, mistyped, place, _no_server_error)[0]
-    _raise(findings)
+        _expect_unchanged(catalog, operation_id, site.place(), before)
+    _raise(findings + _send_all(site, mistyped, _no_server_error))
 
 
 def judge_mistyped(catalog: Catalog, operation_id: str) -> None:
     """Judge that a value of a wrong type is refused with a 4xx, not converted or ignored."""
     cases = _cases(catalog, operation_id, (Flaw.MISTYPED,), "mistyped", MISTYPED_CASES_MAX)
-    place = _given_place(catalog, operation_id)
-    _raise(_send_all(catalog, operation_id, cases, place, _not_converted)[0])
+    _raise(_send_all(_Site(catalog, operation_id), cases, _not_converted))
 
 
 def judge_accepted(catalog: Catalog, operation_id: str) -> None:
@@ -75,8 +161,7 @@ def judge_accepted(catalog: Catalog, operation_id: str) -> None:
     """
     allowed = _cases(catalog, operation_id, (None,), "accepted", ACCEPTED_CASES_MAX)
     odd = _cases(catalog, operation_id, (Flaw.TOLERABLE,), "tolerated", TOLERABLE_CASES_MAX)
-    place = _given_place(catalog, operation_id)
-    _raise(_send_all(catalog, operation_id, (*allowed, *odd), place, _no_server_error)[0])
+    _raise(_send_all(_Site(catalog, operation_id), (*allowed, *odd), _no_server_error))
 
 
 def _cases(
@@ -96,31 +181,21 @@ def _cases(
 
 
 def _send_all(
-    catalog: Catalog,
-    operation_id: str,
-    cases: Iterable[GeneratedCase],
-    place: Place,
-    expectation: Expectation,
-) -> tuple[list[Finding], Place]:
-    """Send cases in a place, or in a new one once it is used up; return findings and last place."""
+    site: _Site, cases: Iterable[GeneratedCase], expectation: Expectation
+) -> list[Finding]:
+    """Send cases to a site and return the findings."""
     findings: list[Finding] = []
     for case in cases:
-        request = confine(case, place)
+        request = confine(case, site.place())
         if request is None:
             continue
-        reply = send(catalog, request)
+        reply = send(site.catalog, request)
         if (violation := expectation(reply, case)) is not None:
             findings.append(violation.finding)
         if reply.ok:
-            _ledger_unexpected(catalog, case, reply)
-            if _uses_up(catalog.contract.operations[operation_id].facts):
-                place = _given_place(catalog, operation_id)
-    return findings, place
-
-
-def _uses_up(facts: Facts) -> bool:
-    """Return whether a success of this operation uses up the object of the requests."""
-    return facts.commits or facts.removes is not None
+            _ledger_unexpected(site.catalog, case, reply)
+            site.note_success()
+    return findings
 
 
 def _commits_to_table(facts: Facts) -> bool:
@@ -177,45 +252,6 @@ def _ledger_unexpected(catalog: Catalog, case: GeneratedCase, reply: Reply) -> N
         return
     if isinstance(made, list) and made and all(isinstance(level, str) for level in made):
         catalog.ledger_namespace(tuple(made))
-
-
-def _given_place(catalog: Catalog, operation_id: str) -> Place:
-    namespace = given_namespace(catalog)
-    if operation_id == "updateProperties":
-        catalog.update_properties(namespace, updates=_PROPERTIES)
-    table = _given_object(catalog, operation_id, namespace)
-    metadata = table.metadata if table is not None else {}
-    updated_ms = metadata.get("last-updated-ms")
-    return Place(
-        base=catalog.session.isolation.base,
-        namespace=namespace,
-        parent=catalog.session.offer.parent_parameter(namespace),
-        new_name=catalog.new_name,
-        table=table.name if table is not None else "",
-        location=str(metadata.get("location", "")),
-        metadata_location=(table.metadata_location or "") if table is not None else "",
-        updated_ms=updated_ms if isinstance(updated_ms, int) else _CREATED_MS,
-        contract=catalog.contract,
-        warehouse=catalog.target.warehouse,
-    )
-
-
-def _given_object(catalog: Catalog, operation_id: str, namespace: Namespace) -> Table | View | None:
-    facts = catalog.contract.operations[operation_id].facts
-    if facts.object is Object.VIEW and facts.action not in {Action.LIST, Action.CREATE}:
-        return given_view(catalog, namespace)
-    if facts.object is not Object.TABLE or facts.action is Action.LIST:
-        return None
-    table = given_table(catalog, namespace)
-    return _with_snapshot(catalog, table) if _commits_to_table(facts) else table
-
-
-def _with_snapshot(catalog: Catalog, table: Table) -> Table:
-    """Add the snapshot that generated commits name, if the catalog accepts it."""
-    try:
-        return given_snapshot(catalog, table)
-    except Blocked:
-        return table  # the requests then name an unknown snapshot and are refused too
 
 
 def _visible(catalog: Catalog, operation_id: str, place: Place) -> Any:

@@ -184,10 +184,14 @@ def _flaw(
 
 
 def _family(scenario: str, phase: Any) -> str:
-    """Return the scenario with the top member or the kind of update that it concerns."""
+    """Return the scenario with the top member or the kind of update that it concerns.
+
+    An unknown kind of update is one family: its other members are not read.
+    """
     keys = [k for k in (phase.location or "").split("/") if k and k != "properties"]
     place = phase.parameter or ""
-    return ".".join([scenario, place, *keys[: 4 if "items" in keys[:2] else 1]])
+    of_kind = "items" in keys[:2] and scenario != "invalid_enum_value"
+    return ".".join([scenario, place, *keys[: 4 if of_kind else 1]])
 
 
 def _part(phase: Any) -> str:

@@ -2,21 +2,35 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Query
-from icecheck.client.given import given_namespace, given_table
+from icecheck.client.given import (
+    given_namespace,
+    given_table,
+    shared_namespaces,
+    shared_tables,
+)
+from icecheck.client.shared_objects import LentNamespace
 from icecheck.judging.probes import has_capability
 from icecheck.objects.reading import namespaces_in, tables_in
-from icecheck.objects.views import given_view
+from icecheck.objects.views import given_view, shared_views
 from icecheck.replies.expect import Reply
 from icecheck.targets.target import Namespace
 
-__all__ = ["ODD", "Place", "namespaces_placed", "tables_placed", "views_placed"]
+__all__ = [
+    "ODD",
+    "Place",
+    "namespaces_placed",
+    "namespaces_shared",
+    "tables_placed",
+    "tables_shared",
+    "views_placed",
+    "views_shared",
+]
 
-ENTRIES = 2
-"""The number of entries in a list: enough for a page that is not the last one."""
 ENTRIES_OF_A_CATALOG = 3
 """The number of entries if a whole catalog is listed, with pages of two entries."""
 ODD = "_ü東"
@@ -43,48 +57,66 @@ class Place:
         return len(self.read(reply))
 
 
-def namespaces_placed(catalog: Catalog, entries: int = ENTRIES) -> Place:
+def namespaces_shared(catalog: Catalog) -> Place:
+    """Return three namespaces that checks share, or make them at the top level if none can nest.
+
+    Where namespaces nest, the first of the three holds another one and the others are empty.
+    """
+    if not has_capability(catalog, "nested-namespaces"):
+        return namespaces_placed(catalog, ENTRIES_OF_A_CATALOG)
+    tree = shared_namespaces(catalog)
+    return _namespaces_in(catalog, tree.path, tuple((*tree.path, name) for name in tree.holds[:3]))
+
+
+def tables_shared(catalog: Catalog) -> Place:
+    """Return three tables that checks share."""
+    return _tables_in(catalog, shared_tables(catalog))
+
+
+def views_shared(catalog: Catalog) -> Place:
+    """Return three views that checks share."""
+    return _views_in(catalog, shared_views(catalog))
+
+
+def namespaces_placed(catalog: Catalog, entries: int) -> Place:
     """Create namespaces below a parent of their own, or at the top level where none can nest."""
-    base = catalog.session.isolation.base
     nested = has_capability(catalog, "nested-namespaces")
-    parent = given_namespace(catalog) if nested else base
+    parent = given_namespace(catalog) if nested else catalog.session.isolation.base
     entries = entries if nested else ENTRIES_OF_A_CATALOG
     own = tuple(given_namespace(catalog, under=parent) for _ in range(entries))
-
-    def ask(query: Query) -> Reply:
-        return catalog.list_namespaces(parent or None, query)
-
-    return Place(ask, namespaces_in, own, 1 if nested else 2, nested)
+    return _namespaces_in(catalog, parent, own, nested=nested)
 
 
-def tables_placed(
-    catalog: Catalog,
-    entries: int = ENTRIES,
-    ending: str = "",
-    namespace: Namespace | None = None,
-) -> Place:
+def tables_placed(catalog: Catalog, entries: int, ending: str = "") -> Place:
     """Create tables in a namespace of their own, with this ending where the catalog accepts it."""
-    namespace = given_namespace(catalog) if namespace is None else namespace
+    namespace = given_namespace(catalog)
     names = [catalog.new_name(ending)] if ending else []
     if names and not catalog.create_table(namespace, bodies.create_table_body(names[0])).ok:
         names, ending = [], ""
     more = range(entries - len(names))
     names += [given_table(catalog, namespace, hint=ending).name for _ in more]
-
-    def ask(query: Query) -> Reply:
-        return catalog.list_tables(namespace, query)
-
-    return Place(ask, tables_in, tuple((namespace, name) for name in names), 1)
+    return _tables_in(catalog, LentNamespace(namespace, tuple(names)))
 
 
-def views_placed(
-    catalog: Catalog, entries: int = ENTRIES, namespace: Namespace | None = None
-) -> Place:
+def views_placed(catalog: Catalog, entries: int) -> Place:
     """Create views in a namespace of their own."""
-    namespace = given_namespace(catalog) if namespace is None else namespace
-    views = [given_view(catalog, namespace) for _ in range(entries)]
+    namespace = given_namespace(catalog)
+    names = tuple(given_view(catalog, namespace).name for _ in range(entries))
+    return _views_in(catalog, LentNamespace(namespace, names))
 
-    def ask(query: Query) -> Reply:
-        return catalog.list_views(namespace, query)
 
-    return Place(ask, tables_in, tuple((namespace, view.name) for view in views), 1)
+def _namespaces_in(
+    catalog: Catalog, parent: Namespace, own: tuple[Namespace, ...], *, nested: bool = True
+) -> Place:
+    ask = partial(catalog.list_namespaces, parent or None)
+    return Place(ask, namespaces_in, own, 1 if nested else 2, nested)
+
+
+def _tables_in(catalog: Catalog, place: LentNamespace) -> Place:
+    own = tuple((place.path, name) for name in place.holds)
+    return Place(partial(catalog.list_tables, place.path), tables_in, own, 1)
+
+
+def _views_in(catalog: Catalog, place: LentNamespace) -> Place:
+    own = tuple((place.path, name) for name in place.holds)
+    return Place(partial(catalog.list_views, place.path), tables_in, own, 1)

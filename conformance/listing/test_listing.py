@@ -1,7 +1,13 @@
 """Checks of lists of namespaces and of tables in one answer."""
 
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_namespace, given_table
+from icecheck.client.given import (
+    given_namespace,
+    given_table,
+    shared_empty_namespace,
+    shared_namespaces,
+    shared_tables,
+)
 from icecheck.findings.shared_symptoms import LISTED_TWICE
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
@@ -38,34 +44,32 @@ def test_an_empty_parent_is_the_top_level(catalog: Catalog) -> None:
 @check("listNamespaces.children-only", proves="listNamespaces.children-only", needs=_NESTED)
 def test_a_parent_lists_its_children_only(catalog: Catalog) -> None:
     """With a parent its direct children are listed by their full path, and no grandchildren."""
-    parent = given_namespace(catalog, hint="_a")
-    children = sorted(given_namespace(catalog, under=parent) for _ in range(2))
-    given_namespace(catalog, under=children[0])
+    tree = shared_namespaces(catalog)
     # In SQL's LIKE an underscore matches any character.
-    lookalike = (*parent[:-1], f"{parent[-1].removesuffix('_a')}xa")
+    lookalike = (*tree.path[:-1], f"{tree.name.removesuffix('_a')}xa")
     given_namespace(catalog, under=given_namespace_at(catalog, lookalike))
-    _expect_children(catalog.list_namespaces(parent), children)
+    children = [(*tree.path, name) for name in tree.holds[:3]]
+    _expect_children(catalog.list_namespaces(tree.path), children)
 
 
 @check("listNamespaces.multipart-parent", proves="listNamespaces.multipart-parent", needs=_NESTED)
 def test_a_parent_may_have_several_levels(catalog: Catalog) -> None:
     """A parent of several levels, joined by the unit separator, lists the children of that one."""
-    outer = given_namespace(catalog)
-    inner = given_namespace(catalog, under=outer)
-    child = given_namespace(catalog, under=inner)
-    _expect_children(catalog.list_namespaces(inner), [child])
+    tree = shared_namespaces(catalog)
+    outer = (*tree.path, tree.holds[0])
+    _expect_children(catalog.list_namespaces(outer), [(*outer, tree.holds[3])])
 
 
 @check("listNamespaces.no-children", proves="listNamespaces.no-children", needs=_NESTED)
 def test_a_parent_without_children_lists_nothing(catalog: Catalog) -> None:
     """A parent without children yields an empty list, not an error."""
-    _expect_children(catalog.list_namespaces(given_namespace(catalog)), [])
+    _expect_children(catalog.list_namespaces(shared_empty_namespace(catalog)), [])
 
 
 @check("listNamespaces.list-present", proves="listNamespaces.list-present", needs=_NESTED)
 def test_an_empty_list_of_namespaces_is_there(catalog: Catalog) -> None:
     """The answer holds the list of namespaces even when it is empty."""
-    reply = catalog.list_namespaces(given_namespace(catalog)).expect(200)
+    reply = catalog.list_namespaces(shared_empty_namespace(catalog)).expect(200)
     _expect_list(reply, "namespaces")
 
 
@@ -73,8 +77,6 @@ def test_an_empty_list_of_namespaces_is_there(catalog: Catalog) -> None:
 def test_no_namespace_is_listed_twice(catalog: Catalog) -> None:
     """No namespace is listed twice, not even one that holds several others."""
     own = _own_tree(catalog)
-    if has_capability(catalog, "nested-namespaces"):
-        given_namespace(catalog, under=own)
     for parent in (None, *(own[:depth] for depth in range(1, len(own)))):
         reply = catalog.list_namespaces(parent)
         listed = namespaces_in(reply)
@@ -97,9 +99,8 @@ def test_a_missing_parent_is_refused(catalog: Catalog) -> None:
 @check("listTables.all", proves=("listTables.200", "listTables.all", "listTables.unique"))
 def test_every_table_is_listed_once(catalog: Catalog) -> None:
     """Every table of a namespace is listed once, with its namespace and name."""
-    namespace = given_namespace(catalog)
-    tables = sorted(given_table(catalog, namespace).name for _ in range(2))
-    _expect_tables(catalog.list_tables(namespace), namespace, tables)
+    tables = shared_tables(catalog)
+    _expect_tables(catalog.list_tables(tables.path), tables.path, [*tables.holds])
 
 
 @check("listTables.this-namespace-only", proves="listTables.this-namespace-only")
@@ -117,7 +118,7 @@ def test_tables_of_other_namespaces_are_not_listed(catalog: Catalog) -> None:
 @check("listTables.list-present", proves="listTables.list-present")
 def test_an_empty_list_of_tables_is_there(catalog: Catalog) -> None:
     """The answer holds the list of tables even when it is empty."""
-    reply = catalog.list_tables(given_namespace(catalog)).expect(200)
+    reply = catalog.list_tables(shared_empty_namespace(catalog)).expect(200)
     _expect_list(reply, "identifiers")
 
 
@@ -128,11 +129,9 @@ def test_tables_of_a_missing_namespace_are_refused(catalog: Catalog) -> None:
 
 
 def _own_tree(catalog: Catalog) -> Namespace:
-    """Create a namespace of the run, with a child where namespaces nest."""
-    namespace = given_namespace(catalog)
-    if has_capability(catalog, "nested-namespaces"):
-        given_namespace(catalog, under=namespace)
-    return namespace
+    """Return a namespace of the run, which holds others where namespaces nest."""
+    nested = has_capability(catalog, "nested-namespaces")
+    return shared_namespaces(catalog).path if nested else shared_empty_namespace(catalog)
 
 
 def _expect_top_level(reply: Reply, own: Namespace) -> None:

@@ -6,13 +6,15 @@ from functools import partial
 from typing import Any
 
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_namespace
+from icecheck.client.given import shared_empty_namespace
 from icecheck.conformance.listing.paging import (
     ODD,
     Place,
     namespaces_placed,
+    namespaces_shared,
     tables_placed,
-    views_placed,
+    tables_shared,
+    views_shared,
 )
 from icecheck.findings.shared_symptoms import CHANGE
 from icecheck.findings.symptoms import NOT_ALL_SEEN, Severity, declare
@@ -77,45 +79,42 @@ _MANY = 1_001
 )
 def test_pages_hold_every_namespace_once(catalog: Catalog) -> None:
     """Following the tokens yields every namespace exactly once, and comes to an end."""
-    place = namespaces_placed(catalog, 3)
-    if place.nested:
-        # A nested namespace is no entry of this list and must not take the place of one.
-        given_namespace(catalog, under=place.own[0])
-    _expect_each_once(place)
+    # The namespace in one of them is no entry of this list and must not take the place of one.
+    _expect_each_once(namespaces_shared(catalog))
 
 
 @check("listNamespaces.token-null-at-end", proves="listNamespaces.token-null-at-end")
 def test_the_last_page_of_namespaces_says_null(catalog: Catalog) -> None:
     """The last page of namespaces carries a next-page-token that is null."""
-    _expect_null_at_end(namespaces_placed(catalog))
+    _expect_null_at_end(namespaces_shared(catalog))
 
 
 @check("listNamespaces.page-size-bound", proves="listNamespaces.page-size-bound")
 def test_no_page_of_namespaces_is_too_long(catalog: Catalog) -> None:
     """No page of namespaces holds more entries than pageSize."""
-    _expect_bounded(namespaces_placed(catalog, 3))
+    _expect_bounded(namespaces_shared(catalog))
 
 
 @check("listNamespaces.without-token", proves="listNamespaces.without-token-everything")
 def test_without_a_token_all_namespaces_come_at_once(catalog: Catalog) -> None:
     """Without a pageToken parameter all namespaces come in one answer, whatever pageSize says."""
-    _expect_everything(namespaces_placed(catalog, 3))
+    _expect_everything(namespaces_shared(catalog))
 
 
 @check("listNamespaces.empty-token-starts", proves="listNamespaces.empty-token-starts")
 def test_an_empty_token_starts_a_list_of_namespaces(catalog: Catalog) -> None:
     """An empty pageToken is answered with the first page of namespaces, or with all of them."""
-    place = namespaces_placed(catalog)
+    place = namespaces_shared(catalog)
     _expect_start(place)
     if place.nested:
-        inner = place.own[0]
+        inner = place.own[-1]
         _expect_nothing(replace(place, ask=partial(catalog.list_namespaces, inner)))
 
 
 @check("listNamespaces.bad-page-size", proves="listNamespaces.400")
 def test_a_bad_page_size_for_namespaces_is_refused(catalog: Catalog) -> None:
     """A list of namespaces with a pageSize that is no positive integer is refused with 400."""
-    _expect_bad_size_refused(namespaces_placed(catalog))
+    _expect_bad_size_refused(namespaces_shared(catalog))
 
 
 # --------------------------------------------------------------------------- tables
@@ -134,33 +133,34 @@ def test_pages_hold_every_table_once(catalog: Catalog) -> None:
 @check("listTables.token-null-at-end", proves="listTables.token-null-at-end")
 def test_the_last_page_of_tables_says_null(catalog: Catalog) -> None:
     """The last page of tables carries a next-page-token that is null."""
-    _expect_null_at_end(tables_placed(catalog))
+    _expect_null_at_end(tables_shared(catalog))
 
 
 @check("listTables.page-size-bound", proves="listTables.page-size-bound")
 def test_no_page_of_tables_is_too_long(catalog: Catalog) -> None:
     """No page of tables holds more entries than pageSize."""
-    _expect_bounded(tables_placed(catalog, 3))
+    _expect_bounded(tables_shared(catalog))
 
 
 @check("listTables.without-token", proves="listTables.without-token-everything")
 def test_without_a_token_all_tables_come_at_once(catalog: Catalog) -> None:
     """Without a pageToken parameter all tables come in one answer, whatever pageSize says."""
-    _expect_everything(tables_placed(catalog, 3))
+    _expect_everything(tables_shared(catalog))
 
 
 @check("listTables.empty-token-starts", proves="listTables.empty-token-starts")
 def test_an_empty_token_starts_a_list_of_tables(catalog: Catalog) -> None:
     """An empty pageToken is answered with the first page of tables, or with all of them."""
-    namespace = given_namespace(catalog)
-    _expect_nothing(tables_placed(catalog, 0, namespace=namespace))
-    _expect_start(tables_placed(catalog, namespace=namespace))
+    place = tables_shared(catalog)
+    empty = shared_empty_namespace(catalog)
+    _expect_nothing(replace(place, ask=partial(catalog.list_tables, empty)))
+    _expect_start(place)
 
 
 @check("listTables.bad-page-size", proves="listTables.400")
 def test_a_bad_page_size_for_tables_is_refused(catalog: Catalog) -> None:
     """A list of tables with a pageSize that is no positive integer is refused with 400."""
-    _expect_bad_size_refused(tables_placed(catalog))
+    _expect_bad_size_refused(tables_shared(catalog))
 
 
 # ---------------------------------------------------------------------------- views
@@ -172,39 +172,40 @@ def test_a_bad_page_size_for_tables_is_refused(catalog: Catalog) -> None:
 )
 def test_pages_hold_every_view_once(catalog: Catalog) -> None:
     """Following the tokens yields every view exactly once, and comes to an end."""
-    _expect_each_once(views_placed(catalog, 3))
+    _expect_each_once(views_shared(catalog))
 
 
 @check("listViews.token-null-at-end", proves="listViews.token-null-at-end")
 def test_the_last_page_of_views_says_null(catalog: Catalog) -> None:
     """The last page of views carries a next-page-token that is null."""
-    _expect_null_at_end(views_placed(catalog))
+    _expect_null_at_end(views_shared(catalog))
 
 
 @check("listViews.page-size-bound", proves="listViews.page-size-bound")
 def test_no_page_of_views_is_too_long(catalog: Catalog) -> None:
     """No page of views holds more entries than pageSize."""
-    _expect_bounded(views_placed(catalog, 3))
+    _expect_bounded(views_shared(catalog))
 
 
 @check("listViews.without-token", proves="listViews.without-token-everything")
 def test_without_a_token_all_views_come_at_once(catalog: Catalog) -> None:
     """Without a pageToken parameter all views come in one answer, whatever pageSize says."""
-    _expect_everything(views_placed(catalog, 3))
+    _expect_everything(views_shared(catalog))
 
 
 @check("listViews.empty-token-starts", proves="listViews.empty-token-starts")
 def test_an_empty_token_starts_a_list_of_views(catalog: Catalog) -> None:
     """An empty pageToken is answered with the first page of views, or with all of them."""
-    namespace = given_namespace(catalog)
-    _expect_nothing(views_placed(catalog, 0, namespace=namespace))
-    _expect_start(views_placed(catalog, namespace=namespace))
+    place = views_shared(catalog)
+    empty = shared_empty_namespace(catalog)
+    _expect_nothing(replace(place, ask=partial(catalog.list_views, empty)))
+    _expect_start(place)
 
 
 @check("listViews.bad-page-size", proves="listViews.400")
 def test_a_bad_page_size_for_views_is_refused(catalog: Catalog) -> None:
     """A list of views with a pageSize that is no positive integer is refused with 400."""
-    _expect_bad_size_refused(views_placed(catalog))
+    _expect_bad_size_refused(views_shared(catalog))
 
 
 # ----------------------------------------------------------------- repeated requests for a page
@@ -218,7 +219,7 @@ def test_a_bad_page_size_for_views_is_refused(catalog: Catalog) -> None:
 )
 def test_a_page_of_namespaces_can_be_asked_for_again(catalog: Catalog) -> None:
     """The same token gets the same page of namespaces again, or is refused."""
-    _expect_the_same_again(namespaces_placed(catalog, 3))
+    _expect_the_same_again(namespaces_shared(catalog))
 
 
 @check(
@@ -229,7 +230,7 @@ def test_a_page_of_namespaces_can_be_asked_for_again(catalog: Catalog) -> None:
 )
 def test_a_page_of_tables_can_be_asked_for_again(catalog: Catalog) -> None:
     """The same token gets the same page of tables again, or is refused."""
-    _expect_the_same_again(tables_placed(catalog, 3))
+    _expect_the_same_again(tables_shared(catalog))
 
 
 @check(
@@ -240,7 +241,7 @@ def test_a_page_of_tables_can_be_asked_for_again(catalog: Catalog) -> None:
 )
 def test_a_page_of_views_can_be_asked_for_again(catalog: Catalog) -> None:
     """The same token gets the same page of views again, or is refused."""
-    _expect_the_same_again(views_placed(catalog, 3))
+    _expect_the_same_again(views_shared(catalog))
 
 
 # ---------------------------------------------------------------------- more than a thousand
@@ -314,7 +315,7 @@ def _expect_each_once(place: Place) -> None:
 
 
 def _expect_null_at_end(place: Place) -> None:
-    *_, last = _pages(place)
+    *_, last = _pages(place, 1)
     found = object_in(last).get("next-page-token", ABSENT)
     if found is not None:
         raise last.violation(_LAST_PAGE_TOKEN, "null", show(found), pointer="/next-page-token")

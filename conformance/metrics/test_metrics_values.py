@@ -21,6 +21,7 @@ _CHANGED_BY_A_REPORT = declare(
 
 Json = Any
 Report = dict[str, Json]
+Values = list[tuple[str, dict[str, Json]]]
 
 LONG_MAX = 2**63 - 1
 NUMBERS = (0, 1, 2**31 - 1, 2**31, 2**32, 2**53 + 1, LONG_MAX)
@@ -117,24 +118,31 @@ def _of_metrics() -> Iterator[tuple[str, Json]]:
     yield "many metrics", {f"m-{at}": {"unit": "count", "value": at} for at in range(200)}
 
 
-def _reports(table: Table) -> Iterator[tuple[str, Report]]:
-    for what, metrics in _of_metrics():
-        yield f"a scan with {what}", _scan(table, metrics)
-        yield f"a commit with {what}", _commit(table, metrics)
-    for filter_ in _filters():
-        yield f"a scan filtered by {show(filter_)}", _scan(table, filter=filter_)
-    for ids, names in PROJECTIONS:
-        projected = {"projected_field_ids": ids, "projected_field_names": names}
-        yield f"a scan of {show(names)}", _scan(table, **projected)
-    for metadata in METADATA:
-        yield f"a scan with metadata {show(metadata)}", _scan(table, metadata=metadata)
-        yield f"a commit with metadata {show(metadata)}", _commit(table, metadata=metadata)
-    for operation in OPERATIONS:
-        yield f"a commit that is {operation}", _commit(table, operation=operation)
-    for number in NUMBERS:
-        yield f"a scan of snapshot {number}", _scan(table, snapshot_id=number)
-        numbers = {"snapshot_id": number, "sequence_number": number}
-        yield f"a commit of snapshot and sequence number {number}", _commit(table, **numbers)
+def _scan_values() -> list[Values]:
+    """Return the values of a scan report, by the part of the report that they are for."""
+    return [
+        [(f"with {what}", {"metrics": metrics}) for what, metrics in _of_metrics()],
+        [(f"filtered by {show(each)}", {"filter": each}) for each in _filters()],
+        [
+            (f"of {show(names)}", {"projected_field_ids": ids, "projected_field_names": names})
+            for ids, names in PROJECTIONS
+        ],
+        [(f"with metadata {show(each)}", {"metadata": each}) for each in METADATA],
+        [(f"of snapshot {number}", {"snapshot_id": number}) for number in NUMBERS],
+    ]
+
+
+def _commit_values() -> list[Values]:
+    """Return the values of a commit report in the same way."""
+    return [
+        [(f"with {what}", {"metrics": metrics}) for what, metrics in _of_metrics()],
+        [(f"with metadata {show(each)}", {"metadata": each}) for each in METADATA],
+        [(f"that is {each}", {"operation": each}) for each in OPERATIONS],
+        [
+            (f"of snapshot and number {each}", {"snapshot_id": each, "sequence_number": each})
+            for each in NUMBERS
+        ],
+    ]
 
 
 @check(
@@ -145,9 +153,19 @@ def _reports(table: Table) -> Iterator[tuple[str, Report]]:
 def test_reports_with_every_kind_of_value(catalog: Catalog) -> None:
     """Reports are accepted, whatever their counters, timers, filters, names and numbers are."""
     table = shared_table(catalog)
-    for what, report in _reports(table):
-        reply = catalog.report_metrics(table.namespace, table.name, report)
-        reply.expect(200, 204, detail=f"sent {what}")
+    for kind, make, parts in (
+        ("scan", _scan, _scan_values()),
+        ("commit", _commit, _commit_values()),
+    ):
+        for at in range(max(map(len, parts))):
+            together = [values[at % len(values)] for values in parts]
+            report = make(table, **{k: v for _, members in together for k, v in members.items()})
+            reply = catalog.report_metrics(table.namespace, table.name, report)
+            for what, members in () if reply.ok else together:  # so that one of them is named
+                alone = catalog.report_metrics(table.namespace, table.name, make(table, **members))
+                alone.expect(200, 204, detail=f"sent a {kind} {what}")
+            words = ", ".join(what for what, _ in together)
+            reply.expect(200, 204, detail=f"sent a {kind} {words}")
     if catalog.claims("updateTable"):
         _expect_of_each_schema(catalog)
 

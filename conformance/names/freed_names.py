@@ -7,7 +7,13 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import arrange, given_dropped, given_namespace, given_table
+from icecheck.client.given import (
+    another_shared_namespace,
+    arrange,
+    given_dropped,
+    given_namespace,
+    given_table,
+)
 from icecheck.client.given import shared_namespace as given_home
 from icecheck.findings.statuses import ANY_SUCCESS
 from icecheck.judging.probes import has_capability
@@ -77,7 +83,7 @@ def _table_moved(catalog: Catalog, home: Namespace) -> Freed | None:
     if not (catalog.claims("renameTable") and has_capability(catalog, "cross-namespace-rename")):
         return None
     table = given_table(catalog, home)
-    away = (given_namespace(catalog), table.name)
+    away = (another_shared_namespace(catalog), table.name)
     moved = catalog.rename_table((home, table.name), away).ok
     how = "a table was moved into another namespace"
     return Freed(home, table.name, how, vacated=True) if moved else None
@@ -101,13 +107,12 @@ def _namespace_dropped(catalog: Catalog, _home: Namespace) -> Freed | None:
     return Freed(namespace, table.name, "a table was dropped, and its namespace made anew")
 
 
-def _inner_namespace_dropped(catalog: Catalog, _home: Namespace) -> Freed | None:
+def _inner_namespace_dropped(catalog: Catalog, home: Namespace) -> Freed | None:
     if not has_capability(catalog, "nested-namespaces"):
         return None
-    outer = given_namespace(catalog)
-    inner = given_namespace(catalog, under=outer)
+    inner = given_namespace(catalog, under=home)
     arrange(catalog, "dropNamespace", lambda: catalog.drop_namespace(inner))
-    return Freed(outer, inner[-1], "a namespace was dropped")
+    return Freed(home, inner[-1], "a namespace was dropped")
 
 
 def _view_dropped(catalog: Catalog, home: Namespace) -> Freed | None:

@@ -5,7 +5,7 @@ from urllib.parse import unquote
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_namespace
+from icecheck.client.given import given_namespace, shared_namespaces
 from icecheck.conformance.names.lookalike_names import (
     ANOTHER_OBJECT,
     NAME_ALTERED,
@@ -183,7 +183,8 @@ def _require_no_separator(catalog: Catalog, character: str) -> None:
 def _expect_found_under_separator(catalog: Catalog, separator: str) -> None:
     if catalog.session.offer.separator.upper() != "%1F":
         raise not_applicable("the catalog announces a separator of its own")
-    namespace = given_namespace(catalog, under=given_namespace(catalog))
+    outer = shared_namespaces(catalog)
+    namespace = (*outer.path, outer.holds[0])
     template = catalog.session.contract.operations["loadNamespaceMetadata"].path
     path = catalog.session.offer.path(template, {"namespace": namespace})
     path = path.replace("%1F", separator).replace("%1f", separator)

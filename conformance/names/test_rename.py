@@ -6,7 +6,13 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Table
-from icecheck.client.given import given_namespace, given_table, reloaded, shared_table
+from icecheck.client.given import (
+    another_shared_namespace,
+    given_namespace,
+    given_table,
+    reloaded,
+    shared_table,
+)
 from icecheck.client.given import shared_namespace as given_home
 from icecheck.conformance.names.name_reuse import reused
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
@@ -114,7 +120,7 @@ def test_missing_target_namespace(catalog: Catalog) -> None:
 def test_existing_target(catalog: Catalog) -> None:
     """Renaming to a name that is taken is refused, and both tables stay as they were."""
     namespace = given_home(catalog)
-    one, other = (given_table(catalog, namespace) for _ in range(2))
+    one, other = shared_table(catalog), given_table(catalog, namespace)
     _rename(catalog, (namespace, one.name), (namespace, other.name)).expect(409)
     for table in (one, other):
         reply = catalog.load_table(namespace, table.name)
@@ -152,7 +158,7 @@ def test_renamed_table_is_the_same(catalog: Catalog) -> None:
 def test_unsupported_rename(catalog: Catalog) -> None:
     """A rename across namespaces is done, or refused as not supported."""
     table = given_table(catalog)
-    target = (given_namespace(catalog), catalog.new_name())
+    target = (another_shared_namespace(catalog), catalog.new_name())
     reply = catalog.rename_table((table.namespace, table.name), target).expect(200, 204, 406)
     where = target if reply.ok else (table.namespace, table.name)
     catalog.load_table(*where).expect(200, detail=f"after an answer of {reply.status}")
@@ -166,7 +172,7 @@ def test_unsupported_rename(catalog: Catalog) -> None:
 def test_rename_across_namespaces(catalog: Catalog) -> None:
     """A table can be renamed into another namespace."""
     table = given_table(catalog)
-    new = (given_namespace(catalog), catalog.new_name())
+    new = (another_shared_namespace(catalog), catalog.new_name())
     _rename(catalog, (table.namespace, table.name), new).expect(200, 204)
     moved = catalog.load_table(*new).expect(200)
     moved.expect_json(

@@ -7,6 +7,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Table
 from icecheck.client.given import (
+    another_shared_namespace,
     given_dropped,
     given_namespace,
     given_table,
@@ -34,6 +35,7 @@ from icecheck.objects.views import (
     loaded_view,
     settled_view,
     shared_view,
+    shared_views,
     supported,
 )
 from icecheck.replies.expect import NotOffered, Reply, equal
@@ -113,7 +115,7 @@ def test_missing_target_namespace(catalog: Catalog) -> None:
 def test_existing_target(catalog: Catalog) -> None:
     """Renaming a view to the name of another one is refused, and both stay as they were."""
     namespace = given_home(catalog)
-    one, other = (loaded_view(catalog, given_view(catalog, namespace)) for _ in range(2))
+    one, other = shared_view(catalog), loaded_view(catalog, given_view(catalog, namespace))
     supported(catalog.rename_view((namespace, one.name), (namespace, other.name))).expect(409)
     for view in (one, other):
         expect_view_unchanged(catalog, view)
@@ -160,7 +162,7 @@ def test_renamed_view_is_the_same(catalog: Catalog) -> None:
 def test_unsupported_rename(catalog: Catalog) -> None:
     """A rename of a view across namespaces is done, or refused as not supported."""
     view = given_view(catalog)
-    target = (given_namespace(catalog), catalog.new_name())
+    target = (another_shared_namespace(catalog), catalog.new_name())
     ends = {
         "source": view.identifier,
         "destination": {"namespace": [*target[0]], "name": target[1]},
@@ -175,7 +177,7 @@ def test_unsupported_rename(catalog: Catalog) -> None:
 def test_rename_across_namespaces(catalog: Catalog) -> None:
     """A view can be renamed into another namespace."""
     view = given_view(catalog)
-    new = (given_namespace(catalog), catalog.new_name())
+    new = (another_shared_namespace(catalog), catalog.new_name())
     supported(catalog.rename_view((view.namespace, view.name), new)).expect(200, 204)
     moved = catalog.load_view(*new).expect(200, detail="in the other namespace")
     uuid = metadata_view.same_uuid(view.uuid)
@@ -309,6 +311,7 @@ def test_drop_table_spares_views(catalog: Catalog) -> None:
 @check("dropNamespace.holds-a-view", proves="dropNamespace.views-keep-it")
 def test_namespace_with_a_view_is_not_empty(catalog: Catalog) -> None:
     """Dropping a namespace that holds nothing but a view is refused, and the view stays."""
-    view = loaded_view(catalog, given_view(catalog, given_namespace(catalog)))
+    views = shared_views(catalog)
+    view = loaded_view(catalog, View(views.path, views.holds[0], {}, None))
     catalog.drop_namespace(view.namespace).expect(409)
     expect_view_unchanged(catalog, view)

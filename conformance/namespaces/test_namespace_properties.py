@@ -3,7 +3,7 @@
 from typing import Any
 
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_namespace
+from icecheck.client.given import given_namespace, lent_namespace
 from icecheck.findings.shared_symptoms import EFFECT_ON_ANOTHER
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check
@@ -160,8 +160,7 @@ def test_properties_of_a_missing_namespace_are_refused(catalog: Catalog) -> None
 @check("updateProperties.overlap", proves="updateProperties.422", needs=_NEEDS)
 def test_setting_and_removing_one_key_is_refused(catalog: Catalog) -> None:
     """A change that sets and removes the same key is refused with 422."""
-    namespace = given_namespace(catalog, {"team": "first"})
-    _overlap(catalog, namespace).expect(422)
+    _overlap(catalog, _shared(catalog)).expect(422)
 
 
 @check(
@@ -171,7 +170,7 @@ def test_setting_and_removing_one_key_is_refused(catalog: Catalog) -> None:
 )
 def test_a_refused_overlap_changes_nothing(catalog: Catalog) -> None:
     """A change refused for naming a key twice changes no property, not even others it names."""
-    namespace = given_namespace(catalog, {"team": "first", "note": "stays"})
+    namespace = _shared(catalog)
     before = properties_of(catalog, namespace)
     _overlap(catalog, namespace).expect_refused()
     expect_properties_unchanged(catalog, namespace, before)
@@ -180,7 +179,7 @@ def test_a_refused_overlap_changes_nothing(catalog: Catalog) -> None:
 @check("updateProperties.malformed", proves="updateProperties.400", needs=_NEEDS)
 def test_a_malformed_change_is_refused(catalog: Catalog) -> None:
     """A change whose body is no JSON, or whose members have the wrong form, is refused with 400."""
-    namespace = given_namespace(catalog, {"team": "first"})
+    namespace = _shared(catalog)
     names = {"namespace": namespace}
     before = properties_of(catalog, namespace)
     cut_off = b'{"updates": {"team": "second"}'
@@ -238,6 +237,12 @@ def test_no_properties_are_an_empty_object_or_null(catalog: Catalog) -> None:
         raise reply.violation(NO_PROPERTIES, show(ANY_OBJECT), show(found), pointer="/properties")
     if not supported and found is not None:
         raise reply.violation(NO_PROPERTIES, "null", show(found), pointer="/properties")
+
+
+def _shared(catalog: Catalog) -> tuple[str, ...]:
+    """Return a namespace with properties that checks share, for refused changes."""
+    properties = {"team": "first", "note": "stays"}
+    return lent_namespace(catalog, "properties", properties=properties).path
 
 
 def _overlap(catalog: Catalog, namespace: tuple[str, ...]) -> Reply:

@@ -3,7 +3,13 @@
 import json
 
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_namespace, given_table, some_namespace
+from icecheck.client.given import (
+    given_namespace,
+    given_table,
+    shared_empty_namespace,
+    shared_namespaces,
+    some_namespace,
+)
 from icecheck.findings.shared_symptoms import (
     CHANGED_ALTHOUGH_REFUSED,
     EFFECT_MISSING,
@@ -116,7 +122,7 @@ def test_a_namespace_can_be_created_below_another(catalog: Catalog) -> None:
 @check("createNamespace.already-exists", proves="createNamespace.409")
 def test_creating_an_existing_namespace_is_refused(catalog: Catalog) -> None:
     """Creating a namespace that exists is refused."""
-    namespace = given_namespace(catalog)
+    namespace = shared_empty_namespace(catalog)
     catalog.create_namespace(namespace).expect(409)
 
 
@@ -287,9 +293,7 @@ def test_a_namespace_with_a_table_is_not_dropped(catalog: Catalog) -> None:
 )
 def test_a_namespace_with_a_namespace_is_not_dropped(catalog: Catalog) -> None:
     """A namespace that holds another namespace is not dropped."""
-    outer = given_namespace(catalog)
-    given_namespace(catalog, under=outer)
-    catalog.drop_namespace(outer).expect(409)
+    catalog.drop_namespace(shared_namespaces(catalog).path).expect(409)
 
 
 @check(
@@ -299,12 +303,11 @@ def test_a_namespace_with_a_namespace_is_not_dropped(catalog: Catalog) -> None:
 )
 def test_a_namespace_in_a_dropped_one_is_not_lost(catalog: Catalog) -> None:
     """Dropping a namespace does not take along a namespace in it, refused or not."""
-    outer = given_namespace(catalog)
-    inner = given_namespace(catalog, under=outer)
-    dropped = catalog.drop_namespace(outer)
+    outer = shared_namespaces(catalog)
+    dropped = catalog.drop_namespace(outer.path)
     if not dropped.ok:
         dropped.expect_refused()
-    reply = catalog.load_namespace_metadata(inner)
+    reply = catalog.load_namespace_metadata((*outer.path, outer.holds[0]))
     if reply.status == 404:
         raise reply.violation(
             _INNER_LOST if dropped.ok else CHANGED_ALTHOUGH_REFUSED,

@@ -205,6 +205,12 @@ def _writing(catalog: Catalog, table: Table) -> list[Reply]:
         "updateTable": lambda: of_table(
             catalog, "updateTable", table, NOBODY, {"requirements": [], "updates": []}
         ),
+        "updateProperties": lambda: catalog.call(
+            "updateProperties",
+            {"namespace": table.namespace},
+            body={"updates": {"team": "icecheck"}},
+            headers=NOBODY,
+        ),
         "dropTable": lambda: of_table(catalog, "dropTable", table, NOBODY),
     }
     return [own[each]() if each in own else REQUESTS[each](catalog, NOBODY) for each in claimed]

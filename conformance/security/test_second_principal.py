@@ -1,6 +1,7 @@
 """Checks of a second principal without any permission for the run's objects."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Table
@@ -13,7 +14,7 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.objects.committing import expect_unchanged, set_property
 from icecheck.objects.reading import object_in, tables_in
-from icecheck.objects.views import View, create_view_body, given_view
+from icecheck.objects.views import View, create_view_body, given_view, shared_table_and_view
 from icecheck.replies.expect import Reply, Violation, equal
 from icecheck.targets.target import Namespace
 
@@ -24,18 +25,14 @@ _LOOKING = frozenset({Action.LOAD, Action.EXISTS, Action.LOAD_CREDENTIALS})
 _OPEN_TO_NOBODY = frozenset({403, 404})
 
 
+@dataclass(frozen=True, slots=True)
 class _Mine:
     """A namespace, a table and, where offered, a view of the first principal."""
 
-    def __init__(self, catalog: Catalog) -> None:
-        self.catalog = catalog
-        self.namespace = given_namespace(catalog)
-        self.table: Table | None = None
-        self.view: View | None = None
-        if catalog.claims("createTable"):
-            self.table = given_table(catalog, self.namespace)
-        if catalog.claims("createView"):
-            self.view = given_view(catalog, self.namespace)
+    catalog: Catalog
+    namespace: Namespace
+    table: Table | None
+    view: View | None
 
     def names(self, operation_id: str) -> Names | None:
         """Return the path names of an operation, or None if there is no such object."""
@@ -49,6 +46,23 @@ class _Mine:
                     return None
                 names[kind] = mine.name
         return names
+
+
+def _own(catalog: Catalog) -> _Mine:
+    namespace = given_namespace(catalog)
+    table = given_table(catalog, namespace) if catalog.claims("createTable") else None
+    view = given_view(catalog, namespace) if catalog.claims("createView") else None
+    return _Mine(catalog, namespace, table, view)
+
+
+def _shared(catalog: Catalog) -> _Mine:
+    """Return objects that checks share, to be looked at by their names."""
+    if not (catalog.claims("createTable") and catalog.claims("createView")):
+        return _own(catalog)
+    both = shared_table_and_view(catalog)
+    table, view = both.holds
+    where = both.path
+    return _Mine(catalog, where, Table(where, table, {}, None), View(where, view, {}, None))
 
 
 def _reads(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[Reply]:
@@ -74,7 +88,7 @@ def _lists(catalog: Catalog, mine: _Mine, theirs: Headers) -> Iterator[tuple[Rep
 def test_a_second_principal_reads_nothing(catalog: Catalog) -> None:
     """What the run makes is not shown to a principal who has no right to it."""
     theirs = second_principal(catalog)
-    mine = _Mine(catalog)
+    mine = _shared(catalog)
     shown = [reply for reply in _reads(catalog, mine, theirs) if reply.ok]
     for reply, name in _lists(catalog, mine, theirs):
         if reply.ok and name in [listed for _, listed in tables_in(reply)]:
@@ -90,7 +104,7 @@ def test_a_second_principal_reads_nothing(catalog: Catalog) -> None:
 def test_a_second_principal_gets_no_altered_list(catalog: Catalog) -> None:
     """A principal without the right to a list is refused, and gets no shortened list."""
     theirs = second_principal(catalog)
-    for reply, name in _lists(catalog, _Mine(catalog), theirs):
+    for reply, name in _lists(catalog, _shared(catalog), theirs):
         if reply.ok and name not in [listed for _, listed in tables_in(reply)]:
             raise reply.violation(
                 LEAK.of("altered-success"),
@@ -108,7 +122,7 @@ def test_a_second_principal_gets_no_altered_list(catalog: Catalog) -> None:
 def test_a_second_principal_is_told(catalog: Catalog) -> None:
     """A principal without the right is answered 403, or 404 where the name is hidden."""
     theirs = second_principal(catalog)
-    for reply in _reads(catalog, _Mine(catalog), theirs):
+    for reply in _reads(catalog, _shared(catalog), theirs):
         if not reply.ok and reply.status not in _OPEN_TO_NOBODY:
             reply.expect(403, 404, detail="by a second principal")
 
@@ -121,7 +135,7 @@ def test_a_second_principal_is_told(catalog: Catalog) -> None:
 def test_a_second_principal_changes_nothing(catalog: Catalog) -> None:
     """A write by a principal without the right is refused, and everything is as it was."""
     theirs = second_principal(catalog)
-    mine = _Mine(catalog)
+    mine = _own(catalog)
     table = None if mine.table is None else reloaded(catalog, mine.table)
     taken = [reply for reply in _writes(catalog, mine, theirs) if reply.ok]
     if taken:

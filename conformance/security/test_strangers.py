@@ -127,14 +127,25 @@ def _expect_no_forgery(catalog: Catalog, closed: list[Asked]) -> None:
     forms: dict[str, Asked] = {}
     for each in closed:
         forms.setdefault(each.operation_id, each)
-    for what, headers in strangers(catalog).items():
+    forged = strangers(catalog)
+    for number, (what, headers) in enumerate(forged.items()):
+        asked = _in_turn([*forms.values()], number, len(forged))
         leaks = [
             (name, reply)
-            for name, reply in _answered(catalog, [*forms.values()], headers).items()
+            for name, reply in _answered(catalog, asked, headers).items()
             if _shows(reply)
         ]
         if leaks:
             raise _leak(LEAK.of("forged-token"), "401", leaks, f"to {what}")
+
+
+def _in_turn(every: list[Asked], number: int, of: int) -> list[Asked]:
+    """Return the requests for one of several credentials: each request gets two of them.
+
+    A catalog reads a token in one place, and lets callers pass by route: a pair of both that fails
+    by itself is not worth a request.
+    """
+    return [each for at, each in enumerate(every) if (number - at) % of in {0, 1}]
 
 
 @check("auth.strangers-are-told", proves="auth.bad-token-refused", group=Group.GENERATED)
@@ -147,8 +158,9 @@ def test_a_forged_token_is_refused_as_one(catalog: Catalog) -> None:
     closed = [each for each in asked if each.send(catalog, NOBODY).status in {401, 403}]
     if not closed:
         raise not_applicable("the catalog answers requests without credentials: it needs none")
-    for what, token in forged_tokens(catalog).items():
-        for each in closed:
+    forged = forged_tokens(catalog)
+    for number, (what, token) in enumerate(forged.items()):
+        for each in _in_turn(closed, number, len(forged)):
             reply = each.send(catalog, bearer(token))
             if reply.status not in _TOLD:
                 reply.expect(401, detail=f"{each} with {what}")

@@ -5,7 +5,7 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_namespace, given_table, reloaded
+from icecheck.client.given import given_namespace, reloaded, shared_table
 from icecheck.client.given import shared_namespace as given_home
 from icecheck.conformance.states.table_stages import life_body
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
@@ -146,12 +146,11 @@ def test_staged_table_does_not_exist(catalog: Catalog) -> None:
 @check("createTable.staged-over-existing", proves="createTable.stage-over-existing", needs=NEEDS)
 def test_staging_over_existing(catalog: Catalog) -> None:
     """Staging under the name of an existing table is refused, and the table stays as it was."""
-    table = given_table(catalog, properties={MARK: "first"})
-    before = reloaded(catalog, table)
+    table = shared_table(catalog)
     body = bodies.create_table_body(table.name, stage_create=True)
     catalog.create_table(table.namespace, body).expect(409)
     equal(
         view.settled(reloaded(catalog, table).metadata, MARK),
-        view.settled(before.metadata, MARK),
+        view.settled(table.metadata, MARK),
         symptom=CHANGED_ALTHOUGH_REFUSED,
     )

@@ -8,6 +8,7 @@ from icecheck.client.given import (
     given_table,
     reloaded,
     shared_namespace,
+    shared_table,
 )
 from icecheck.findings.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
 from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
@@ -61,7 +62,7 @@ def test_drop_twice(catalog: Catalog) -> None:
 @check("dropTable.bad-purge-parameter", proves="dropTable.400")
 def test_bad_purge_parameter(catalog: Catalog) -> None:
     """A purgeRequested parameter that is no boolean is refused, and nothing is dropped."""
-    table = given_table(catalog)
+    table = shared_table(catalog)
     query = [("purgeRequested", "perhaps")]
     catalog.drop_table(table.namespace, table.name, query).expect(400)
     catalog.load_table(table.namespace, table.name).expect(200)

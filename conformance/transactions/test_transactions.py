@@ -7,9 +7,9 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import (
+    another_shared_namespace,
     arrange,
     given_loaded,
-    given_namespace,
     given_table,
     given_transaction,
     shared_object,
@@ -98,7 +98,7 @@ def test_transaction(catalog: Catalog) -> None:
 @check("transaction.every-table-changes", proves="transaction.every-table-changes")
 def test_every_table_changes(catalog: Catalog) -> None:
     """A successful transaction applies the changes of each of its tables."""
-    tables = first, second = given_tables(catalog)
+    tables = first, second = [given_table(catalog, properties={"before": "0"}) for _ in range(2)]
     updates, expected = [set_property("1")], {"properties": {"icecheck": "1", "before": "0"}}
     if has_capability(catalog, "metadata-only-snapshots"):
         added = bodies.snapshot(first.metadata)  # its id exceeds what a double can hold
@@ -117,7 +117,7 @@ def test_every_table_changes(catalog: Catalog) -> None:
 def test_tables_of_several_namespaces(catalog: Catalog) -> None:
     """A transaction changes tables of several namespaces, also tables of one name."""
     first = given_table(catalog)
-    elsewhere = given_namespace(catalog)
+    elsewhere = another_shared_namespace(catalog)
     body = bodies.create_table_body(first.name)
     reply = arrange(catalog, "createTable", lambda: catalog.create_table(elsewhere, body))
     second = Table(elsewhere, first.name, dict(reply.member("metadata")), None)

@@ -4,7 +4,7 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog
-from icecheck.client.given import given_namespace, given_table
+from icecheck.client.given import given_namespace, shared_empty_namespace
 from icecheck.client.given import shared_namespace as given_home
 from icecheck.client.given import some_shared_namespace as some_home
 from icecheck.findings.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
@@ -34,6 +34,9 @@ from icecheck.objects.views import (
     in_dialects,
     loaded_view,
     settled_view,
+    shared_table_and_view,
+    shared_view,
+    shared_views,
     some_view,
     supported,
     version_with,
@@ -119,7 +122,7 @@ def test_missing_namespace(catalog: Catalog) -> None:
 )
 def test_existing_view(catalog: Catalog) -> None:
     """Creating a view that exists is refused and leaves it as it was."""
-    view = loaded_view(catalog, given_view(catalog, properties={MARK: "first"}))
+    view = shared_view(catalog)
     body = create_view_body(
         view.name,
         view.namespace,
@@ -286,9 +289,8 @@ def _agrees(catalog: Catalog, namespace: Namespace, name: str, stage: str) -> No
 @check("listViews.all", proves=("listViews.200", "listViews.all", "listViews.unique"))
 def test_every_view_is_listed_once(catalog: Catalog) -> None:
     """Every view of a namespace is listed once, with its namespace and name."""
-    namespace = given_namespace(catalog)
-    views = [given_view(catalog, namespace).name for _ in range(2)]
-    _expect_views(catalog.list_views(namespace), namespace, views)
+    views = shared_views(catalog)
+    _expect_views(catalog.list_views(views.path), views.path, [*views.holds])
 
 
 @check("listViews.this-namespace-only", proves="listViews.this-namespace-only")
@@ -306,25 +308,21 @@ def test_views_of_other_namespaces_are_not_listed(catalog: Catalog) -> None:
 @check("listViews.no-tables", proves="listViews.no-tables")
 def test_tables_are_not_among_the_views(catalog: Catalog) -> None:
     """Tables are not listed among the views."""
-    namespace = given_namespace(catalog)
-    view = given_view(catalog, namespace)
-    given_table(catalog, namespace)
-    _expect_views(catalog.list_views(namespace), namespace, [view.name])
+    both = shared_table_and_view(catalog)
+    _expect_views(catalog.list_views(both.path), both.path, [both.holds[1]])
 
 
 @check("listTables.no-views", proves="listTables.no-views")
 def test_views_are_not_among_the_tables(catalog: Catalog) -> None:
     """Views are not listed among the tables."""
-    namespace = given_namespace(catalog)
-    table = given_table(catalog, namespace)
-    given_view(catalog, namespace)
-    _expect_views(catalog.list_tables(namespace), namespace, [table.name])
+    both = shared_table_and_view(catalog)
+    _expect_views(catalog.list_tables(both.path), both.path, [both.holds[0]])
 
 
 @check("listViews.list-present", proves="listViews.list-present")
 def test_an_empty_list_of_views_is_there(catalog: Catalog) -> None:
     """The answer holds the list of views even when it is empty."""
-    reply = catalog.list_views(given_namespace(catalog)).expect(200)
+    reply = catalog.list_views(shared_empty_namespace(catalog)).expect(200)
     found = object_in(reply).get("identifiers", ABSENT)
     if not isinstance(found, list):
         raise reply.violation(LIST_LEFT_OUT, "a list", show(found), pointer="/identifiers")

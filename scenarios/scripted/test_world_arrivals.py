@@ -74,8 +74,6 @@ def test_a_world_of_arrivals(catalog: Catalog) -> None:
         spoiled_register(second, stays),
         register(second, first),
         *_worked_on(second, stays, third, "two_u"),
-    ]
-    later = [
         stage(second, "two_u_again"),
         stage_beside(second, "two_u_beside"),
         commit_staged(second),
@@ -84,8 +82,6 @@ def test_a_world_of_arrivals(catalog: Catalog) -> None:
         rename(comes, third.path),
         create_table(comes, "one_u_again"),
         *_worked_on(third, stays, second, "two_v"),
-    ]
-    at_last = [
         rename(comes, first.path),
         *_worked_on(first, stays, second, "two_t_again"),
         drop_namespace(two),
@@ -97,7 +93,7 @@ def test_a_world_of_arrivals(catalog: Catalog) -> None:
         _proven_free(rename(twin, twin_in_capitals.path)),
         purge(stays),
     ]
-    walk(catalog, root, labels, steps, later, at_last)
+    walk(catalog, root, labels, steps)
 
 
 def _proven_free(step: Step) -> Step:

@@ -17,7 +17,6 @@ __all__ = ["Walker", "given_root", "walk"]
 
 _REFERENCED = (("snapshots", "refs"),)
 """A load that asks for referenced snapshots only: in a walk it shows all of them."""
-_SIZES = (1, 0, 2)
 
 
 def given_root(catalog: Catalog) -> Namespace:
@@ -27,20 +26,18 @@ def given_root(catalog: Catalog) -> Namespace:
 
 
 def walk(
-    catalog: Catalog, root: Namespace, labels: Mapping[str, str], *parts: Sequence[Step]
+    catalog: Catalog, root: Namespace, labels: Mapping[str, str], steps: Sequence[Step]
 ) -> None:
     """Take the steps in order, and judge after each that the catalog is as expected.
 
-    ``labels`` maps the names of this run to names for messages. After each part everything is
-    judged.
+    ``labels`` maps the names of this run to names for messages. At the end everything is judged.
     """
-    changes = [step for part in parts for step in part if step.after is not None]
+    changes = [step for step in steps if step.after is not None]
     kinds = {each.kind for step in changes for each in step.touched}
     walker = Walker(catalog, root, labels, [kind for kind in KINDS if kind in kinds])
-    for ordinal, part in enumerate(parts, start=1):
-        for step in part:
-            walker.take(step)
-        walker.look_at_everything(at_the_end=ordinal == len(parts))
+    for step in steps:
+        walker.take(step)
+    walker.look_at_everything(at_the_end=True)
 
 
 class Walker:
@@ -164,7 +161,8 @@ class Walker:
             self._look_for_others(thing)
         for namespace, kind in dict.fromkeys((each.namespace, each.kind) for each in came_or_went):
             self._list(namespace, kind)
-        self._look_at_another(touched)
+        if not self.progress.refused:
+            self._look_at_another(touched, listed=bool(came_or_went))
 
     def _look_inside(self, namespace: Thing) -> None:
         """Judge that a dropped namespace lists nothing, or that a new one contains nothing old."""
@@ -195,8 +193,8 @@ class Walker:
                 self.world = self.observer.look(self.world, other)
                 self.observer.look_for(self.world, other)
 
-    def _look_at_another(self, touched: Sequence[Thing]) -> None:
-        """Judge one thing that the step has not touched, and after some steps a list."""
+    def _look_at_another(self, touched: Sequence[Thing], *, listed: bool) -> None:
+        """Judge one thing that the step has not touched, and a list after some that judged none."""
         label = self.progress.label
         rest = {f"{e.kind} {label(e.path)}": e for e in self._known() if e not in touched}
         occasion = self.progress.occasion(touched[0], "another") if touched else ""
@@ -205,7 +203,7 @@ class Walker:
             query = _REFERENCED if way == 1 else ()
             thing = chosen(rest, occasion)
             self.world = self.observer.look(self.world, thing, tagged=way == 0, query=query)
-        if share(occasion, 2) == 0:
+        if not listed and share(occasion, 2) == 0:
             lists = {f"{kind} {label(path)}": (path, kind) for path, kind in self._lists()}
             self._list(*chosen(lists, occasion))
 
@@ -216,16 +214,16 @@ class Walker:
             if at_the_end:
                 self.observer.look_for(self.world, thing)
         for namespace, kind in self._lists():
-            self._list(namespace, kind)
+            self.observer.look_in(self.world, namespace, kind)
             if at_the_end and len(self.world.named(namespace, kind)) > 1:
                 self.observer.look_in(self.world, namespace, kind, 1)
 
     def _list(self, namespace: Namespace, kind: str) -> None:
-        """Judge a list: by pages of one, whole, or by pages of two."""
+        """Judge a list: whole, or in two pages, of which the second one has one entry or half."""
         if self.world.has_namespace(namespace):
-            several = len(self.world.named(namespace, kind)) > 1
+            entries = len(self.world.named(namespace, kind))
             occasion = self.progress.occasion(Thing("namespace", namespace), f"list of {kind}s")
-            size = _SIZES[share(occasion, len(_SIZES))] if several else 0
+            size = (0, entries - 1, (entries + 1) // 2)[share(occasion, 3)] if entries > 1 else 0
             self.observer.look_in(self.world, namespace, kind, size)
 
     def _known(self) -> list[Thing]:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.client.shared_objects import Named
+from icecheck.client.shared_objects import LentNamespace, Named
 from icecheck.client.shared_setup import shared_setup
 from icecheck.client.table import Table
 from icecheck.findings.verdict import SkipKind
@@ -17,6 +17,7 @@ from icecheck.replies.expect import Blocked, NotOffered, Reply
 from icecheck.targets.target import Namespace
 
 __all__ = [
+    "another_shared_namespace",
     "arrange",
     "given_commit",
     "given_dropped",
@@ -25,10 +26,14 @@ __all__ = [
     "given_snapshot",
     "given_table",
     "given_transaction",
+    "lent_namespace",
     "reloaded",
+    "shared_empty_namespace",
     "shared_namespace",
+    "shared_namespaces",
     "shared_object",
     "shared_table",
+    "shared_tables",
     "some_namespace",
     "some_shared_namespace",
     "some_table",
@@ -73,10 +78,15 @@ def shared_namespace(catalog: Catalog) -> Namespace:
     """
     only_in = catalog.session.adaptations.only_in
     return (
-        shared_setup(catalog).namespace(catalog, _make_shared_namespace)
+        shared_setup(catalog).namespace(catalog, "home", _make_shared_namespace)
         if only_in is None
         else only_in
     )
+
+
+def another_shared_namespace(catalog: Catalog) -> Namespace:
+    """Return a second namespace of this sort, for objects that are moved to another one."""
+    return shared_setup(catalog).namespace(catalog, "away", _make_shared_namespace)
 
 
 def _make_shared_namespace(maker: Catalog, namespace: Namespace) -> None:
@@ -105,11 +115,48 @@ def given_namespace(
 
 
 def some_namespace(catalog: Catalog) -> Namespace:
-    """Return a namespace to read: one of the run's own, or the user's if the run may only read.
+    """Return a namespace to read: an empty shared one, or the user's if the run may only read.
 
     Its other content and its name make no difference to the check.
     """
-    return _theirs(catalog) if catalog.target.read_only else given_namespace(catalog)
+    return _theirs(catalog) if catalog.target.read_only else shared_empty_namespace(catalog)
+
+
+def shared_empty_namespace(catalog: Catalog) -> Namespace:
+    """Return an empty namespace that checks share: for requests that only read it."""
+    return lent_namespace(catalog, "namespace").path
+
+
+def shared_namespaces(catalog: Catalog) -> LentNamespace:
+    """Return a namespace that checks share: it holds three others, the first of them a fourth.
+
+    The fourth is the last of the names. For requests that read, and for refused ones.
+    """
+
+    def fill(maker: Catalog, path: Namespace) -> list[str]:
+        made = [given_namespace(maker, under=path) for _ in range(3)]
+        return [each[-1] for each in (*made, given_namespace(maker, under=made[0]))]
+
+    return lent_namespace(catalog, "namespaces", fill, hint="_a")
+
+
+def lent_namespace(
+    catalog: Catalog,
+    kind: str,
+    fill: Callable[[Catalog, Namespace], Sequence[str]] = lambda *_: (),
+    **members: Any,
+) -> LentNamespace:
+    """Return a namespace of a kind that checks share; ``fill`` makes what it is to hold.
+
+    For requests that read, and for refused ones. If one that may have changed something in it was
+    not refused, the next check gets another one. ``members`` are those of ``given_namespace``.
+    """
+
+    def make(maker: Catalog) -> LentNamespace:
+        path = given_namespace(maker, **members)
+        return LentNamespace(path, tuple(fill(maker, path)))
+
+    return shared_setup(catalog).lend(catalog, kind, make)
 
 
 def some_shared_namespace(catalog: Catalog) -> Namespace:
@@ -161,6 +208,15 @@ def shared_object(catalog: Catalog, kind: str, make: Callable[[Catalog, Namespac
     """Return the table or view of a kind that checks share; ``make`` makes it in a namespace."""
     namespace = shared_namespace(catalog)
     return shared_setup(catalog).lend(catalog, kind, lambda maker: make(maker, namespace))
+
+
+def shared_tables(catalog: Catalog) -> LentNamespace:
+    """Return a namespace with three tables that checks share, to be listed."""
+    return lent_namespace(
+        catalog,
+        "tables",
+        lambda maker, namespace: [given_table(maker, namespace).name for _ in range(3)],
+    )
 
 
 def some_table(catalog: Catalog) -> Table:

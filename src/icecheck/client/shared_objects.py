@@ -5,25 +5,39 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from icecheck.contract import Changes, Operation
+from icecheck.targets.target import Namespace
 from icecheck.wire.exchange import Exchange, Step
 
-__all__ = ["SETUP_ORDINAL", "Named", "SharedObject"]
+__all__ = ["SETUP_ORDINAL", "LentNamespace", "Named", "SharedObject"]
 
 SETUP_ORDINAL = 0
 """The ordinal of the exchanges that made the shared setup; a check's own count from 1."""
 
 
 class Named(Protocol):
-    """A table or a view."""
+    """A table, a view or a namespace."""
 
     @property
     def name(self) -> str:
-        """Its name, without the namespace."""
+        """Its name, without the namespace that holds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LentNamespace:
+    """A namespace that checks share, and the names of what it was filled with."""
+
+    path: Namespace
+    holds: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Its last level."""
+        return self.path[-1]
 
 
 @dataclass(frozen=True, slots=True)
 class SharedObject:
-    """A table or view that a check has borrowed: how it was made, and how it is returned."""
+    """An object that a check has borrowed: how it was made, and how it is returned."""
 
     thing: Any
     made: tuple[Exchange, ...]

@@ -17,7 +17,7 @@ T = TypeVar("T", bound=Named)
 
 
 class SharedSetup:
-    """A namespace of one session, made when a check first asks for it, and the objects lent in it.
+    """Namespaces of one session, made when a check first asks for them, and the objects lent.
 
     Where a step fails, each check that needs it tries again and is blocked by the same requirement:
     this gives one finding, and a temporary failure blocks no later check. Threads may share it.
@@ -25,23 +25,26 @@ class SharedSetup:
 
     def __init__(self, catalog: Catalog) -> None:
         session = catalog.session
-        worker = f"_{session.worker}" if session.worker else ""
         self._session = session
-        self._namespace = (*session.isolation.base, f"{session.owner}_home{worker}")
         self._maker = catalog.apart(session.probe_id("home"))
-        self._made: Exchange | None = None
+        self._made: dict[str, Exchange] = {}
         self._lenders: dict[str, Catalog] = {}
         self._idle: dict[str, list[SharedObject]] = {}
 
-    def namespace(self, borrower: Catalog, make: Callable[[Catalog, Namespace], None]) -> Namespace:
-        """Make the namespace if it is not there yet, and return its path; raises like ``make``."""
-        with self._session.sharing:
-            if self._made is None:
+    def namespace(
+        self, borrower: Catalog, name: str, make: Callable[[Catalog, Namespace], None]
+    ) -> Namespace:
+        """Make a namespace if it is not there yet, and return its path; raises like ``make``."""
+        session = self._session
+        worker = f"_{session.worker}" if session.worker else ""
+        namespace = (*session.isolation.base, f"{session.owner}_{name}{worker}")
+        with session.sharing:
+            if name not in self._made:
                 with _blamed_on(borrower, self._maker):
-                    make(self._maker, self._namespace)
-                self._made = self._maker.exchanges[-1]
-        borrower.note_setup((self._made,))
-        return self._namespace
+                    make(self._maker, namespace)
+                self._made[name] = self._maker.exchanges[-1]
+        borrower.note_setup((self._made[name],))
+        return namespace
 
     def lend(self, borrower: Catalog, kind: str, make: Callable[[Catalog], T]) -> T:
         """Lend an object that is as it was made, and return it; raises like ``make``.

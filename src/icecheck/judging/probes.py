@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import (
+    another_shared_namespace,
     given_commit,
     given_namespace,
     given_snapshot,
     given_table,
     reloaded,
     shared_namespace,
+    shared_table,
+    shared_tables,
 )
 from icecheck.client.table import Table
 from icecheck.findings.verdict import SkipKind
@@ -158,16 +161,14 @@ def _namespace_properties(catalog: Catalog) -> bool:
 def _cross_namespace_rename(catalog: Catalog) -> bool:
     _claimed(catalog, "renameTable")
     table = given_table(catalog)
-    elsewhere = given_namespace(catalog)
+    elsewhere = another_shared_namespace(catalog)
     moved = (elsewhere, catalog.new_name())
     return not is_refusal(catalog.rename_table((table.namespace, table.name), moved))
 
 
 def _pagination(catalog: Catalog) -> bool:
     _claimed(catalog, "listTables")
-    namespace = given_namespace(catalog)
-    for _ in range(3):
-        given_table(catalog, namespace)
+    namespace = shared_tables(catalog).path
     body = catalog.list_tables(namespace, [("pageToken", ""), ("pageSize", "1")]).json()
     return isinstance(body, dict) and body.get("next-page-token") is not None
 
@@ -249,7 +250,7 @@ def _refs_and_history(
 
 def _etag(catalog: Catalog) -> bool:
     _claimed(catalog, "loadTable")
-    table = given_table(catalog)
+    table = shared_table(catalog)
     return catalog.load_table(table.namespace, table.name).header("etag") is not None
 
 

@@ -6,7 +6,14 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import arrange, shared_namespace, shared_object
+from icecheck.client.given import (
+    arrange,
+    given_table,
+    lent_namespace,
+    shared_namespace,
+    shared_object,
+)
+from icecheck.client.shared_objects import LentNamespace
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.findings.symptoms import NOT_ALL_SEEN, UNNAMED_CHANGED, Severity, declare
 from icecheck.findings.verdict import SkipKind
@@ -34,7 +41,9 @@ __all__ = [
     "replace_view",
     "set_current_version",
     "settled_view",
+    "shared_table_and_view",
     "shared_view",
+    "shared_views",
     "some_view",
     "supported",
     "version_with",
@@ -225,6 +234,24 @@ def shared_view(catalog: Catalog) -> View:
         return _given_loaded(lender, namespace, view.name) if lender.claims("loadView") else view
 
     return shared_object(catalog, "view", make)
+
+
+def shared_views(catalog: Catalog) -> LentNamespace:
+    """Return a namespace with three views that checks share, to be listed."""
+    return lent_namespace(
+        catalog,
+        "views",
+        lambda maker, namespace: [given_view(maker, namespace).name for _ in range(3)],
+    )
+
+
+def shared_table_and_view(catalog: Catalog) -> LentNamespace:
+    """Return a namespace with a table and a view that checks share, to be listed."""
+
+    def fill(maker: Catalog, namespace: Namespace) -> list[str]:
+        return [given_table(maker, namespace).name, given_view(maker, namespace).name]
+
+    return lent_namespace(catalog, "table-and-view", fill)
 
 
 def some_view(catalog: Catalog) -> View:
