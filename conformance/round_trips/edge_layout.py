@@ -194,17 +194,17 @@ def _spec(
 
 
 def set_default_spec(table: Table) -> list[Make]:
-    """Make several specs the default one in turn: the last, the first and others."""
+    """Make several specs the default one in turn: the second, the last and the first."""
     return _pointed_at(table, "partition-specs", "spec-id", "set-default-spec", "default-spec-id")
 
 
 def set_current_schema(table: Table) -> list[Make]:
-    """Make several schemas the current one in turn: the last, the first and others."""
+    """Make several schemas the current one in turn: the second, the last and the first."""
     return _pointed_at(table, "schemas", "schema-id", "set-current-schema", "current-schema-id")
 
 
 def set_default_order(table: Table) -> list[Make]:
-    """Make several sort orders the default one in turn: the last, the first and others."""
+    """Make several sort orders the default one in turn: the second, the last and the first."""
     return _pointed_at(
         table,
         "sort-orders",
@@ -226,7 +226,7 @@ def _pointed_at(
             f"the one with id {wanted}", [update], lambda _before, _after: {pointer: wanted}
         )
 
-    turns = [*ids[1:2], *ids[-1:], *ids[:1], *ids[-2:-1]]
+    turns = [*ids[1:2], *ids[-1:], *ids[:1]]
     return [make(each) for each in turns]
 
 

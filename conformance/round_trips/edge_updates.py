@@ -97,7 +97,7 @@ def remove_properties(catalog: Catalog) -> list[Make]:
     keys = [key for key in string_map() if not key.startswith("icecheck.value.")]
     order = shuffled(keys, catalog.session.seed, "remove-properties")
 
-    def make(*at: int) -> Make:
+    def make(*at: int | None) -> Make:
         def removing(table: Table) -> Change | None:
             there = table.metadata.get("properties") or {}
             gone = [key for key in order if key in there][slice(*at)]

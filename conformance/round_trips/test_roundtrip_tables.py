@@ -71,7 +71,7 @@ def _create(
     due, seen) for each sent part. A bystander table must stay unchanged.
     """
     namespace = shared_namespace(catalog)
-    bystander = given_bystander(catalog, given_table(catalog, namespace))
+    bystander = given_loaded(catalog, given_table(catalog, namespace))
     waiting, created = deque(groups), 0
     while waiting and len(catalog.exchanges) < REQUESTS_MAX:
         group = waiting.popleft()
