@@ -1,20 +1,21 @@
-"""Names that a careless server confuses, and the objects that have them.
+"""Objects whose names a careless server confuses.
 
 Each object has its own mark, so that an answer tells which object was found. Names that the catalog
 refuses, in a body or in a path, are left out: a catalog may refuse them.
 """
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Query
+from icecheck.conformance.names.odd_names import PLAIN, Names
 from icecheck.findings.shared_symptoms import CHANGE, EFFECT_MISSING
 from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
 from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
 from icecheck.judging.probes import has_capability
-from icecheck.objects.edge_values import EdgeValue as Hostile
 from icecheck.objects.reading import (
     expect_levels,
     namespaces_in,
@@ -31,7 +32,6 @@ from icecheck.targets.target import Namespace
 
 __all__ = [
     "ANOTHER_OBJECT",
-    "FAMILIES",
     "MARK",
     "NAMESPACES",
     "NAMES_RUN_TOGETHER",
@@ -48,9 +48,7 @@ __all__ = [
     "found",
     "given_bearers",
     "identified",
-    "is_free",
     "is_made",
-    "lookalikes",
     "made_as",
     "properties_in",
     "raise_if_none",
@@ -87,41 +85,6 @@ ANOTHER_OBJECT = declare(
 MARK = "icecheck.mark"
 PAGE_SIZE = 3
 
-# Ordered so that a mangled name is made before the name that it becomes. No capitals: a catalog may
-# be case-insensitive.
-FAMILIES: dict[str, tuple[Hostile, ...]] = {
-    "address": (
-        Hostile("a percent sign", "a%20b"),  # decoded twice
-        Hostile("a plus sign", "a+b"),  # decoded as a form
-        Hostile("a space", "a b"),  # left encoded
-        Hostile("a question mark", "a?b"),  # cut off at the query
-        Hostile("a number sign", "a#b"),  # cut off at the fragment
-        Hostile("an ampersand", "a&b=c"),  # put into a query unencoded
-        Hostile("a semicolon", "a;b"),  # cut off as a path parameter
-        Hostile("a colon", "a:b"),  # a resource name
-        Hostile("nothing odd", "a"),
-    ),
-    "store": (
-        Hostile("a blank at the end", "a "),  # strip(), CHAR columns
-        Hostile("an apostrophe", "a'b"),  # SQL put together as text
-        Hostile("a quotation mark", 'a"b'),  # JSON put together as text
-        Hostile("braces", "a{b}$c"),  # a template
-        Hostile("an underscore", "a_b"),  # a wildcard of LIKE
-        Hostile("a decomposed letter", "e\u0301"),  # NFC
-        Hostile("a composed letter", "\u00e9"),  # NFD; accents dropped
-        Hostile("a character beyond the basic plane", "\U0001f427"),  # utf8mb3
-        Hostile("nothing odd", "a"),
-    ),
-}
-"""The endings of names, by where they cause errors; all names begin with the same stem."""
-
-BEGINNINGS: dict[str, tuple[Hostile, ...]] = {
-    "address": (Hostile("a tilde in front", "~"), Hostile("a hyphen in front", "-")),
-    # Names of directories that stores and engines treat as hidden.
-    "store": (Hostile("an underscore in front", "_"), Hostile("a point in front", ".")),
-}
-"""Beginnings before the stem of further names, for namespaces that a check has for itself."""
-
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
@@ -153,7 +116,7 @@ class Bearer:
     @property
     def odd(self) -> bool:
         """Whether the name is odd."""
-        return self.what != "nothing odd"
+        return self.what != PLAIN.what
 
     @property
     def identifier(self) -> dict[str, Any]:
@@ -220,24 +183,33 @@ NAMESPACES = Kind(
 # ----------------------------------------------------------------------- arrange steps
 
 
-def lookalikes(catalog: Catalog, namespace: Namespace, family: str) -> list[Bearer]:
-    """Return the names of a family in a namespace; make no object."""
+def given_bearers(
+    catalog: Catalog,
+    kind: Kind,
+    namespace: Namespace,
+    names: Names,
+    make: Callable[[Bearer], Bearer | None] | None = None,
+) -> list[Bearer]:
+    """Make an object under each name, and return those that the catalog accepts.
+
+    If a name is refused, each of its oddities gets a name for itself. A name has a beginning only
+    in a namespace that the check has for itself. ``make`` creates the object if not left out.
+    """
     stem = catalog.new_name("_")
     its_own = namespace != catalog.session.isolation.base
-    begun = [
-        Bearer(namespace, stem, "", each.what, f"b{number}", each.value)
-        for number, each in enumerate(BEGINNINGS[family] if its_own else ())
-    ]
-    return begun + [
-        Bearer(namespace, stem, each.value, each.what, str(number))
-        for number, each in enumerate(FAMILIES[family])
-    ]
-
-
-def given_bearers(catalog: Catalog, kind: Kind, namespace: Namespace, family: str) -> list[Bearer]:
-    """Make an object under each name of a family, and return those that the catalog accepts."""
-    free = (each for each in lookalikes(catalog, namespace, family) if is_free(catalog, kind, each))
-    made = [bearer for each in free if (bearer := made_as(kind.create(catalog, each), each))]
+    make = make or (lambda it: made_as(kind.create(catalog, it), it))
+    possible = ([odd for odd in odds if its_own or not odd.beginning] for odds in names)
+    waiting = deque(filter(None, possible))
+    made: list[Bearer] = []
+    while waiting:
+        odds = waiting.popleft()
+        beginning, ending = "".join(o.beginning for o in odds), "".join(o.ending for o in odds)
+        what = ", ".join(odd.what for odd in odds)
+        it = Bearer(namespace, stem, ending, what, str(len(made)), beginning)
+        if bearer := make(it) if is_free(catalog, kind, it) else None:
+            made.append(bearer)
+        elif len(odds) > 1:
+            waiting.extendleft([odd] for odd in reversed(odds))
     raise_if_none(made)
     return made
 

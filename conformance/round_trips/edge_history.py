@@ -56,12 +56,14 @@ def add_snapshot(catalog: Catalog) -> list[Make]:
         for ordinal, o in enumerate(("replace", "overwrite", "delete"), start=31)
     ]
     place = "s3://b/a b%20c+d=\u00e9e\u0301.avro"
-    return [
-        _summarised(summary),
-        together(*ids),
-        together(*operations, _snapshot("a place with odd letters", 41, manifest_list=place)),
+    numbers = (
         _snapshot("the sequence number 2^31 + 1", 51, sequence_number=2**31 + 1),
         _snapshot("the sequence number 2^53 + 1", 52, sequence_number=2**53 + 1),
+    )
+    placed = _snapshot("a place with odd letters", 41, manifest_list=place)
+    return [
+        together(_summarised(summary), together(*ids), together(*operations, placed)),
+        together(*numbers),
     ]
 
 
@@ -159,8 +161,8 @@ def set_refs(table: Table, kinds: Sequence[str]) -> list[Make]:
         _ref("a ref that becomes one of the other kind", f"aged_{at}", kinds[at - 1], last)
         for at in range(len(kinds))
     ]
-    moved = _ref("a ref that is moved", "aged_0", kinds[0], last)
-    return [together(*aged), together(*named), moved, together(*others)]
+    moved = _ref("a ref that is moved", "aged_2", kinds[2 % len(kinds)], last)
+    return [together(*aged), together(*named), together(moved, *others)]
 
 
 _ODD_NAMES_MAX = 7
@@ -178,7 +180,7 @@ def _ref(what: str, name: str, kind: str, snapshot_id: int, **retention: int) ->
 
 
 def remove_refs(table: Table) -> list[Make]:
-    """Remove all refs but main one by one; others point at the same snapshots."""
+    """Remove every second ref but main, then the rest; others point at the same snapshots."""
 
     def make(name: str) -> Make:
         def named(before: Json, _after: Json) -> Json:
@@ -187,7 +189,8 @@ def remove_refs(table: Table) -> list[Make]:
         update = {"action": "remove-snapshot-ref", "ref-name": name}
         return lambda _table: Change("one ref of many", [update], named)
 
-    return [make(name) for name in table.metadata.get("refs") or {} if name != "main"]
+    names = sorted(name for name in table.metadata.get("refs") or {} if name != "main")
+    return [together(*map(make, part)) for part in (names[::2], names[1::2])]
 
 
 # ---- statistics
@@ -220,18 +223,18 @@ def set_statistics_of(table: Table) -> list[Make]:
             file_size_in_bytes=each.value,
             file_footer_size_in_bytes=each.value,
         )
-        for at, each in enumerate(LONGS)
+        for at, each in enumerate(LONGS, start=1)
     ]
     return _of_several_snapshots(
-        make("a blob of another snapshot", 1, [{"snapshot-id": ids[0]}, {"snapshot-id": ids[-1]}]),
+        make("a blob of another snapshot", 0, [{"snapshot-id": ids[0]}, {"snapshot-id": ids[-1]}]),
         *sized,
-        make("a place with odd letters", 1, statistics_path="s3://b/a b%20c+\u00e9e\u0301.puffin"),
-        make("no blobs' properties", 2, [{"properties": {}}]),
-        make("properties of a blob", 3, [{"properties": string_map()}]),
-        make("fields in another order", 4, [{"fields": [5, 1, 3]}]),
-        make("two blobs that differ in one field", 5, [{"fields": [2]}, {"fields": [1]}]),
-        make("a large sequence number", 6, [{"sequence-number": 2**53 + 1}]),
-        make("a type of another's making", 7, [{"type": "icecheck-\u00e9 v1 "}]),
+        make("a place with odd letters", 11, statistics_path="s3://b/a b%20c+\u00e9e\u0301.puffin"),
+        make("no blobs' properties", 12, [{"properties": {}}]),
+        make("properties of a blob", 13, [{"properties": string_map()}]),
+        make("fields in another order", 14, [{"fields": [5, 1, 3]}]),
+        make("two blobs that differ in one field", 15, [{"fields": [2]}, {"fields": [1]}]),
+        make("a large sequence number", 16, [{"sequence-number": 2**53 + 1}]),
+        make("a type of another's making", 17, [{"type": "icecheck-\u00e9 v1 "}]),
     )
 
 
@@ -263,17 +266,19 @@ def set_partition_statistics_of(table: Table) -> list[Make]:
             make(f"the size {each.what}", at, file_size_in_bytes=each.value)
             for at, each in enumerate(LONGS)
         ),
-        make("a place with odd letters", 1, statistics_path="s3://b/a b%20c+\u00e9e\u0301.parquet"),
+        make(
+            "a place with odd letters", 10, statistics_path="s3://b/a b%20c+\u00e9e\u0301.parquet"
+        ),
     )
 
 
 def remove_statistics(table: Table) -> list[Make]:
-    """Remove the statistics of some snapshots one by one."""
+    """Remove the statistics of one snapshot, then those of two."""
     return _without(table, "statistics", "remove-statistics")
 
 
 def remove_partition_statistics(table: Table) -> list[Make]:
-    """Remove the partition statistics of some snapshots one by one."""
+    """Remove the partition statistics of one snapshot, then those of two."""
     return _without(table, "partition-statistics", "remove-partition-statistics")
 
 
@@ -285,8 +290,8 @@ def _without(table: Table, member: str, action: str) -> list[Make]:
         update = {"action": action, "snapshot-id": gone}
         return lambda _table: Change("the file of one snapshot of many", [update], named)
 
-    files = table.metadata.get(member) or []
-    return [make(file["snapshot-id"]) for file in [*files[1:2], *files[-1:], *files[:1]]]
+    ids = [file["snapshot-id"] for file in table.metadata.get(member) or []]
+    return [*map(make, ids[1:2]), together(*map(make, [*ids[-1:], *ids[:1]]))]
 
 
 # ---- encryption keys
@@ -318,11 +323,13 @@ def add_encryption_key(_table: Table) -> list[Make]:
     )
     odd = (make(f"an id like {each.what}", each.value) for each in short[:_ODD_KEYS_MAX])
     return [
-        together(*encoded),
-        make("properties of a key", "k4", properties=every),
-        make("a key that another one encrypts", "k5", encrypted_by_id="k1"),
-        together(*alike),
-        together(*odd),
+        together(
+            together(*encoded),
+            make("properties of a key", "k4", properties=every),
+            make("a key that another one encrypts", "k5", encrypted_by_id="k1"),
+            together(*alike),
+            together(*odd),
+        )
     ]
 
 
@@ -331,7 +338,7 @@ _ODD_KEYS_MAX = 9
 
 
 def remove_encryption_key(table: Table) -> list[Make]:
-    """Remove keys one by one; other keys differ from them in case and blanks only."""
+    """Remove some keys, then others; other keys differ from them in case and blanks only."""
 
     def make(gone: str) -> Make:
         def named(before: Json, _after: Json) -> Json:
@@ -343,4 +350,7 @@ def remove_encryption_key(table: Table) -> list[Make]:
         return lambda _table: Change("one key of many", [update], named)
 
     keys = [key["key-id"] for key in table.metadata.get("encryption-keys") or []]
-    return [make(each) for each in [*keys[1:2], *keys[:1], *keys[3:], *keys[2:3]]]
+    return [
+        together(*map(make, part))
+        for part in (keys[1:2], keys[:1] + keys[3:4], keys[4:], keys[2:3])
+    ]

@@ -81,7 +81,7 @@ def add_schema(_table: Table) -> list[Make]:
         changed("the same columns, another of which identifies a row", lambda f: f, 4),
     )
     one_key = changed("the same columns, one of which identifies a row", lambda f: f, 1)
-    return [common, newest, together(*alike), one_key]
+    return [together(together(common, newest), together(*alike)), one_key]
 
 
 def _columns(what: str, columns: Sequence[Column], version: int) -> Make:
@@ -151,18 +151,17 @@ def add_spec(_table: Table) -> list[Make]:
         ),
         _spec("a decimal that is cut", [("price", "truncate[100]", "price_cut")]),
     )
+    backwards = _spec(
+        "field ids that run backwards",
+        [("at", "hour", "back_hour"), ("data", "truncate[9]", "back_data")],
+        step=-1,
+    )
+    named = _spec(
+        "names of partition fields", [("id", f"bucket[{n}]", x) for n, x in enumerate(names, 2)]
+    )
     return [
-        _spec(
-            "names of partition fields", [("id", f"bucket[{n}]", x) for n, x in enumerate(names, 2)]
-        ),
-        together(order, *plain),
+        together(named, together(order, *plain), _spec("no fields", []), backwards),
         _spec("a field without an id", [("data", "truncate[7]", "unnumbered")], ids=False),
-        _spec("no fields", []),
-        _spec(
-            "field ids that run backwards",
-            [("at", "hour", "back_hour"), ("data", "truncate[9]", "back_data")],
-            step=-1,
-        ),
     ]
 
 
@@ -195,17 +194,17 @@ def _spec(
 
 
 def set_default_spec(table: Table) -> list[Make]:
-    """Make several specs the default one in turn: the last, the first and others."""
+    """Make several specs the default one in turn: the second, the last and the first."""
     return _pointed_at(table, "partition-specs", "spec-id", "set-default-spec", "default-spec-id")
 
 
 def set_current_schema(table: Table) -> list[Make]:
-    """Make several schemas the current one in turn: the last, the first and others."""
+    """Make several schemas the current one in turn: the second, the last and the first."""
     return _pointed_at(table, "schemas", "schema-id", "set-current-schema", "current-schema-id")
 
 
 def set_default_order(table: Table) -> list[Make]:
-    """Make several sort orders the default one in turn: the last, the first and others."""
+    """Make several sort orders the default one in turn: the second, the last and the first."""
     return _pointed_at(
         table,
         "sort-orders",
@@ -227,7 +226,7 @@ def _pointed_at(
             f"the one with id {wanted}", [update], lambda _before, _after: {pointer: wanted}
         )
 
-    turns = [*ids[1:2], *ids[-1:], *ids[:1], *ids[-2:-1], *ids[-1:]]
+    turns = [*ids[1:2], *ids[-1:], *ids[:1]]
     return [make(each) for each in turns]
 
 
@@ -280,8 +279,8 @@ def _removed(
         update = {"action": name, sent: [*gone]}
         return lambda _table: Change(f"{len(gone)} of many", [update], named)
 
-    # One from the middle, then two with the later one first, then the first and the last.
-    return [make(*part) for part in (ids[1:2], [*ids[3:5]][::-1], ids[:1], [*ids[-1:]]) if part]
+    # One from the middle, then two with the later one first, then the first.
+    return [make(*part) for part in (ids[1:2], [*ids[3:5]][::-1], ids[:1]) if part]
 
 
 # ---- sort orders
@@ -314,9 +313,9 @@ def add_sort_order(_table: Table) -> list[Make]:
 
     sides = [(d, n) for d in ("asc", "desc") for n in ("nulls-first", "nulls-last")]
     return [
-        together(*(make(f"{d}, {n}", ("data", "identity", d, n)) for d, n in sides)),
-        make("not sorted"),
         together(
+            together(*(make(f"{d}, {n}", ("data", "identity", d, n)) for d, n in sides)),
+            make("not sorted"),
             make(
                 "fields in an order that sorting changes",
                 ("price", "identity", *sides[3]),

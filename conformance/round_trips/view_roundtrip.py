@@ -77,12 +77,10 @@ def expect_frame(catalog: Catalog, before: View, *changed: str) -> None:
     expect_kept(reply, was, now, EFFECT_ON_ANOTHER.of("view"), "what was not named")
 
 
-def commit_version(catalog: Catalog, view: View, version: Json) -> Reply:
-    """Add a version to a view and make it current; end the check if the catalog answers 406."""
-    updates = [
-        {"action": "add-view-version", "view-version": version},
-        {"action": "set-current-view-version", "view-version-id": -1},
-    ]
+def commit_version(catalog: Catalog, view: View, *versions: Json) -> Reply:
+    """Add versions to a view, the last as the current one; end the check on an answer of 406."""
+    updates: list[Json] = [{"action": "add-view-version", "view-version": v} for v in versions]
+    updates.append({"action": "set-current-view-version", "view-version-id": -1})
     return supported(replace_view(catalog, view, updates))
 
 

@@ -9,7 +9,18 @@ from typing import Any
 
 from icecheck.conformance.kit.manifest_files import ManifestFiles, PlannedFile
 
-__all__ = ["ALL_OF", "DRESSES", "SOME_OF", "WALK", "Dress", "History", "Range", "dress", "ranges"]
+__all__ = [
+    "ALL_OF",
+    "DRESSES",
+    "SOME_DRESSES",
+    "SOME_OF",
+    "WALK",
+    "Dress",
+    "History",
+    "Range",
+    "dress",
+    "ranges",
+]
 
 Json = Any
 Dress = Mapping[str, Json]
@@ -40,6 +51,9 @@ DRESSES: dict[str, Dress] = {
     },
 }
 """Forms of a scan besides its snapshots; none of them excludes a file."""
+
+SOME_DRESSES = {asked: DRESSES[asked] for asked in ("nothing else", "a filter", "everything")}
+"""The forms that are asked for again after a change, so that a plan kept from before shows."""
 
 
 def dress(number: int) -> tuple[str, Dress]:

@@ -155,7 +155,8 @@ def test_deletes_after_every_step(catalog: Catalog) -> None:
             else:
                 snapshot_id = files.append(change)
             contents[snapshot_id] = (step, content)
-            for at, (then, due) in contents.items():
+            last = step == _STEPS[-1][0]
+            for at, (then, due) in [*contents.items()][None if last else -2 :]:
                 turn += 1
                 asked, members = dress(turn)
                 found = planned(catalog, files.table, snapshot_id=at, **members)

@@ -29,7 +29,7 @@ from icecheck.conformance.scans.planned_files import (
     expect_undecided,
     lost,
 )
-from icecheck.conformance.scans.planned_history import DRESSES, SOME_OF
+from icecheck.conformance.scans.planned_history import SOME_OF, dress
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.replies.expect import equal
@@ -142,8 +142,10 @@ def test_files_of_every_spec(catalog: Catalog) -> None:
     """In a repartitioned table, each file is planned with its own spec, partition and deletes."""
     with given_files(catalog, layout=LAYOUT) as files:
         snapshots = _given_steps(files)
-        for step, (snapshot_id, names) in zip(STEPS, snapshots.items(), strict=True):
-            for asked, members in DRESSES.items():
+        for turn, (step, (snapshot_id, names)) in enumerate(
+            zip(STEPS, snapshots.items(), strict=True)
+        ):
+            for asked, members in (dress(turn), dress(turn + 3)):
                 found = planned(catalog, files.table, snapshot_id=snapshot_id, **members)
                 why = f"scan as when {', '.join(step)} came, with {asked}"
                 _expect_specs(files, found, _due_deletes(names), why)

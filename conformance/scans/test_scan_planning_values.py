@@ -1,6 +1,6 @@
 """Checks of scans of files with and without column statistics: nulls, NaN, bounds and sizes.
 
-Many filters are sent for one table, each plain, negated and joined with another. A plan may leave
+Many filters are sent for one table, plain, negated and joined with another. A plan may leave
 out members of a file; a member that it has must have the value in the manifest, column by column.
 """
 
@@ -164,20 +164,20 @@ _COMPARISONS = frozenset({
 
 
 def _filters() -> Iterator[Due]:
-    """Yield every predicate and its negation, then pairs of them joined and negated."""
+    """Yield every predicate and its negation, then pairs of them joined or negated, in turn."""
     notes, spots, scores = _of_texts("note"), _of_texts("place.spot"), _of_numbers("score")
-    every = [*notes, *spots, *scores]
-    for one, contrary in every:
+    for one, contrary in [*notes, *scores]:
         yield one
         yield contrary
+    for one, contrary in [*spots, *scores]:
         yield {"type": "not", "child": contrary[0]}, one[1]
-    for (one, not_one), (two, not_two) in _of_two(notes, scores, spots):
+        yield {"type": "not", "child": one[0]}, contrary[1]
+    for turn, ((one, not_one), (two, not_two)) in enumerate(_of_two(notes, scores, spots)):
         both: Due = ({"type": "and", "left": one[0], "right": two[0]}, one[1] & two[1])
         either: Due = ({"type": "or", "left": one[0], "right": two[0]}, one[1] | two[1])
-        yield both
-        yield either
-        yield {"type": "not", "child": either[0]}, not_one[1] & not_two[1]
-        yield {"type": "not", "child": both[0]}, not_one[1] | not_two[1]
+        neither: Due = ({"type": "not", "child": either[0]}, not_one[1] & not_two[1])
+        not_both: Due = ({"type": "not", "child": both[0]}, not_one[1] | not_two[1])
+        yield from ((both, neither), (either, not_both))[turn % 2]
 
 
 @check(

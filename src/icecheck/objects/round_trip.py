@@ -81,7 +81,9 @@ def together(*makes: Make) -> Make:
 
         if len(changes) < _SEVERAL:
             return changes[0] if changes else None
-        what = ", ".join(change.what for change in changes)
+        whats = [*dict.fromkeys(change.what for change in changes)]
+        more = f" and {len(whats) - _SHOWN_MAX} more" if len(whats) > _SHOWN_MAX else ""
+        what = f"{', '.join(whats[:_SHOWN_MAX])}{more}"
         return Change(what, [u for change in changes for u in change.updates], named, makes)
 
     return make
