@@ -29,6 +29,9 @@ __all__ = [
     "together",
 ]
 
+_SEVERAL = 2
+_SHOWN_MAX = 3
+
 Json = dict[str, Any]
 Thing = TypeVar("Thing", Table, View)
 
@@ -87,9 +90,6 @@ def together(*makes: Make) -> Make:
         return Change(what, [u for change in changes for u in change.updates], named, makes)
 
     return make
-
-
-_SEVERAL = 2
 
 
 def given_bystander(catalog: Catalog, table: Table) -> Table:
