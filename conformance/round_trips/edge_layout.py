@@ -15,6 +15,7 @@ from icecheck.conformance.round_trips.edge_columns import (
     numbered,
 )
 from icecheck.objects import metadata_view as view
+from icecheck.objects.comparing import spelled
 from icecheck.objects.edge_values import STRINGS, in_halves
 from icecheck.objects.evolving import column_id, number, schema_addition
 from icecheck.objects.round_trip import Change, Make, together
@@ -45,9 +46,10 @@ def added(member: str, id_member: str, sent: Json, before: Json, after: Json) ->
     ids = {item.get(id_member, 0) for item in known}
     new = [i for i in after.get(member) or [] if i.get(id_member, 0) not in ids]
     content = {key: value for key, value in sent.items() if key != id_member}
+    due = spelled(content)
 
     def is_sent(item: Json) -> bool:
-        return difference(content, item, exact=False) is None
+        return difference(due, spelled(item), exact=False) is None
 
     if not any(map(is_sent, new)) and any(map(is_sent, known)):
         return known

@@ -6,6 +6,7 @@ import re
 import msgspec
 import pytest
 from tests.findings import told
+from tests.kill.lawful_commits import LAWFUL_COMMITS
 
 from icecheck.client.catalog import Table
 from icecheck.conformance.round_trips import edge_layout
@@ -141,6 +142,14 @@ def test_an_added_definition_is_found_by_its_content_whatever_its_id():
 
     change = together(*map(adding, sent))(table)
     assert change.named(table.metadata, after) == {"sort-orders": [old, *shown[::-1]]}
+
+
+@pytest.mark.parametrize("action", ["add-schema", "add-spec", "add-sort-order"])
+def test_a_catalog_that_lists_what_was_added_last_first_is_not_blamed(action, run_check, new_mock):
+    mock = new_mock()
+    LAWFUL_COMMITS["newest-first"](mock.registries)
+    verdict, _ = run_check(CHECKS[f"roundtrip.updateTable.{action}"], mock=mock)
+    assert verdict.outcome == "pass", verdict.summary
 
 
 def test_a_server_error_for_an_odd_value_is_found(run_check, prudish):

@@ -29,7 +29,7 @@ CHECKS = checks_of(
     "test_name_reuse",
     "test_name_reuse_of_views",
 )
-REQUESTS_MAX = 100
+REQUESTS_MAX = 70
 WRITERS = (
     "createNamespace", "updateProperties", "createTable", "createView", "replaceView",
     "renameTable", "renameView", "registerTable",

@@ -24,6 +24,7 @@ __all__ = [
     "expect_shown",
     "expect_unaltered",
     "innermost",
+    "spelled",
 ]
 
 Json = dict[str, Any]
@@ -102,23 +103,23 @@ def _settled_table(metadata: Json) -> Json:
     seen = metadata_view.settled(metadata, *_WATCHED)
     for member, id_member in _KEYED:
         seen[member] = {str(item.get(id_member)): item for item in seen[member]}
-    seen["schemas"] = {key: _spelled(schema) for key, schema in seen["schemas"].items()}
+    seen["schemas"] = {key: spelled(schema) for key, schema in seen["schemas"].items()}
     return seen
 
 
-def _spelled(type_: Any) -> Any:
+def spelled(type_: Any) -> Any:
     """Return a type in one spelling: primitives without blanks, identifier fields sorted."""
     if isinstance(type_, list):
-        return [_spelled(each) for each in type_]
+        return [spelled(each) for each in type_]
     if not isinstance(type_, dict):
         return type_
-    spelled = {key: _spelled(value) for key, value in type_.items()}
+    found = {key: spelled(value) for key, value in type_.items()}
     for key in ("type", "element", "key", "value"):
-        if isinstance(spelled.get(key), str):
-            spelled[key] = spelled[key].replace(" ", "")
-    if isinstance(identifiers := spelled.get("identifier-field-ids"), list):
-        spelled["identifier-field-ids"] = sorted(identifiers, key=str)
-    return spelled
+        if isinstance(found.get(key), str):
+            found[key] = found[key].replace(" ", "")
+    if isinstance(identifiers := found.get("identifier-field-ids"), list):
+        found["identifier-field-ids"] = sorted(identifiers, key=str)
+    return found
 
 
 def innermost(member: str, pointer: str) -> str:
