@@ -171,8 +171,9 @@ def _is_verb_and_path(entry: Any) -> bool:
 
 
 def _shape(endpoint: str, prefix: str = "") -> tuple[str, ...]:
-    """Return an endpoint's verb and path parts without the prefix, slashes and variable names."""
+    """Return an endpoint's verb and path parts without host, prefix, slashes, variable names."""
     verb, _, path = endpoint.partition(" ")
+    path = re.sub(r"^https?://[^/]*", "", path)
     if prefix:
         path = path.replace(f"/{prefix.strip('/')}/", "/", 1)
     parts = [part for part in path.split("/") if part and part != "{prefix}"]

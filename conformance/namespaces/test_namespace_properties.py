@@ -95,7 +95,7 @@ def test_a_change_needs_only_one_member(catalog: Catalog) -> None:
 
 @check("updateProperties.reports-updated", proves="updateProperties.reports-updated", needs=_NEEDS)
 def test_the_keys_set_are_reported(catalog: Catalog) -> None:
-    """The answer lists the keys that were set, each once, and not those removed."""
+    """The answer lists the keys that were set, each once, not those removed, none as missing."""
     namespace = given_namespace(catalog, {"team": "first", "note": "short-lived"})
     updates = {"team": "second", "purpose": "new"}
     reply = catalog.update_properties(namespace, updates=updates, removals=["note"]).expect(200)
@@ -104,17 +104,25 @@ def test_the_keys_set_are_reported(catalog: Catalog) -> None:
     updated = object_in(reply)["updated"]
     if any(updated.count(key) > 1 for key in updated):
         raise reply.violation(CHANGE_REPORT, "each key once", "a key twice", pointer="/updated")
+    _expect_none_missing(reply)
 
 
 @check("updateProperties.reports-removed", proves="updateProperties.reports-removed", needs=_NEEDS)
 def test_the_keys_removed_are_reported(catalog: Catalog) -> None:
-    """The answer lists the keys that were removed, and not those set."""
+    """The answer lists the keys that were removed, not those set, and none as missing."""
     namespace = given_namespace(catalog, {"team": "first", "note": "short-lived"})
     reply = catalog.update_properties(
         namespace, updates={"team": "second"}, removals=["note"]
     ).expect(200)
     reply.expect_json({"removed": containing("note")}, symptom=CHANGE_REPORT)
     reply.expect_json({"removed": lacking("team")}, symptom=CHANGE_REPORT)
+    _expect_none_missing(reply)
+
+
+def _expect_none_missing(reply: Reply) -> None:
+    """Fail if a key is reported as missing although all that were to be removed were there."""
+    if missing := object_in(reply).get("missing"):
+        raise reply.violation(CHANGE_REPORT, "no key missing", show(missing), pointer="/missing")
 
 
 @check(

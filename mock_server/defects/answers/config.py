@@ -71,6 +71,14 @@ declare(
     suffering="Spark takes every operation for unsupported.",
 )
 
+declare(
+    "config-endpoints-are-urls",
+    "Endpoints are listed with the scheme and host of this server.",
+    by(_rewrite_endpoints, " /", " https://catalog.example.com/"),
+    breaks="getConfig.endpoint-spelling",
+    suffering="Spark takes every operation for unsupported.",
+)
+
 
 @defect(
     "config-lists-unserved",

@@ -104,6 +104,22 @@ declare(
 )
 
 declare(
+    "properties-report-set-keys-missing",
+    "The keys that were set are reported as updated and as missing.",
+    by(alter_body, "updateProperties", lambda body: body | {"missing": body["updated"]}),
+    breaks="updateProperties.reports-updated",
+    suffering="Clients report a change that was made as one that was not possible.",
+)
+
+declare(
+    "properties-report-removed-keys-missing",
+    "The keys that were removed are reported as removed and as missing.",
+    by(alter_body, "updateProperties", lambda body: body | {"missing": body["removed"]}),
+    breaks="updateProperties.reports-removed",
+    suffering="Clients warn of properties that were not there, and were.",
+)
+
+declare(
     "properties-report-twice",
     "The keys that were set are reported once as added and once more as updated.",
     by(alter_body, "updateProperties", lambda body: body | {"updated": body["updated"] * 2}),
