@@ -201,9 +201,9 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 ROWS = [
     Row("both", {"a": MUST, "b": MUST, "weak": SHOULD}, {}),
-    Row("only-a", {"a": MUST, "weak": SHOULD}, {}),
+    Row("only-a", {"a": MUST, "weak": SHOULD, "dropped-since": MUST}, {}),
     Row("raced", {"b": MUST, "race.c": MUST}, {}),
-    Row("shape", {}, {"schema.load.200": (MUST, ("b", "d"))}),
+    Row("shape", {}, {"schema.load.200": (MUST, ("b", "d", "dropped-since"))}),
     Row("lesser", {"a": MUST, "weak": SHOULD}, {}),
     Row("gone", {"a": MUST}, {}),
 ]

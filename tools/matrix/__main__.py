@@ -6,6 +6,7 @@ a part, `-j 2` in two processes. `python -m tools.matrix --report` says what eac
 """
 
 import argparse
+import signal
 import sys
 from pathlib import Path
 
@@ -40,6 +41,8 @@ def main(arguments: list[str] | None = None) -> int:
     if options.report:
         print(report(read_table(), known_of(contract, checks, every), requests_of(checks)))
         return 0
+    # Ended from outside as by its user: no process of it is left behind.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     plan = Plan(checks, reach_of(checks), Digests())
     kept = Kept(options.cache, f"{index}-of-{of}")
     failed = judge_missing(plan, slice_of(every, index, of), kept, options.processes)

@@ -66,7 +66,7 @@ class Worth:
 
 
 def matrix_of(rows: Iterable[Row], known: Known) -> Matrix:
-    """Return what depends on which checks."""
+    """Return what depends on which checks; defects and checks that are gone count no more."""
     found: dict[str, frozenset[str]] = {}
     proved: dict[str, frozenset[str]] = {}
     for row in rows:
@@ -76,13 +76,14 @@ def matrix_of(rows: Iterable[Row], known: Known) -> Matrix:
         due = known.levels[row.defect]
         finding, proving = set[str](), set[str]()
         for check, level in row.failed.items():
-            if _WEIGHT[level] <= _WEIGHT[due]:
+            if check in known.proves and _WEIGHT[level] <= _WEIGHT[due]:
                 finding.add(check)
-                proving |= {check} if breaks in known.proves.get(check, ()) else set()
+                proving |= {check} if breaks in known.proves[check] else set()
         for passive, (level, by) in row.shown.items():
             if _WEIGHT[level] <= _WEIGHT[due]:
-                finding.update(by)
-                proving.update(by if _is_about(passive, breaks) else ())
+                showing = known.proves.keys() & by
+                finding |= showing
+                proving |= showing if _is_about(passive, breaks) else set()
         found[row.defect] = frozenset(finding)
         proved[row.defect] = frozenset(proving)
     provers: dict[str, set[str]] = {}
