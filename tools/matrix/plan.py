@@ -75,20 +75,26 @@ class Plan:
         """Return the checks that judge a defect: those that are about what it changes.
 
         A check is about an operation if one of its requirements is. What is not an operation
-        (updates, assertions, gates), and a check that is about none, are matched by what serves
-        the check's requests. A check that only prepares its ground with a changed operation is left
-        out: that it fails too is no reason to do without a check of that operation. The checks that
-        prove what the defect breaks always judge it.
+        (updates, assertions), and a check that is about none, are matched by what serves the
+        check's requests. A check that only prepares its ground with a changed operation is left
+        out: that it fails too is no reason to do without a check of that operation. All requests
+        pass a gate; a defect of one is judged by the families that prove what it breaks. The checks
+        that prove it always judge a defect.
         """
         changed = changed_by(defect)
+        proofs = {check.id for check in self.checks if defect.breaks in check.proves}
+        gated = any(registry == "gates" for registry, _ in changed)
+        families = {family_of(c) for c in self.checks if gated and c.id in proofs}
         operations = {entry for registry, entry in changed if registry == "operations"}
-        shared = {entry for entry in changed if entry[0] != "operations"}
+        served = {entry for entry in changed if entry[0] != "gates"}
+        shared = {entry for entry in served if entry[0] != "operations"}
         return [
             check
             for check in self.checks
-            if defect.breaks in check.proves
+            if check.id in proofs
+            or family_of(check) in families
             or operations.intersection(check.operations)
-            or (shared if check.operations else changed) & self.reach[check.id]
+            or (shared if check.operations else served) & self.reach[check.id]
         ]
 
     def _cell(self, defect: Defect, family: str, checks: Sequence[Check]) -> Cell:
