@@ -185,7 +185,10 @@ def test_other_checks_of_a_cell_are_judged_again(tmp_path: Path) -> None:
 
 def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
     cells = [
-        Judged({"a.one": MUST, "race.b": SHOULD}, {"schema.x.200": (MUST, ("a.one",))}),
+        Judged(
+            {"a.one": MUST, "a.two.more": MUST, "race.b": SHOULD},
+            {"schema.x.200": (MUST, ("a.one",))},
+        ),
         Judged({"c.two": MUST}, {"schema.x.200": (MUST, ("c.two",))}, {"d.three": "KeyError"}),
     ]
     rows = [row_of("breaks-x", cells), Row("breaks-nothing", {}, {})]
@@ -194,7 +197,7 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert nothing == "breaks-nothing"
     assert everything.split(" | ") == [
         "breaks-x",
-        "must a.one c.two",
+        "must a.{one,two.more} c.two",
         "should race.b~",
         "passive schema.x.200 must a.one c.two",
         "errors d.three",

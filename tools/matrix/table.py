@@ -18,7 +18,7 @@ _HEAD = """\
 # Every defect of the mock, and what finds it: `python -m tools.matrix` writes this file.
 # A line is a defect, the checks that fail on it by their level (~: it won a race, and may lose the
 # next one), each passive check that fails with its level and the checks that got such an answer,
-# and the checks that an error of the suite ended.
+# and the checks that an error of the suite ended. `a.{b,c}` are a.b and a.c.
 """
 
 
@@ -64,7 +64,7 @@ def _line(row: Row) -> str:
     shown = sorted(row.shown.items())
     parts += [f"passive {passive} {level} {_named(by)}" for passive, (level, by) in shown]
     if row.errors:
-        parts.append(f"errors {' '.join(row.errors)}")
+        parts.append(f"errors {_named(row.errors)}")
     return " | ".join(parts)
 
 
@@ -74,15 +74,31 @@ def _row(line: str) -> Row:
     shown: dict[str, tuple[Level, tuple[str, ...]]] = {}
     errors: tuple[str, ...] = ()
     for part in parts:
-        match part.replace("~", "").split(" "):
+        match part.split(" "):
             case ["passive", passive, level, *by]:
-                shown[passive] = Level(level), tuple(by)
+                shown[passive] = Level(level), _checks(by)
             case ["errors", *named]:
-                errors = tuple(named)
+                errors = _checks(named)
             case [level, *named]:
-                failed |= dict.fromkeys(named, Level(level))
+                failed |= dict.fromkeys(_checks(named), Level(level))
     return Row(defect, failed, shown, errors)
 
 
 def _named(checks: Iterable[str]) -> str:
-    return " ".join(f"{c}~" if c.startswith(RACED) else c for c in sorted(checks))
+    grouped: dict[str, list[str]] = {}
+    for check in sorted(checks):
+        first, _, rest = check.partition(".")
+        grouped.setdefault(first, []).append(f"{rest}~" if check.startswith(RACED) else rest)
+    return " ".join(
+        f"{first}.{rest[0]}" if len(rest) == 1 else f"{first}.{{{','.join(rest)}}}"
+        for first, rest in grouped.items()
+    )
+
+
+def _checks(named: Iterable[str]) -> tuple[str, ...]:
+    """Return the checks that were so named, sorted."""
+    found = []
+    for group in named:
+        first, _, rest = group.replace("~", "").partition(".")
+        found += [f"{first}.{each}" for each in rest.strip("{}").split(",")]
+    return tuple(sorted(found))
