@@ -284,6 +284,14 @@ def parts_of(text: str) -> Mapping[str, list[str]]:
     return {title.rstrip(":"): lines for title, *lines in map(str.splitlines, parts)}
 
 
+def test_there_is_no_report_of_a_matrix_that_was_not_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["--report", "--file", str(tmp_path / "none.txt")])
+    assert "judge it first" in capsys.readouterr().err
+
+
 def test_a_slice_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     for wrong in ("3/2", "0/2", "2", "x"):
         with pytest.raises(SystemExit):

@@ -17,7 +17,7 @@ from tools.matrix.kept import Kept
 from tools.matrix.plan import Plan, judging_checks, reach_of, slice_of
 from tools.matrix.report import known_of, report, requests_of
 from tools.matrix.running import judge_missing, rows_of
-from tools.matrix.table import read_table, write_table
+from tools.matrix.table import FILE, read_table, write_table
 
 __all__ = ["main"]
 
@@ -32,6 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("-j", dest="processes", type=int, default=1, help="processes")
     parser.add_argument("--cache", type=Path, default=CACHE, help="where judged cells are kept")
+    parser.add_argument("--file", type=Path, default=FILE, help="where the whole matrix is")
     parser.add_argument("--report", action="store_true", help="report, and judge nothing")
     options = parser.parse_args(arguments)
     index, of = options.slice
@@ -39,7 +40,10 @@ def main(arguments: list[str] | None = None) -> int:
     contract = load(DEFAULT_SPEC_VERSION)
     checks = judging_checks(contract)
     if options.report:
-        print(report(read_table(), known_of(contract, checks, every), requests_of(checks)))
+        rows = read_table(options.file)
+        if not rows:
+            parser.error(f"no matrix in {options.file}: judge it first")
+        print(report(rows, known_of(contract, checks, every), requests_of(checks)))
         return 0
     # Ended from outside as by its user: no process of it is left behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -48,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
     failed = judge_missing(plan, slice_of(every, index, of), kept, options.processes)
     rows = rows_of(plan, every, kept)
     if len(rows) == len(every):
-        write_table(rows)
+        write_table(rows, options.file)
     else:
         print(f"{len(every) - len(rows)} defects are still to be judged", file=sys.stderr)
     return 1 if failed else 0
