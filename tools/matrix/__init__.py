@@ -1,0 +1,1 @@
+"""Developer tool: every defect of the mock against every check that is about what it changes."""
