@@ -267,6 +267,6 @@ def without_expired(before: Metadata, due: Metadata, after: Metadata) -> Json:
             if each.get(id_member, 0) in {*seen, *needed} or each.get(id_member, 0) not in old
         ]
 
-    versions = left("versions", "version-id", {due["current-version-id"]})
+    versions = left("versions", "version-id", {due.get("current-version-id")})
     schemas = left("schemas", "schema-id", {each["schema-id"] for each in versions})
     return {**due, "versions": versions, "schemas": schemas}

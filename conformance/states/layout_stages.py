@@ -9,6 +9,7 @@ from icecheck.objects import metadata_view as view
 from icecheck.objects.comparing import KEPT
 from icecheck.objects.edge_values import string_map
 from icecheck.objects.evolving import schema_addition
+from icecheck.replies.expect import Blocked
 
 __all__ = [
     "bare",
@@ -62,6 +63,9 @@ def _next(metadata: Metadata, members: str, id_member: str) -> int:
 def _wider(metadata: Metadata) -> list[Json]:
     """Return two schemas, each with one more column."""
     schema, last = view.current_schema(metadata), metadata["last-column-id"]
+    if not schema:
+        # No client can evolve a table whose current schema is not among its schemas.
+        raise Blocked("loadTable.full-metadata", "the current schema is not among the schemas")
     new = _next(metadata, "schemas", "schema-id")
     return [
         {

@@ -237,6 +237,7 @@ def plain(text, url, directory):
         r"\d{8}T\d{6}Z",
         r"\d{4}-\d\d-\d\dT[0-9:+]+",
         r"\b\d{13}\b",
+        r"\b\d+-[0-9a-f]{16}-[a-z]+\b",  # entity tags: what they stand for holds times
         r"Signature=[0-9a-f]+",
         r"\beyJ[-A-Za-z0-9_.]+",
         r"(?<=127\.0\.0\.[12]):\d+",

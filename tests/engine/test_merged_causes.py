@@ -200,8 +200,14 @@ def test_where_the_core_holds_a_claimed_profile_that_was_not_judged_is_not_verif
 
 
 def test_a_profile_that_was_judged_keeps_its_own_status():
-    passed = failing("commit", profile="transactions", outcome=Outcome.PASS, findings=())
+    passed = failing("commit", profile="transactions", outcome=Outcome.PASS, findings=(),
+                     requirements=("commitTransaction.204",))  # fmt: skip
     assert profiles(CORE, passed)["transactions"] == "conformant"
+
+
+def test_a_profile_of_which_only_refusals_were_seen_is_not_verified():
+    passed = failing("commit", profile="transactions", outcome=Outcome.PASS, findings=())
+    assert profiles(CORE, passed)["transactions"] == "not-verified"
 
 
 def test_a_missing_answer_never_turns_into_a_failure():

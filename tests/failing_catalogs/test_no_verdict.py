@@ -169,7 +169,7 @@ def test_a_token_that_ends_half_way_is_one_cause_and_no_verdict(monkeypatch, wor
 def test_a_token_that_ends_half_way_is_renewed_with_a_credential(monkeypatch, workers):
     """The mock's clock runs faster than ours: its tokens end before they should."""
     clock = VirtualClock(1_767_225_600_000, step_ms=1_000)
-    settings = OAuth2Settings(clients=(Client("sick", "sick-secret"),), token_seconds=120)
+    settings = OAuth2Settings(clients=(Client("sick", "sick-secret"),), token_seconds=60)
     mock = new_mock(token=None, oauth2=settings, clock=clock)
     door = Door(mock.httpx_transport(), lambda *_: None)
     target = {"credential": "sick:sick-secret"}

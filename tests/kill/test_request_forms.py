@@ -130,4 +130,4 @@ def test_a_leak_says_which_form_of_which_operation_and_to_whom() -> None:
     assert "dropTable (purgeRequested=true)" in verdict.findings[0].detail
     verdict = run_check(CHECKS["auth.strangers-on-every-route"], ["auth-signature-unchecked"])
     assert verdict.findings[0].symptom.slug == "leak:forged-token"
-    assert verdict.findings[0].detail == "answered to an expired token: commitTransaction"
+    assert verdict.findings[0].detail.startswith("answered to its own token, cut short: ")

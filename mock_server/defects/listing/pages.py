@@ -259,6 +259,8 @@ def _used_up(registries: Registries, operation_id: str) -> None:
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         token = call.query.get("pageToken", "")
+        if not token:
+            following.clear()  # a new cursor: the tokens of this server are the same again
         asked = _with_query(call, pageToken=following[token]) if token in following else call
         outcome = faithful(state, asked)
         following_token = json.loads(outcome.reply.body).get("next-page-token")

@@ -35,14 +35,13 @@ class IllShapedBody:
     """The body of one answer that failed its schema, and which parts were handed out.
 
     ``wrong`` are the places (JSON pointers, ``*`` for any index) whose values are invalid.
-    ``gave_scalar`` is the type of the whole body, if it was read and is no object or list.
+    ``gave`` are the types of the invalid values that were read and are no objects or lists.
     """
 
     def __init__(self, exchange: Exchange, wrong: Collection[str]) -> None:
         self.exchange = exchange
         self.wrong = frozenset(wrong)
-        self.gave_null = False
-        self.gave_scalar = ""
+        self.gave: set[str] = set()
 
     def handed_out(self, value: Any, pointer: str = "") -> Any:
         """Return a value of the body, wrapped so that a failing read of it is noticed."""
@@ -57,14 +56,13 @@ class IllShapedBody:
                 return listed
             case _:
                 if not pointer:
-                    self.read(value, pointer)
-                    self.gave_scalar = type(value).__name__
+                    self.gave.add(type(value).__name__)
                 return value
 
     def read(self, value: Any, pointer: str) -> Any:
         """Note that a value has been read."""
-        if value is None and self._is_wrong(pointer):
-            self.gave_null = True
+        if not isinstance(value, _Object | _List) and self._is_wrong(pointer):
+            self.gave.add(type(value).__name__)
         return value
 
     def _is_wrong(self, pointer: str) -> bool:
@@ -131,8 +129,7 @@ def reads_ill_shaped(
     """Return the ill-shaped body that caused an error, or None for another cause.
 
     IllShaped names its body. For a value of a wrong type, the error must come from a function that
-    holds a part of such a body, or follow from a null where none is allowed, or from a body that is
-    a string, number or boolean as a whole.
+    holds a part of such a body, or name the type of an invalid value that was read.
     """
     if isinstance(error, IllShaped):
         return error.body
@@ -141,10 +138,14 @@ def reads_ill_shaped(
     held = [body for frame in _last_function(error) for body in _held_in(frame)]
     if held:
         return held[-1]
+    return next((b for b in reversed([*handed_out]) if _is_about(error, b.gave)), None)
+
+
+def _is_about(error: Exception, types: Collection[str]) -> bool:
+    """Return whether the words of an error name one of these types, as Python names it."""
     words = str(error)
-    misread = [b for b in handed_out if b.gave_scalar and f"'{b.gave_scalar}'" in words]
-    nulls = [b for b in handed_out if b.gave_null and "NoneType" in words]
-    return next(reversed([*misread, *nulls]), None)
+    named = {name for name in types if f"'{name}'" in words}
+    return bool(named) or ("str" in types and "string ind" in words)
 
 
 @contextmanager
