@@ -35,6 +35,8 @@ MISTYPED_CASES_MAX = 24
 TOLERABLE_CASES_MAX = 10
 ACCEPTED_CASES_MAX = 20
 FINDINGS_MAX = 12
+_COMMITS_EACH = 2
+"""How many commits one table or view takes: later ones still mean something, and fewer are made."""
 
 # Their bodies contain parts that the bodies of other operations contain too: half as many cases.
 _ALIKE = frozenset({"createView", "replaceView", "renameView", "commitTransaction"})
@@ -63,7 +65,7 @@ class _Site:
     """The objects that the generated requests of one operation name.
 
     The first ones are those that checks share. A success that uses up the object leads to another
-    one, made when the next request needs it.
+    one, made when the next request needs it; a table or view serves for two commits.
     """
 
     def __init__(self, catalog: Catalog, operation_id: str) -> None:
@@ -72,6 +74,7 @@ class _Site:
         self._facts = catalog.contract.operations[operation_id].facts
         self._ground = shared_setup(catalog).lend(catalog, self._kind(), self._make)
         self._used_up = False
+        self._commits = 0
 
     def place(self) -> Place:
         """Return where the next request goes."""
@@ -97,7 +100,9 @@ class _Site:
 
     def note_success(self) -> None:
         """Remember that a request may have changed or removed the object that it named."""
-        self._used_up = self._facts.commits or self._facts.removes is not None
+        self._commits += self._facts.commits
+        used_up = self._commits % _COMMITS_EACH == 0 if self._facts.commits else False
+        self._used_up = used_up or self._facts.removes is not None
 
     def _kind(self) -> str:
         """Return what the requests need, under which checks share it."""

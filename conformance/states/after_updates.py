@@ -163,7 +163,10 @@ def _with_snapshot(due: Json, update: Json) -> Json:
     changed: Json = {"snapshots": [*(due.get("snapshots") or []), snapshot]}
     if "sequence-number" in snapshot:
         changed["last-sequence-number"] = snapshot["sequence-number"]
-    # Where the next rows start is a matter of its own check, and exactly there only a SHOULD.
+    if "added-rows" in snapshot and isinstance(due.get("next-row-id"), int):
+        return changed | {"next-row-id": snapshot["first-row-id"] + snapshot["added-rows"]}
+    # Nobody knows where the rows start if the table has not shown it, as when the same commit
+    # upgrades it.
     return changed | {"next-row-id": ANYTHING}
 
 
@@ -220,6 +223,9 @@ def as_assigned(before: Metadata, due: Metadata, after: Metadata) -> Json:
         if each.current in due:
             found[each.current] = ids.get(due[each.current], due[each.current])
         schema_ids = ids if "view-uuid" in due else {}
+    if due.get("next-row-id") != before.get("next-row-id"):
+        # Its own check judges where the next rows start; exactly there is only a SHOULD.
+        found["next-row-id"] = ANYTHING
     return found
 
 
