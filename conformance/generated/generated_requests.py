@@ -100,9 +100,11 @@ class _Site:
 
     def note_success(self) -> None:
         """Remember that a request may have changed or removed the object that it named."""
-        self._commits += self._facts.commits
-        used_up = self._commits % _COMMITS_EACH == 0 if self._facts.commits else False
-        self._used_up = used_up or self._facts.removes is not None
+        if self._facts.commits:
+            self._commits += 1
+            self._used_up = self._commits % _COMMITS_EACH == 0
+        else:
+            self._used_up = self._facts.removes is not None
 
     def _kind(self) -> str:
         """Return what the requests need, under which checks share it."""

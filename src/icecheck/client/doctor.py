@@ -27,6 +27,7 @@ __all__ = ["Advice", "examine"]
 _RUN_ID = "doctor"
 _PARENTS_SHOWN = 5
 _USUAL_PATHS = ("/api/catalog", "/catalog", "/iceberg")
+_GIVE_CREDENTIALS = "give --token, or --credential ID:SECRET"
 _ACCEPT_RESIDUE = "--accept-residue"
 _OTHERWISE = "--location-root URI, if it shall be elsewhere"
 
@@ -215,7 +216,7 @@ def _of_listing(session: Session, reply: Reply) -> Iterator[Advice]:
                 f"listing namespaces is answered {reply.status}",
                 "these credentials may not read: give others, or another --scope"
                 if session.target.authenticates
-                else "give --token, or --credential ID:SECRET",
+                else _GIVE_CREDENTIALS,
                 blocks=True,
             )
         case 404:
@@ -353,7 +354,7 @@ def _unmade(
     """Return the advice for the first object that cannot be made; ``places``: it has a location."""
     what = f"creating a {kind} is answered {reply.status}{_words(session, reply)}"
     if reply.status == 401 and not session.target.authenticates:
-        return Advice(False, what, "give --token, or --credential ID:SECRET", blocks=True)
+        return Advice(False, what, _GIVE_CREDENTIALS, blocks=True)
     parents = () if session.target.namespace else _parents(session)
     there = f" (there are {', '.join(parents[:_PARENTS_SHOWN])})" if parents else ""
     otherwise = f"--namespace PARENT, {because}{there}"

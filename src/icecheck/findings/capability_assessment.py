@@ -10,6 +10,7 @@ from icecheck.findings.not_served import (
     NOT_SERVED,
     NOT_SERVED_STATUSES,
     named_by_endpoint,
+    proves_success,
     unserved_operations,
 )
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
@@ -19,7 +20,6 @@ from icecheck.targets.offer import Offer
 
 __all__ = ["capabilities_of"]
 
-_SUCCESS = frozenset({"200", "204"})
 _GONE = 404
 _READING = ("load", "list")
 _EXISTS = "Exists"
@@ -146,7 +146,7 @@ def _observed(operation_id: str, verdicts: Iterable[Verdict], unserved: Containe
         and not v.passive
         and not _is_of_another(v, operation_id, unserved)
     ]
-    judged = [v for v in ran if _proves_success(v)]
+    judged = [v for v in ran if proves_success(v)]
     in_vain = [v for v in ran if _is_false_acceptance(v, operation_id, unserved)]
     failed = [v for v in judged or ran if v.outcome is Outcome.FAIL and v not in in_vain]
     if judged and failed and all(map(_has_another_success, failed)):
@@ -168,10 +168,6 @@ def _has_another_success(verdict: Verdict) -> bool:
         and Statuses.of(f.answered or 0).all_success
         for f in verdict.findings
     )
-
-
-def _proves_success(verdict: Verdict) -> bool:
-    return any(r.rpartition(".")[2] in _SUCCESS for r in verdict.requirements)
 
 
 def _assess(observed: str, *, declared: bool) -> str:

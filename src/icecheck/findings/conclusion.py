@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from icecheck.contract import PROFILES, Contract, Level
 from icecheck.contract.witnesses import is_unwitnessed
 from icecheck.findings.expected_failures import NOTHING_EXPECTED, Expectations
+from icecheck.findings.not_served import proves_success
 from icecheck.findings.verdict import (
     Cause,
     Outcome,
@@ -25,7 +26,6 @@ __all__ = [
     "ungated_if_unwitnessed",
 ]
 
-_SUCCESS = frozenset({"200", "204"})
 _ASKED_OF_NO_ENDPOINT = frozenset({"core", "oauth2", "authorization"})
 """Profiles that are not about a catalog's operations but about config, errors and access."""
 
@@ -114,17 +114,13 @@ def _profile(
             for v in asked_of(mine)
             if v.level is Level.MUST
             and v.outcome is Outcome.PASS
-            and (in_part or profile in _ASKED_OF_NO_ENDPOINT or not operations or _succeeds(v))
+            # A refusal may be the answer to everything.
+            and (in_part or profile in _ASKED_OF_NO_ENDPOINT or not operations or proves_success(v))
         ]
         status = _profile_status(mine, counts["must"], proven=bool(proven))
         if in_part and status == "conformant":
             status = "partial"
     return Profile(profile, claimed, status, counts)
-
-
-def _succeeds(verdict: Verdict) -> bool:
-    """Return whether a check proves a success; a refusal may be the answer to everything."""
-    return any(r.rpartition(".")[2] in _SUCCESS for r in verdict.requirements)
 
 
 def _profile_status(verdicts: Sequence[Verdict], must: Mapping[str, int], *, proven: bool) -> str:

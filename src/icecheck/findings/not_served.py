@@ -15,6 +15,7 @@ __all__ = [
     "named_by_endpoint",
     "named_by_one_answer",
     "named_by_operation",
+    "proves_success",
     "unserved_operations",
 ]
 
@@ -40,6 +41,11 @@ _SUCCESS = frozenset({"200", "204"})
 # A gateway or an access check may answer these before the request reaches the operation.
 _AT_THE_GATE = frozenset({400, 401, 403})
 _NAMED_MAX = 8
+
+
+def proves_success(verdict: Verdict) -> bool:
+    """Return whether a check proves that an operation succeeds, and not only what it refuses."""
+    return any(map(_is_success, verdict.requirements))
 
 
 def unserved_operations(verdicts: Iterable[Verdict]) -> dict[str, int]:

@@ -2,11 +2,12 @@
 
 import time
 import traceback
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.shared_objects import SETUP_ORDINAL
+from icecheck.contract import Action
 from icecheck.findings.shared_symptoms import SUITE_ERROR
 from icecheck.findings.verdict import (
     CREDENTIALS,
@@ -64,7 +65,8 @@ def _reason_to_skip(check: Check, catalog: Catalog) -> Skip | None:
     if catalog.target.read_only and check.group is Group.SPARK:
         return Skip(SkipKind.SAFETY_LEVEL, "Spark writes, and this run may only read")
     undropped = sorted(catalog.session.undropped)
-    if undropped and not _is_of_their_drop(check, undropped):
+    gone = {f"{catalog.contract.operation_that(Action.DROP, kind)}.gone" for kind in undropped}
+    if gone and gone.isdisjoint(check.proves):
         words = (
             f"a {undropped[0]} that the catalog says it has dropped is still there: what this "
             "check makes would stay; to let it, add --accept-residue"
@@ -75,11 +77,6 @@ def _reason_to_skip(check: Check, catalog: Catalog) -> Skip | None:
         return None
     reason = f"the catalog's config does not claim {', '.join(undeclared)}"
     return Skip(SkipKind.NOT_DECLARED, reason)
-
-
-def _is_of_their_drop(check: Check, kinds: Collection[str]) -> bool:
-    """Return whether a check proves that objects of one of these kinds are gone when dropped."""
-    return any(f"drop{kind.capitalize()}.gone" in check.proves for kind in kinds)
 
 
 def _verdict(
