@@ -11,7 +11,9 @@ from tests.shares import share
 from icecheck.client.catalog import Catalog
 from icecheck.findings.verdict import Group, Outcome
 from icecheck.judging.judge import judge
+from icecheck.mock_server.defects import defects
 from icecheck.mock_server.defects.kit.rewriting import alter_body
+from icecheck.proof.kill_matrix import judged_with
 from icecheck.run.collect import collect
 
 Alter = Callable[[Any], Any]
@@ -81,4 +83,13 @@ def test_nonsense_is_never_an_error_of_the_suite(answer: str, where: str) -> Non
         verdicts = [judge(check, Catalog(session, check.id)) for check in checks]
     errors = [f"{v.check}: {v.summary}" for v in verdicts if v.outcome is Outcome.ERROR]
     assert errors == []
+    assert any(v.outcome in {Outcome.FAIL, Outcome.BLOCKED} for v in verdicts)
+
+
+@pytest.mark.parametrize("member", ["current-version-id", "schemas", "versions"])
+def test_a_view_without_a_required_member_is_no_error_of_the_suite(member: str) -> None:
+    """The states of a view are compared with what an earlier answer showed of it."""
+    lacking = defects()[f"lacks-loadView-metadata.{member}"]
+    verdicts = judged_with([lacking], [c for c in CHECKS if c.id.startswith("states.view")])
+    assert [v.summary for v in verdicts if v.outcome is Outcome.ERROR] == []
     assert any(v.outcome in {Outcome.FAIL, Outcome.BLOCKED} for v in verdicts)

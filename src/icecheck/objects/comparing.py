@@ -64,7 +64,8 @@ def expect_shown(
     """
     after = metadata_view.metadata_in(reply)
     kind = _KINDS[type(before)]
-    found = _compared(kind, before.metadata, {**before.metadata, **named}, after)
+    # Joined so that metadata which failed its schema still tells of it when read.
+    found = _compared(kind, before.metadata, before.metadata | named, after)
     if found and symptom:
         due, seen = f"the {kind.noun} as it is", "another one"
         raise reply.violation(symptom, due, seen, detail=_told(what, found))
