@@ -15,6 +15,7 @@ import shutil
 import tempfile
 
 import pytest
+from tests.shares import EVERYTHING, JUDGES, SHARE
 
 if os.environ.get("PYTEST_XDIST_WORKER"):
     _own = tempfile.mkdtemp(prefix="icecheck-worker-")
@@ -59,6 +60,15 @@ def other_plugins(monkeypatch):
 
 
 @pytest.fixture(autouse=True)
+def extent(request):
+    """Let a test judge everything if it is marked ``complete``, and shares otherwise."""
+    complete = request.node.get_closest_marker("complete") is not None
+    before = JUDGES.set(EVERYTHING if complete else SHARE)
+    yield
+    JUDGES.reset(before)
+
+
+@pytest.fixture(autouse=True)
 def _only_our_plugins(request, monkeypatch):
     if request.node.get_closest_marker("hostile") is None:
         monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
@@ -66,8 +76,12 @@ def _only_our_plugins(request, monkeypatch):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Deselect the tiers that nobody asks for."""
+    """Deselect the tiers that nobody asks for, and shares where their twins judge everything."""
     counts = {}
+    if os.environ.get("ICECHECK_COMPLETE") == "1":
+        shares = [item for item in items if _judges_a_share(item)]
+        items[:] = [item for item in items if not _judges_a_share(item)]
+        config.hook.pytest_deselected(items=shares)
     for tier in TIERS:
         asked = os.environ.get(f"ICECHECK_{tier.upper()}") == "1"
         if asked or tier in config.option.markexpr:
@@ -78,6 +92,10 @@ def pytest_collection_modifyitems(config, items):
             config.hook.pytest_deselected(items=left_out)
         counts[tier] = len(left_out)
     config.stash[_DESELECTED] = counts
+
+
+def _judges_a_share(item):
+    return hasattr(item, "callspec") and item.callspec.params.get("extent") == SHARE
 
 
 def pytest_sessionfinish(session):

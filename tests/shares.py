@@ -1,19 +1,36 @@
 """Which checks the usual command judges in which setting: a share in each, each check in some.
 
 Many tests judge checks in many settings: on lawful catalogs, on catalogs that lack something, in
-each mode of isolation. The product of both takes an hour, and most of it repeats. So the usual
-command judges in each setting the checks that are about it, and a share of the others that differs
-from setting to setting; `tox -e complete` judges all of them everywhere.
+each mode of isolation. The product of both takes an hour, and most of it repeats. So a test under
+``@in_shares`` judges in each setting the checks that are about it, and a share of the others that
+differs from setting to setting. Its twin, marked ``complete``, judges all of them; as every test
+so marked does that asks for a share.
 """
 
-import os
 import zlib
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+
+import pytest
 
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import Check
 
-COMPLETE = os.environ.get("ICECHECK_COMPLETE") == "1"
+SHARE, EVERYTHING = "share", "everything"
+JUDGES: ContextVar[str] = ContextVar("judges", default=SHARE)
+"""What the running test judges; the fixture ``extent`` of tests/conftest.py sets it."""
+
+in_shares = pytest.mark.parametrize(
+    "extent",
+    [
+        SHARE,
+        pytest.param(
+            EVERYTHING,
+            marks=pytest.mark.complete("judges every check in every setting, not a share in each"),
+        ),
+    ],
+    indirect=True,
+)
 
 
 def is_plain(check: Check) -> bool:
@@ -26,10 +43,12 @@ def share(
 ) -> tuple[Check, ...]:
     """Return the checks of one setting: those to judge ``always``, and one in ``of`` of the rest.
 
-    In ``of`` settings with successive numbers ``turn`` each check has its turn once.
+    In ``of`` settings with successive numbers ``turn`` each check has its turn once. A test of the
+    complete tier gets all checks.
     """
+    everything = JUDGES.get() == EVERYTHING
     return tuple(
         check
         for check in checks
-        if COMPLETE or always(check) or (zlib.crc32(check.id.encode()) + turn) % of == 0
+        if everything or always(check) or (zlib.crc32(check.id.encode()) + turn) % of == 0
     )

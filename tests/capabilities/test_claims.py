@@ -7,6 +7,7 @@ from tests.capabilities.serving import Said, every_check, said_of
 from tests.capabilities.watching import watched
 from tests.contracts import CONTRACT
 from tests.kill.lawful import Install
+from tests.shares import in_shares
 
 from icecheck.findings.verdict import Outcome as Ended
 from icecheck.judging.check import Check
@@ -214,6 +215,7 @@ def _aimed_at(requirement_id: str) -> Sequence[Check]:
     return [check for check in every_check() if requirement_id in check.proves]
 
 
+@in_shares
 def test_a_catalog_that_says_the_same_to_everything_has_one_cause() -> None:
     def nothing(_context: Context, state: WarehouseState, _call: Call) -> Outcome:
         return Outcome(state, Reply(200, (("content-type", "application/json"),), b"{}"))

@@ -8,6 +8,7 @@ from tests.capabilities.serving import said_of
 from tests.capabilities.watching import watched
 from tests.contracts import CONTRACT
 from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
+from tests.shares import in_shares
 
 from icecheck.client.opening import open_session
 from icecheck.findings.verdict import SkipKind
@@ -22,6 +23,7 @@ HIDEABLE = [id_ for id_ in OPERATIONS if id_ != "getConfig"]
 REMOVING = {"dropNamespace", "dropTable", "dropView"}
 
 
+@in_shares
 @pytest.mark.parametrize("operation_id", HIDEABLE)
 def test_one_operation_is_not_offered_and_nothing_else_is_wrong(operation_id: str) -> None:
     checks = watched().checks_of_operation(operation_id)

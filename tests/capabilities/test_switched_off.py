@@ -4,6 +4,7 @@ import pytest
 from tests.capabilities.designs import QUIET, REFUSED, SPELLINGS, designs
 from tests.capabilities.serving import every_check, said_of
 from tests.capabilities.watching import watched
+from tests.shares import in_shares
 
 from icecheck.findings.verdict import Outcome
 from icecheck.judging.probes import CAPABILITIES
@@ -22,6 +23,7 @@ SMALL = (
 UNSEEN = {"branches", "tags", "snapshot-history", "snapshots-refs", "case-distinct-names"}
 
 
+@in_shares
 @pytest.mark.parametrize("design", designs())
 def test_one_capability_is_lacking_and_nothing_else_is_wrong(design: str) -> None:
     capability, install = designs()[design]
@@ -50,6 +52,7 @@ def test_every_refusal_is_told_in_the_document_s_words_or_in_several() -> None:
     assert {word for _, words in REFUSED.values() for word in words} == {*SPELLINGS}
 
 
+@in_shares
 def test_a_small_catalog_is_told_what_it_lacks_and_blamed_for_nothing() -> None:
     def install(registries: Registries) -> None:
         for name in SMALL:

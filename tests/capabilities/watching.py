@@ -10,7 +10,7 @@ import pytest
 from tests.capabilities.designs import designs
 from tests.capabilities.serving import Said, every_check, said_of
 from tests.contracts import CONTRACT
-from tests.shares import share
+from tests.shares import JUDGES, share
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.session import Session
@@ -66,9 +66,13 @@ def _among(ids: set[str] | frozenset[str]) -> tuple[Check, ...]:
     return tuple(check for check in every_check() if check.id in ids)
 
 
-@cache
 def watched() -> Watched:
-    """Return the run, which takes place once."""
+    """Return the run, which takes place once for shares and once for everything."""
+    return _watched(JUDGES.get())
+
+
+@cache
+def _watched(_judged: str) -> Watched:
     current = [""]
     met: dict[str, set[str]] = {name: set() for name in designs()}
     asked: defaultdict[str, set[str]] = defaultdict(set)

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 from tests.contracts import CONTRACT
-from tests.shares import share
+from tests.shares import in_shares, share
 
 from icecheck.findings.verdict import Group
 from icecheck.mock_server import MockCatalog
@@ -50,6 +50,7 @@ def without_races(group):
     return tuple(check.id for check in checks if not check.id.startswith("race."))
 
 
+@in_shares
 @pytest.mark.parametrize("group", [Group.CHECKS, Group.GENERATED, Group.SCENARIOS])
 def test_the_same_run_id_and_seed_give_the_same_requests_and_answers(tmp_path, group):
     globs = without_races(group)

@@ -10,7 +10,7 @@ import pytest
 from tests.contracts import CONTRACT
 from tests.failing_catalogs.chaos import ADDRESS, TOKEN, WAREHOUSE, namespaces_on, new_mock
 from tests.failing_catalogs.naming import OWNER, strays
-from tests.shares import share
+from tests.shares import JUDGES, in_shares, share
 
 from icecheck.findings.verdict import Group, Outcome, Run
 from icecheck.run.collect import collect
@@ -39,8 +39,13 @@ class Recording(httpx.BaseTransport):
         return answer
 
 
-@cache
 def recorded(isolation: str) -> tuple[Run, Recording, tuple[tuple[str, ...], ...]]:
+    """Return such a run, made once of shares and once of everything."""
+    return _recorded(isolation, JUDGES.get())
+
+
+@cache
+def _recorded(isolation: str, _judged: str) -> tuple[Run, Recording, tuple[tuple[str, ...], ...]]:
     """A run with four workers; a parent that was given, and what is read, is made before.
 
     Below a root of its own ("nested") everything bears the token anyway. Of the generated checks
@@ -78,6 +83,7 @@ def recorded(isolation: str) -> tuple[Run, Recording, tuple[tuple[str, ...], ...
     return run, recording, before
 
 
+@in_shares
 @pytest.mark.parametrize("isolation", ["flat", "parent"])
 def test_no_request_names_what_is_not_the_runs_own(isolation: str) -> None:
     run, recording, _ = recorded(isolation)
@@ -94,6 +100,7 @@ def test_no_request_names_what_is_not_the_runs_own(isolation: str) -> None:
     assert {v.group for v in run.verdicts} == set(GROUPS)
 
 
+@in_shares
 def test_a_run_that_may_only_read_names_what_was_given_besides() -> None:
     run, recording, _ = recorded("read-only")
     wrong = [

@@ -6,7 +6,7 @@ import pytest
 from tests.contracts import CONTRACT
 from tests.kill.killing import words
 from tests.kill.lawful_later import LAWFUL_LATER, SHOWN_BY
-from tests.shares import share
+from tests.shares import in_shares, share
 
 from icecheck.client.catalog import Catalog
 from icecheck.findings.verdict import Group, Outcome, Verdict
@@ -40,6 +40,7 @@ def verdicts_on(
     return verdicts, exchanges
 
 
+@in_shares
 def test_a_catalog_of_later_documents_passes_everything() -> None:
     verdicts, _ = verdicts_on(LAWFUL_LATER, share(CHECKS, 0, 3))
     others = {v.check: v.outcome for v in verdicts if v.outcome is not Outcome.PASS}
@@ -47,6 +48,7 @@ def test_a_catalog_of_later_documents_passes_everything() -> None:
     assert others == {"etag.told-with-not-modified": Outcome.SKIP}
 
 
+@in_shares
 @pytest.mark.parametrize("mode", MODES)
 def test_plans_in_the_words_of_later_documents_are_not_blamed(mode: str) -> None:
     names = ("plans-with-credentials", "new-predicates")

@@ -11,7 +11,7 @@ from unittest.mock import patch
 import pytest
 from tests.contracts import CONTRACT
 from tests.kill.killing import ISOLATIONS, SECOND, client_without_rights
-from tests.shares import COMPLETE, is_plain, share
+from tests.shares import in_shares, share
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace, given_table
@@ -85,15 +85,14 @@ CELLS = {
 }
 
 
-# Every pair of settings is in one of these. The plain run judges all the generated checks; those
-# with another isolation share them out.
+# Every pair of settings is in one of these. The plain run judges all the generated checks; these
+# cells share them out.
 PAIRS = (
     "flat-percent-encoded-secured", "flat-none-open", "flat-of-two-segments-secured",
     "parent-none-open", "parent-of-two-segments-open", "parent-percent-encoded-secured",
     "nested-of-two-segments-open", "nested-none-secured", "nested-percent-encoded-open",
 )  # fmt: skip
-SHARING = PAIRS[:6]
-IN_THIS_COMMAND = [
+CELLS_BY_TIER = [
     name
     if name in PAIRS
     else pytest.param(name, marks=pytest.mark.complete("each pair of its settings is in another"))
@@ -104,10 +103,8 @@ GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
 
 def checks_in(name: str) -> tuple[Check, ...]:
     """Return the checks that are judged in a cell."""
-    every = collect(GROUPS, CONTRACT)
-    if name in SHARING:
-        return share(every, SHARING.index(name), len(SHARING))
-    return tuple(check for check in every if COMPLETE or is_plain(check))
+    turn = PAIRS.index(name) if name in PAIRS else 0
+    return share(collect(GROUPS, CONTRACT), turn, len(PAIRS))
 
 
 def direct_run(
@@ -169,7 +166,8 @@ def test_every_check_passes_and_the_mock_is_empty_afterwards(plain: Mapping[str,
     assert {check: o for check, o in plain.items() if o != "pass"} == {}
 
 
-@pytest.mark.parametrize("name", IN_THIS_COMMAND)
+@in_shares
+@pytest.mark.parametrize("name", CELLS_BY_TIER)
 def test_the_verdicts_are_the_same_however_the_catalog_is_reached(
     name: str, plain: Mapping[str, str]
 ) -> None:

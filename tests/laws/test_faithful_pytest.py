@@ -19,7 +19,7 @@ from tests.laws.test_faithful import (
     left_on,
     target,
 )
-from tests.shares import share
+from tests.shares import in_shares, share
 
 from icecheck.judging.check import Check
 from icecheck.mock_server import MockCatalog
@@ -55,6 +55,7 @@ def choose(checks: Iterable[Check], folder: Path) -> dict[str, str]:
     return os.environ | {"PYTHONPATH": f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
 
 
+@in_shares
 @pytest.mark.usefixtures("other_plugins")
 @pytest.mark.parametrize(
     ("isolation", "where", "how"),

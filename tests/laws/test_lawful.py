@@ -7,7 +7,7 @@ from tests.contracts import CONTRACT
 from tests.kill.killing import words
 from tests.kill.lawful import LAWFUL, lawful_session
 from tests.kill.lawful_tables import LAWFUL_TABLES
-from tests.shares import share
+from tests.shares import in_shares, share
 
 from icecheck.client.catalog import Catalog
 from icecheck.findings.verdict import Group, Outcome, Verdict
@@ -54,6 +54,7 @@ def verdicts_on(names: tuple[str, ...], checks: Iterable[Check]) -> tuple[list[V
     return verdicts, session.residue
 
 
+@in_shares
 @pytest.mark.parametrize("catalog", CATALOGS)
 def test_a_lawful_catalog_is_not_blamed(catalog: str) -> None:
     # Three of the catalogs serve nearly everything: there each generated check has its turn once.

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.contracts import CONTRACT
 from tests.kill.killing import mock_session
-from tests.shares import share
+from tests.shares import in_shares, share
 
 from icecheck.client.catalog import Catalog
 from icecheck.findings.verdict import Group, Outcome
@@ -71,6 +71,7 @@ ANSWERS: dict[str, Alter] = {
 }
 
 
+@in_shares
 @pytest.mark.parametrize("where", OPERATIONS)
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_nonsense_is_never_an_error_of_the_suite(answer: str, where: str) -> None:
