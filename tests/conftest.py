@@ -1,7 +1,8 @@
-"""Workers side by side get temporary directories of their own; slow tiers are asked for.
+"""Each process of a test run has a temporary directory of its own; slow tiers are asked for.
 
 A seeded mock keeps its files in a directory that is named after its seed, so that its answers are
-the same in every run; of two processes only one can have it.
+the same in every run; of two processes only one can have it. The directory is in memory where the
+machine has room there: the mock writes a file for each commit, and a disk takes a millisecond.
 
 Tests marked ``hostile`` build environments or attack for minutes: `tox -e hostile` runs them. Those
 marked ``complete("reason")`` repeat with more data, or in more settings, what others show:
@@ -13,12 +14,21 @@ import atexit
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
 import pytest
 from tests.shares import EVERYTHING, JUDGES, SHARE
 
-if os.environ.get("PYTEST_XDIST_WORKER"):
-    _own = tempfile.mkdtemp(prefix="icecheck-worker-")
+_MEMORY = Path("/dev/shm")  # noqa: S108 - a directory of our own is made in it
+_BYTES_FREE = 8 << 30
+
+if "PYTEST_XDIST_WORKER" in os.environ or "TMPDIR" not in os.environ:
+    _in_memory = (
+        os.environ.get("ICECHECK_HOSTILE") != "1"  # they install whole environments
+        and _MEMORY.is_dir()
+        and shutil.disk_usage(_MEMORY).free > _BYTES_FREE
+    )
+    _own = tempfile.mkdtemp(prefix="icecheck-tests-", dir=_MEMORY if _in_memory else None)
     atexit.register(shutil.rmtree, _own, ignore_errors=True)
     os.environ["TMPDIR"] = tempfile.tempdir = _own
 
