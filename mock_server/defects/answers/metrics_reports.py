@@ -7,7 +7,7 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
 from icecheck.mock_server.defects.kit.requests import sent_json, with_content
 from icecheck.mock_server.defects.kit.rewriting import Faithful, answer_status, refuse_as, wrap
 from icecheck.mock_server.protocol import problem, replies
@@ -23,31 +23,6 @@ def _refuse_reports(registries: Registries, member: str, value: Any) -> None:
     wrap(registries, "reportMetrics", around)
 
 
-declare(
-    "metrics-200",
-    "A report is answered 200.",
-    by(answer_status, "reportMetrics", 200),
-    breaks="reportMetrics.204",
-    suffering="Strict clients take the report for lost.",
-)
-
-declare(
-    "metrics-of-commits-only",
-    "Scan reports are refused.",
-    by(_refuse_reports, "report-type", "scan-report"),
-    breaks="reportMetrics.scan-report",
-    suffering="Every query of a client logs a warning.",
-)
-
-declare(
-    "metrics-of-scans-only",
-    "Commit reports are refused.",
-    by(_refuse_reports, "report-type", "commit-report"),
-    breaks="reportMetrics.commit-report",
-    suffering="Every write of a client logs a warning.",
-)
-
-
 @defect(
     "metrics-filter-must-be-an-object",
     on="reportMetrics",
@@ -61,21 +36,20 @@ def _filter_must_be_an_object(faithful: Faithful, state: WarehouseState, call: C
     return faithful(state, call)
 
 
-declare(
-    "metrics-unread",
-    "Reports are thrown away unread, whatever they are.",
-    by(refuse_as, "reportMetrics", 400, 204),
-    breaks="reportMetrics.400",
-    suffering="Reports that mean nothing are stored.",
-)
-
-declare(
-    "metrics-malformed-500",
-    "The parser's error is caught by nobody.",
-    by(refuse_as, "reportMetrics", 400, 500, "InternalServerError"),
-    breaks="reportMetrics.400",
-    suffering="A client's mistake is reported as a failure of the server.",
-)
+declare_each(
+    ("metrics-200", "reportMetrics.204", "A report is answered 200.",
+     "Strict clients take the report for lost.", by(answer_status, "reportMetrics", 200)),
+    ("metrics-of-commits-only", "reportMetrics.scan-report", "Scan reports are refused.",
+     "Every query of a client logs a warning.", by(_refuse_reports, "report-type", "scan-report")),
+    ("metrics-of-scans-only", "reportMetrics.commit-report", "Commit reports are refused.",
+     "Every write of a client logs a warning.",
+     by(_refuse_reports, "report-type", "commit-report")),
+    ("metrics-unread", "reportMetrics.400", "Reports are thrown away unread, whatever they are.",
+     "Reports that mean nothing are stored.", by(refuse_as, "reportMetrics", 400, 204)),
+    ("metrics-malformed-500", "reportMetrics.400", "The parser's error is caught by nobody.",
+     "A client's mistake is reported as a failure of the server.",
+     by(refuse_as, "reportMetrics", 400, 500, "InternalServerError")),
+)  # fmt: skip
 
 
 @defect(

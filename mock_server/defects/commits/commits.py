@@ -9,7 +9,7 @@ from icecheck.mock_server.commits import publication
 from icecheck.mock_server.commits.commit import decode_commit
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import answer_of, request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_members
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -32,37 +32,22 @@ _LARGEST = 2**63 - 1
 # ---- statuses
 
 
-declare(
-    "commit-created",
-    "A commit is answered 201, as if it had created something.",
-    by(answer_status, "updateTable", 201),
-    breaks="updateTable.200",
-    suffering="Java takes 201 for an error.",
-)
-
-declare(
-    "commit-malformed-is-500",
-    "What cannot be parsed ends in the framework's own error page.",
-    by(refuse_as, "updateTable", 400, 500, "InternalServerError"),
-    breaks="updateTable.400",
-    suffering="Writers take the outcome for unknown and keep their files for ever.",
-)
-
-declare(
-    "commit-missing-table-is-conflict",
-    "A table that is gone is reported as changed.",
-    by(refuse_as, "updateTable", 404, 409, "CommitFailedException"),
-    breaks="updateTable.404",
-    suffering="Writers retry for ever on a table that was dropped.",
-)
-
-declare(
-    "commit-conflict-is-400",
-    "A failed requirement is a bad request.",
-    by(refuse_as, "updateTable", 409, 400, "ValidationException"),
-    breaks="updateTable.409",
-    suffering="Concurrent writers fail instead of retrying.",
-)
+declare_each(
+    ("commit-created", "updateTable.200",
+     "A commit is answered 201, as if it had created something.", "Java takes 201 for an error.",
+     by(answer_status, "updateTable", 201)),
+    ("commit-malformed-is-500", "updateTable.400",
+     "What cannot be parsed ends in the framework's own error page.",
+     "Writers take the outcome for unknown and keep their files for ever.",
+     by(refuse_as, "updateTable", 400, 500, "InternalServerError")),
+    ("commit-missing-table-is-conflict", "updateTable.404",
+     "A table that is gone is reported as changed.",
+     "Writers retry for ever on a table that was dropped.",
+     by(refuse_as, "updateTable", 404, 409, "CommitFailedException")),
+    ("commit-conflict-is-400", "updateTable.409", "A failed requirement is a bad request.",
+     "Concurrent writers fail instead of retrying.",
+     by(refuse_as, "updateTable", 409, 400, "ValidationException")),
+)  # fmt: skip
 
 
 # ---- unknown and malformed parts
@@ -142,15 +127,6 @@ def _answers_version_before(faithful: Faithful, state: WarehouseState, call: Cal
     return structs.replace(outcome, reply=publication.commit_reply(before))
 
 
-declare(
-    "commit-overwrites-metadata-file",
-    "Every version is written over the one before it.",
-    by(alter_version, lambda _, after: after, same_location=True),
-    breaks="commit.new-metadata-location",
-    suffering="Spark keeps its old metadata: it compares locations.",
-)
-
-
 @defect(
     "commit-time-in-seconds",
     breaks="commit.last-updated",
@@ -190,13 +166,15 @@ def _forgets_snapshot_log(_: TableMetadata | None, after: TableMetadata) -> Tabl
     return structs.replace(after, snapshot_log=after.snapshot_log[-1:])
 
 
-declare(
-    "commit-forgets-metadata-log",
-    "Nothing is entered in the metadata log.",
-    by(alter_version, lambda _, after: structs.replace(after, metadata_log=())),
-    breaks="commit.metadata-log",
-    suffering="The history of a table's metadata is lost.",
-)
+declare_each(
+    ("commit-overwrites-metadata-file", "commit.new-metadata-location",
+     "Every version is written over the one before it.",
+     "Spark keeps its old metadata: it compares locations.",
+     by(alter_version, lambda _, after: after, same_location=True)),
+    ("commit-forgets-metadata-log", "commit.metadata-log",
+     "Nothing is entered in the metadata log.", "The history of a table's metadata is lost.",
+     by(alter_version, lambda _, after: structs.replace(after, metadata_log=()))),
+)  # fmt: skip
 
 
 @defect(
@@ -234,21 +212,16 @@ def _alter_creation(registries: Registries, keep: Callable[[Json], bool]) -> Non
     alter_request_body(registries, "updateTable", altered)
 
 
-declare(
-    "create-commit-forgets-properties",
-    "The commit that completes a staged table ignores its properties.",
-    by(_alter_creation, lambda update: update["action"] != "set-properties"),
-    breaks="createTable.stage-then-commit",
-    suffering="CREATE TABLE AS SELECT loses its TBLPROPERTIES.",
-)
-
-declare(
-    "create-commit-forgets-data",
-    "The commit that completes a staged table ignores its first snapshot.",
-    by(_alter_creation, lambda update: "snapshot" not in update["action"]),
-    breaks="createTable.stage-then-commit-with-data",
-    suffering="CREATE TABLE AS SELECT makes an empty table.",
-)
+declare_each(
+    ("create-commit-forgets-properties", "createTable.stage-then-commit",
+     "The commit that completes a staged table ignores its properties.",
+     "CREATE TABLE AS SELECT loses its TBLPROPERTIES.",
+     by(_alter_creation, lambda update: update["action"] != "set-properties")),
+    ("create-commit-forgets-data", "createTable.stage-then-commit-with-data",
+     "The commit that completes a staged table ignores its first snapshot.",
+     "CREATE TABLE AS SELECT makes an empty table.",
+     by(_alter_creation, lambda update: "snapshot" not in update["action"])),
+)  # fmt: skip
 
 
 @defect(

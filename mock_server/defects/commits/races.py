@@ -10,7 +10,7 @@ from icecheck.mock_server.defects.commits.late_sight import (
     note_writes,
     refuse_late,
 )
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
 from icecheck.mock_server.defects.kit.requests import sent_json, with_members
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.protocol import problem
@@ -69,39 +69,6 @@ def _publish_rename(present: WarehouseState, decided: WarehouseState, call: Call
     return present.with_table(tuple(target["namespace"]), target["name"], moved)
 
 
-declare(
-    "race-namespace-created-twice",
-    "Whether a namespace exists is looked up before it is inserted, without a lock.",
-    by(decide_late, "createNamespace", _publish_namespace),
-    breaks="race.create-namespace",
-    suffering="Two clients take themselves for the owner of one namespace.",
-)
-
-declare(
-    "race-table-created-twice",
-    "Whether a table exists is looked up before it is inserted, without a lock.",
-    by(decide_late, "createTable", _publish_table),
-    breaks="race.create-table",
-    suffering=_TWO_OWNERS,
-)
-
-declare(
-    "race-loser-replaces-table",
-    "A conflict is noticed after the row was written, and nothing takes it back.",
-    by(refuse_late, "createTable", _publish_table),
-    breaks="race.create-table",
-    suffering="A client that was refused has replaced the table of the one that was not.",
-)
-
-declare(
-    "race-view-created-twice",
-    "Whether a view exists is looked up before it is inserted, without a lock.",
-    by(decide_late, "createView", _publish_view),
-    breaks="race.create-view",
-    suffering=_TWO_OWNERS,
-)
-
-
 @defect(
     "race-staged-table-over-another",
     breaks="race.create-and-commit",
@@ -114,21 +81,29 @@ def _staged_table_over_another(registries: Registries) -> None:
     decide_late(registries, "updateTable", _publish_table, sight)
 
 
-declare(
-    "race-registered-twice",
-    "Whether a name is free is looked up before the metadata file is read.",
-    by(decide_late, "registerTable", _publish_table),
-    breaks="race.register-table",
-    suffering=_TWO_OWNERS,
-)
-
-declare(
-    "race-renamed-over-another",
-    "A rename checks its target first, and then overwrites it.",
-    by(decide_late, "renameTable", _publish_rename),
-    breaks="race.rename-table",
-    suffering="A table is gone: another one was renamed over it.",
-)
+declare_each(
+    ("race-namespace-created-twice", "race.create-namespace",
+     "Whether a namespace exists is looked up before it is inserted, without a lock.",
+     "Two clients take themselves for the owner of one namespace.",
+     by(decide_late, "createNamespace", _publish_namespace)),
+    ("race-table-created-twice", "race.create-table",
+     "Whether a table exists is looked up before it is inserted, without a lock.", _TWO_OWNERS,
+     by(decide_late, "createTable", _publish_table)),
+    ("race-loser-replaces-table", "race.create-table",
+     "A conflict is noticed after the row was written, and nothing takes it back.",
+     "A client that was refused has replaced the table of the one that was not.",
+     by(refuse_late, "createTable", _publish_table)),
+    ("race-view-created-twice", "race.create-view",
+     "Whether a view exists is looked up before it is inserted, without a lock.", _TWO_OWNERS,
+     by(decide_late, "createView", _publish_view)),
+    ("race-registered-twice", "race.register-table",
+     "Whether a name is free is looked up before the metadata file is read.", _TWO_OWNERS,
+     by(decide_late, "registerTable", _publish_table)),
+    ("race-renamed-over-another", "race.rename-table",
+     "A rename checks its target first, and then overwrites it.",
+     "A table is gone: another one was renamed over it.",
+     by(decide_late, "renameTable", _publish_rename)),
+)  # fmt: skip
 
 
 # ---- one table

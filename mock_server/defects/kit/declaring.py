@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from types import FrameType
 from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, TypeVarTuple, overload
 
 import msgspec
@@ -9,7 +10,18 @@ import msgspec
 from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.rewriting import Around, wrap
 
-__all__ = ["Defect", "Install", "Place", "by", "declare", "declared", "defect", "through"]
+__all__ = [
+    "Defect",
+    "Install",
+    "Place",
+    "Row",
+    "by",
+    "declare",
+    "declare_each",
+    "declared",
+    "defect",
+    "through",
+]
 
 F = TypeVar("F", bound=Callable[..., object])
 P = ParamSpec("P")
@@ -18,6 +30,8 @@ Ts = TypeVarTuple("Ts")
 Install: TypeAlias = Callable[[Registries], None]
 Place: TypeAlias = Callable[[F], Install]
 """Installs a function at one place of a server, such as an update."""
+Row: TypeAlias = tuple[str, str, str, str, Install]
+"""A defect in a table: name, id of the broken requirement, title, suffering, installation."""
 
 _DEFECTS: dict[str, "Defect"] = {}
 
@@ -72,10 +86,13 @@ def defect(
 
 def declare(name: str, title: str, install: Install, *, breaks: str, suffering: str) -> None:
     """Declare a defect made of building blocks; ValueError if another one has the name."""
-    frame = inspect.currentframe()
-    caller = None if frame is None else frame.f_back
-    module = "" if caller is None else str(caller.f_globals["__name__"])
-    _add(name, title, install, breaks, suffering, module)
+    _add(name, title, install, breaks, suffering, _caller(inspect.currentframe()))
+
+
+def declare_each(*rows: Row) -> None:
+    """Declare the defects of a table, each made of building blocks; ValueError as `declare`."""
+    for name, breaks, title, suffering, install in rows:
+        _add(name, title, install, breaks, suffering, _caller(inspect.currentframe()))
 
 
 def by(
@@ -88,6 +105,12 @@ def by(
 def through(block: Callable[[Registries, *Ts, F], None], *args: *Ts) -> Place[F]:
     """Return the place where a building block installs the function, its last argument."""
     return lambda function: lambda registries: block(registries, *args, function)
+
+
+def _caller(frame: FrameType | None) -> str:
+    """Return the name of the module that called the function with this frame."""
+    caller = None if frame is None else frame.f_back
+    return "" if caller is None else str(caller.f_globals["__name__"])
 
 
 def _place_of(on: str | tuple[str, ...] | Place[Any] | None) -> Place[Any]:

@@ -6,7 +6,7 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
 from icecheck.mock_server.defects.kit.requests import Json, Levels
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -64,15 +64,6 @@ def _with_tables_only(faithful: Faithful, state: WarehouseState, call: Call) -> 
     return _listed(sorted(used), state)
 
 
-declare(
-    "list-namespaces-202",
-    "A list of namespaces is answered 202.",
-    by(answer_status, "listNamespaces", 202),
-    breaks="listNamespaces.200",
-    suffering="Clients read no list from an answer that says later.",
-)
-
-
 @defect(
     "list-namespaces-empty-parent-404",
     on="listNamespaces",
@@ -116,14 +107,6 @@ declare(
     ),
     breaks="listNamespaces.children-only",
     suffering="Clients look for the children at the top level.",
-)
-
-declare(
-    "list-namespaces-two-levels",
-    "Only the first two levels of a parent are looked at.",
-    by(alter_call, "listNamespaces", lambda call: _with_parent(call, _parent(call)[:2])),
-    breaks="listNamespaces.multipart-parent",
-    suffering="SHOW NAMESPACES IN a.b.c shows what is in a.b.",
 )
 
 
@@ -183,49 +166,22 @@ def _leave_out_empty(registries: Registries, operation_id: str, member: str) -> 
     alter_body(registries, operation_id, left_out)
 
 
-declare(
-    "list-namespaces-empty-left-out",
-    "An empty list of namespaces is left out of the answer.",
-    by(_leave_out_empty, "listNamespaces", "namespaces"),
-    breaks="listNamespaces.list-present",
-    suffering="The Java client fails on an empty namespace.",
-)
+declare_each(
+    ("list-namespaces-202", "listNamespaces.200", "A list of namespaces is answered 202.",
+     "Clients read no list from an answer that says later.",
+     by(answer_status, "listNamespaces", 202)),
+    ("list-namespaces-two-levels", "listNamespaces.multipart-parent",
+     "Only the first two levels of a parent are looked at.",
+     "SHOW NAMESPACES IN a.b.c shows what is in a.b.",
+     by(alter_call, "listNamespaces", lambda call: _with_parent(call, _parent(call)[:2]))),
+    ("list-namespaces-empty-left-out", "listNamespaces.list-present",
+     "An empty list of namespaces is left out of the answer.",
+     "The Java client fails on an empty namespace.",
+     by(_leave_out_empty, "listNamespaces", "namespaces")),
+)  # fmt: skip
 
 
 # ----------------------------------------------------------------------- listTables
-
-
-declare(
-    "list-tables-empty-left-out",
-    "An empty list of tables is left out of the answer.",
-    by(_leave_out_empty, "listTables", "identifiers"),
-    breaks="listTables.list-present",
-    suffering="The Java client fails on an empty namespace.",
-)
-
-declare(
-    "list-tables-202",
-    "A list of tables is answered 202.",
-    by(answer_status, "listTables", 202),
-    breaks="listTables.200",
-    suffering="Clients read no list from an answer that says later.",
-)
-
-declare(
-    "list-tables-stale",
-    "The list comes from an index that lacks the latest table.",
-    by(alter_body, "listTables", lambda body: body | {"identifiers": body["identifiers"][:-1]}),
-    breaks="listTables.all",
-    suffering="A table that was just created is not to be seen.",
-)
-
-declare(
-    "list-tables-per-file",
-    "A table is listed once for each of its files.",
-    by(alter_body, "listTables", lambda body: body | {"identifiers": body["identifiers"] * 2}),
-    breaks="listTables.unique",
-    suffering="SHOW TABLES shows a table as often as it has metadata files.",
-)
 
 
 def _list_tables_where(registries: Registries, belongs: Callable[[Levels, Levels], bool]) -> None:
@@ -247,14 +203,6 @@ def _list_tables_where(registries: Registries, belongs: Callable[[Levels, Levels
 
 
 declare(
-    "list-tables-recursive",
-    "Tables of the namespaces below are listed too.",
-    by(_list_tables_where, lambda asked, found: found[: len(asked)] == asked),
-    breaks="listTables.this-namespace-only",
-    suffering="SHOW TABLES IN a shows the tables of a.b.",
-)
-
-declare(
     "list-tables-by-prefix",
     "Tables of every namespace whose name begins alike are listed.",
     by(
@@ -267,10 +215,25 @@ declare(
     suffering="SHOW TABLES IN sales shows the tables of sales_2025.",
 )
 
-declare(
-    "list-tables-unknown-namespace-500",
-    "Listing the tables of a namespace that does not exist is answered 500.",
-    by(refuse_as, "listTables", 404, 500, "InternalServerError"),
-    breaks="listTables.404",
-    suffering="Clients retry, and wait for a namespace that does not exist.",
-)
+declare_each(
+    ("list-tables-empty-left-out", "listTables.list-present",
+     "An empty list of tables is left out of the answer.",
+     "The Java client fails on an empty namespace.",
+     by(_leave_out_empty, "listTables", "identifiers")),
+    ("list-tables-202", "listTables.200", "A list of tables is answered 202.",
+     "Clients read no list from an answer that says later.", by(answer_status, "listTables", 202)),
+    ("list-tables-stale", "listTables.all",
+     "The list comes from an index that lacks the latest table.",
+     "A table that was just created is not to be seen.",
+     by(alter_body, "listTables", lambda body: body | {"identifiers": body["identifiers"][:-1]})),
+    ("list-tables-per-file", "listTables.unique", "A table is listed once for each of its files.",
+     "SHOW TABLES shows a table as often as it has metadata files.",
+     by(alter_body, "listTables", lambda body: body | {"identifiers": body["identifiers"] * 2})),
+    ("list-tables-recursive", "listTables.this-namespace-only",
+     "Tables of the namespaces below are listed too.", "SHOW TABLES IN a shows the tables of a.b.",
+     by(_list_tables_where, lambda asked, found: found[: len(asked)] == asked)),
+    ("list-tables-unknown-namespace-500", "listTables.404",
+     "Listing the tables of a namespace that does not exist is answered 500.",
+     "Clients retry, and wait for a namespace that does not exist.",
+     by(refuse_as, "listTables", 404, 500, "InternalServerError")),
+)  # fmt: skip

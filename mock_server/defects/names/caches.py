@@ -7,7 +7,7 @@ from msgspec import structs
 
 from icecheck.mock_server.core.context import Call, Context, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_content
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_call, wrap
 from icecheck.mock_server.protocol import problem, replies
@@ -127,23 +127,6 @@ def _same_tag(registries: Registries) -> None:
     wrap(registries, "updateTable", committing)
 
 
-declare(
-    "second-table-renamed-still-missing",
-    "That a table is missing is cached, and a rename does not empty the cache.",
-    by(_keep_absence, "loadTable", "createTable", "registerTable"),
-    breaks="second-life.table-renamed",
-    suffering="A renamed table is not found by whoever has looked for it before.",
-)
-
-declare(
-    "second-table-renamed-still-there",
-    "That a table exists is cached, and a rename does not empty the cache.",
-    by(_keep_presence, "tableExists", "dropTable"),
-    breaks="second-life.table-renamed",
-    suffering="CREATE TABLE IF NOT EXISTS does nothing under the name that a table had.",
-)
-
-
 @defect(
     "second-table-staged-properties",
     breaks="second-life.staged",
@@ -164,31 +147,6 @@ def _staged_properties(registries: Registries) -> None:
         return with_content(call, body)
 
     alter_call(registries, "createTable", altered)
-
-
-declare(
-    "second-view-cached",
-    "Views are cached by name until they are replaced.",
-    by(_keep_answers, "loadView", lambda _: True, "replaceView"),
-    breaks="second-life.view",
-    suffering="A view that was dropped and made again answers with its old query.",
-)
-
-declare(
-    "second-view-renamed-still-missing",
-    "That a view is missing is cached, and a rename does not empty the cache.",
-    by(_keep_absence, "loadView", "createView"),
-    breaks="second-life.view-renamed",
-    suffering="A renamed view is not found by whoever has looked for it before.",
-)
-
-declare(
-    "second-view-renamed-still-there",
-    "That a view exists is cached, and a rename does not empty the cache.",
-    by(_keep_presence, "viewExists", "dropView"),
-    breaks="second-life.view-renamed",
-    suffering="CREATE VIEW IF NOT EXISTS does nothing under the name that a view had.",
-)
 
 
 @defect(
@@ -268,10 +226,28 @@ def _old_properties(registries: Registries) -> None:
     wrap(registries, "createNamespace", creating)
 
 
-declare(
-    "second-namespace-tables-cached",
-    "The tables of a namespace that has none are cached, and listed when it is gone.",
-    by(_keep_presence, "listTables", "createTable"),
-    breaks="second-life.namespace",
-    suffering="SHOW TABLES works in a namespace that was dropped.",
-)
+declare_each(
+    ("second-table-renamed-still-missing", "second-life.table-renamed",
+     "That a table is missing is cached, and a rename does not empty the cache.",
+     "A renamed table is not found by whoever has looked for it before.",
+     by(_keep_absence, "loadTable", "createTable", "registerTable")),
+    ("second-table-renamed-still-there", "second-life.table-renamed",
+     "That a table exists is cached, and a rename does not empty the cache.",
+     "CREATE TABLE IF NOT EXISTS does nothing under the name that a table had.",
+     by(_keep_presence, "tableExists", "dropTable")),
+    ("second-view-cached", "second-life.view", "Views are cached by name until they are replaced.",
+     "A view that was dropped and made again answers with its old query.",
+     by(_keep_answers, "loadView", lambda _: True, "replaceView")),
+    ("second-view-renamed-still-missing", "second-life.view-renamed",
+     "That a view is missing is cached, and a rename does not empty the cache.",
+     "A renamed view is not found by whoever has looked for it before.",
+     by(_keep_absence, "loadView", "createView")),
+    ("second-view-renamed-still-there", "second-life.view-renamed",
+     "That a view exists is cached, and a rename does not empty the cache.",
+     "CREATE VIEW IF NOT EXISTS does nothing under the name that a view had.",
+     by(_keep_presence, "viewExists", "dropView")),
+    ("second-namespace-tables-cached", "second-life.namespace",
+     "The tables of a namespace that has none are cached, and listed when it is gone.",
+     "SHOW TABLES works in a namespace that was dropped.",
+     by(_keep_presence, "listTables", "createTable")),
+)  # fmt: skip

@@ -5,7 +5,7 @@ from typing import Any
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.requests import Name, sent_json, sent_name
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.protocol import problem
@@ -77,23 +77,6 @@ def _row_stays(
     wrap(registries, taken[0], taking)
 
 
-declare(
-    "freed-view-blocks-table",
-    "Tables are looked for among all that ever had the name, and dropped views are kept.",
-    by(_row_stays, ("dropView", _in_path), ("createTable", _sent)),
-    breaks="freed-name.createTable",
-    suffering="A model that was a view cannot become a table.",
-)
-
-declare(
-    "freed-rename-blocks-commit",
-    "assert-create finds the redirection that a rename has left.",
-    by(_row_stays, ("renameTable", _source), ("updateTable", _created)),
-    breaks="freed-name.updateTable",
-    suffering="CREATE TABLE AS SELECT under the name of a renamed table fails at its end.",
-)
-
-
 @defect(
     "freed-table-blocks-transaction",
     breaks="freed-name.commitTransaction",
@@ -103,23 +86,6 @@ def _table_blocks_transaction(registries: Registries) -> None:
     """Transactions insert into a table whose unique index knows dropped tables too: 500."""
     dropped, taken = ("dropTable", _in_path), ("commitTransaction", _created_together)
     _row_stays(registries, dropped, taken, 500)
-
-
-declare(
-    "freed-view-blocks-registration",
-    "A registration meets the name of a view that was renamed.",
-    by(_row_stays, ("renameView", _source), ("registerTable", _sent)),
-    breaks="freed-name.registerTable",
-    suffering="A table cannot be registered where a view was.",
-)
-
-declare(
-    "freed-table-blocks-rename",
-    "A rename is an update of the name, and dropped tables keep theirs in the unique index.",
-    by(_row_stays, ("dropTable", _in_path), ("renameTable", _destination)),
-    breaks="freed-name.renameTable",
-    suffering="A new version of a table cannot take the name of the one that was dropped.",
-)
 
 
 @defect(
@@ -133,26 +99,33 @@ def _namespace_blocks_rename(registries: Registries) -> None:
     _row_stays(registries, dropped, ("renameTable", _destination))
 
 
-declare(
-    "freed-table-blocks-view",
-    "A new view looks for a table of the name, and finds the dropped one.",
-    by(_row_stays, ("dropTable", _in_path), ("createView", _sent)),
-    breaks="freed-name.createView",
-    suffering="A model that was a table cannot become a view.",
-)
-
-declare(
-    "freed-view-blocks-view-rename",
-    "A view cannot be renamed to what a dropped view was called.",
-    by(_row_stays, ("dropView", _in_path), ("renameView", _destination)),
-    breaks="freed-name.renameView",
-    suffering="A new version of a view cannot take the name of the one that was dropped.",
-)
-
-declare(
-    "freed-table-blocks-namespace",
-    "A namespace is refused where any row has its name, that of a dropped table included.",
-    by(_row_stays, ("dropTable", _in_path), ("createNamespace", _namespace_sent)),
-    breaks="freed-name.createNamespace",
-    suffering="A namespace cannot get the name that a dropped table had.",
-)
+declare_each(
+    ("freed-view-blocks-table", "freed-name.createTable",
+     "Tables are looked for among all that ever had the name, and dropped views are kept.",
+     "A model that was a view cannot become a table.",
+     by(_row_stays, ("dropView", _in_path), ("createTable", _sent))),
+    ("freed-rename-blocks-commit", "freed-name.updateTable",
+     "assert-create finds the redirection that a rename has left.",
+     "CREATE TABLE AS SELECT under the name of a renamed table fails at its end.",
+     by(_row_stays, ("renameTable", _source), ("updateTable", _created))),
+    ("freed-view-blocks-registration", "freed-name.registerTable",
+     "A registration meets the name of a view that was renamed.",
+     "A table cannot be registered where a view was.",
+     by(_row_stays, ("renameView", _source), ("registerTable", _sent))),
+    ("freed-table-blocks-rename", "freed-name.renameTable",
+     "A rename is an update of the name, and dropped tables keep theirs in the unique index.",
+     "A new version of a table cannot take the name of the one that was dropped.",
+     by(_row_stays, ("dropTable", _in_path), ("renameTable", _destination))),
+    ("freed-table-blocks-view", "freed-name.createView",
+     "A new view looks for a table of the name, and finds the dropped one.",
+     "A model that was a table cannot become a view.",
+     by(_row_stays, ("dropTable", _in_path), ("createView", _sent))),
+    ("freed-view-blocks-view-rename", "freed-name.renameView",
+     "A view cannot be renamed to what a dropped view was called.",
+     "A new version of a view cannot take the name of the one that was dropped.",
+     by(_row_stays, ("dropView", _in_path), ("renameView", _destination))),
+    ("freed-table-blocks-namespace", "freed-name.createNamespace",
+     "A namespace is refused where any row has its name, that of a dropped table included.",
+     "A namespace cannot get the name that a dropped table had.",
+     by(_row_stays, ("dropTable", _in_path), ("createNamespace", _namespace_sent))),
+)  # fmt: skip

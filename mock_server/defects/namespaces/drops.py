@@ -2,7 +2,7 @@
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.requests import Json, Levels
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -15,29 +15,16 @@ from icecheck.mock_server.defects.kit.rewriting import (
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
 
-declare(
-    "namespace-drop-200",
-    "A drop is answered 200.",
-    by(answer_status, "dropNamespace", 200),
-    breaks="dropNamespace.204",
-    suffering="Strict clients take the drop for failed.",
-)
-
-declare(
-    "namespace-drop-forgotten",
-    "A drop is answered before it is carried out, and then fails in the background.",
-    by(forget_effect, "dropNamespace"),
-    breaks="dropNamespace.gone",
-    suffering="DROP NAMESPACE succeeds, and the namespace is still there.",
-)
-
-declare(
-    "namespace-drop-missing-204",
-    "Dropping what does not exist succeeds.",
-    by(refuse_as, "dropNamespace", 404, 204),
-    breaks="dropNamespace.404",
-    suffering="DROP NAMESPACE hides a misspelled name.",
-)
+declare_each(
+    ("namespace-drop-200", "dropNamespace.204", "A drop is answered 200.",
+     "Strict clients take the drop for failed.", by(answer_status, "dropNamespace", 200)),
+    ("namespace-drop-forgotten", "dropNamespace.gone",
+     "A drop is answered before it is carried out, and then fails in the background.",
+     "DROP NAMESPACE succeeds, and the namespace is still there.",
+     by(forget_effect, "dropNamespace")),
+    ("namespace-drop-missing-204", "dropNamespace.404", "Dropping what does not exist succeeds.",
+     "DROP NAMESPACE hides a misspelled name.", by(refuse_as, "dropNamespace", 404, 204)),
+)  # fmt: skip
 
 
 @defect(

@@ -6,7 +6,7 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
 from icecheck.mock_server.defects.kit.requests import Levels, sent_json, with_content
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -37,22 +37,6 @@ declare(
     ),
     breaks="createNamespace.echo",
     suffering="PyIceberg takes a namespace of two levels for one with a dot in its name.",
-)
-
-declare(
-    "namespace-created-201",
-    "A created namespace is answered 201.",
-    by(answer_status, "createNamespace", 201),
-    breaks="createNamespace.200",
-    suffering="The Java client takes 201 for an error.",
-)
-
-declare(
-    "namespace-not-created",
-    "A creation is answered before it is written, and the write is lost.",
-    by(forget_effect, "createNamespace"),
-    breaks="createNamespace.exists-afterwards",
-    suffering="CREATE NAMESPACE succeeds, and the next statement fails.",
 )
 
 
@@ -145,13 +129,18 @@ def _conflict_writes(faithful: Faithful, state: WarehouseState, call: Call) -> O
         return Outcome(changed, replies.problem_reply(refused))
 
 
-declare(
-    "namespace-malformed-500",
-    "A body that cannot be read is answered 500.",
-    by(refuse_as, "createNamespace", 400, 500, "InternalServerError"),
-    breaks="createNamespace.400",
-    suffering="A typo is reported as a failure of the server.",
-)
+declare_each(
+    ("namespace-created-201", "createNamespace.200", "A created namespace is answered 201.",
+     "The Java client takes 201 for an error.", by(answer_status, "createNamespace", 201)),
+    ("namespace-not-created", "createNamespace.exists-afterwards",
+     "A creation is answered before it is written, and the write is lost.",
+     "CREATE NAMESPACE succeeds, and the next statement fails.",
+     by(forget_effect, "createNamespace")),
+    ("namespace-malformed-500", "createNamespace.400",
+     "A body that cannot be read is answered 500.",
+     "A typo is reported as a failure of the server.",
+     by(refuse_as, "createNamespace", 400, 500, "InternalServerError")),
+)  # fmt: skip
 
 
 @defect(
@@ -186,29 +175,17 @@ declare(
     suffering="Clients go on with a namespace that does not exist.",
 )
 
-declare(
-    "namespace-missing-500",
-    "Loading a namespace that is not there is answered 500.",
-    by(refuse_as, "loadNamespaceMetadata", 404, 500, "InternalServerError"),
-    breaks="loadNamespaceMetadata.404",
-    suffering="CREATE IF NOT EXISTS fails instead of creating.",
-)
-
-declare(
-    "namespace-head-200",
-    "HEAD on a namespace is answered as GET would be: 200.",
-    by(answer_status, "namespaceExists", 200),
-    breaks="namespaceExists.204",
-    suffering="PyIceberg does not take 200 for a yes.",
-)
-
-declare(
-    "namespace-head-always-204",
-    "HEAD finds every namespace.",
-    by(refuse_as, "namespaceExists", 404, 204),
-    breaks="namespaceExists.404",
-    suffering="CREATE IF NOT EXISTS creates nothing.",
-)
+declare_each(
+    ("namespace-missing-500", "loadNamespaceMetadata.404",
+     "Loading a namespace that is not there is answered 500.",
+     "CREATE IF NOT EXISTS fails instead of creating.",
+     by(refuse_as, "loadNamespaceMetadata", 404, 500, "InternalServerError")),
+    ("namespace-head-200", "namespaceExists.204",
+     "HEAD on a namespace is answered as GET would be: 200.",
+     "PyIceberg does not take 200 for a yes.", by(answer_status, "namespaceExists", 200)),
+    ("namespace-head-always-204", "namespaceExists.404", "HEAD finds every namespace.",
+     "CREATE IF NOT EXISTS creates nothing.", by(refuse_as, "namespaceExists", 404, 204)),
+)  # fmt: skip
 
 
 @defect(

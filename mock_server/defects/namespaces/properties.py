@@ -6,7 +6,7 @@ from typing import Any
 from icecheck.mock_server.commits.publication import NAMESPACE_LOCATION
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
 from icecheck.mock_server.defects.kit.places import answer_of, request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -18,22 +18,6 @@ from icecheck.mock_server.defects.kit.rewriting import (
     refuse_as,
 )
 from icecheck.mock_server.protocol import problem, replies
-
-declare(
-    "properties-update-forgotten",
-    "A change of properties is answered as done, and not stored.",
-    by(forget_effect, "updateProperties"),
-    breaks="updateProperties.set",
-    suffering="ALTER NAMESPACE SET PROPERTIES has no effect.",
-)
-
-declare(
-    "properties-update-204",
-    "A change of properties is answered 204.",
-    by(answer_status, "updateProperties", 204),
-    breaks="updateProperties.200",
-    suffering="PyIceberg finds no answer to read.",
-)
 
 
 @defect(
@@ -104,38 +88,6 @@ declare(
 )
 
 declare(
-    "properties-report-set-keys-missing",
-    "The keys that were set are reported as updated and as missing.",
-    by(alter_body, "updateProperties", lambda body: body | {"missing": body["updated"]}),
-    breaks="updateProperties.reports-updated",
-    suffering="Clients report a change that was made as one that was not possible.",
-)
-
-declare(
-    "properties-report-removed-keys-missing",
-    "The keys that were removed are reported as removed and as missing.",
-    by(alter_body, "updateProperties", lambda body: body | {"missing": body["removed"]}),
-    breaks="updateProperties.reports-removed",
-    suffering="Clients warn of properties that were not there, and were.",
-)
-
-declare(
-    "properties-report-twice",
-    "The keys that were set are reported once as added and once more as updated.",
-    by(alter_body, "updateProperties", lambda body: body | {"updated": body["updated"] * 2}),
-    breaks="updateProperties.reports-updated",
-    suffering="Clients that count are told of more changes than there were.",
-)
-
-declare(
-    "properties-report-no-removals",
-    "Removed keys are not reported.",
-    by(alter_body, "updateProperties", lambda body: body | {"removed": []}),
-    breaks="updateProperties.reports-removed",
-    suffering="Clients report a removal that worked as failed.",
-)
-
-declare(
     "properties-report-request",
     "What was asked to be removed is reported as removed, whether it was there or not.",
     by(
@@ -145,14 +97,6 @@ declare(
     ),
     breaks="updateProperties.removed-really-existed",
     suffering="Clients report the removal of a misspelled key as done.",
-)
-
-declare(
-    "properties-missing-null",
-    "Nothing missing is reported as null.",
-    by(alter_body, "updateProperties", lambda body: body | {"missing": body["missing"] or None}),
-    breaks="updateProperties.missing-is-a-list",
-    suffering="PyIceberg fails after the change was carried out.",
 )
 
 
@@ -202,13 +146,35 @@ def _overlap_half_done(faithful: Faithful, state: WarehouseState, call: Call) ->
         return Outcome(changed, replies.problem_reply(refused))
 
 
-declare(
-    "properties-malformed-500",
-    "A change that cannot be read is answered 500.",
-    by(refuse_as, "updateProperties", 400, 500, "InternalServerError"),
-    breaks="updateProperties.400",
-    suffering="A typo is reported as a failure of the server.",
-)
+declare_each(
+    ("properties-update-forgotten", "updateProperties.set",
+     "A change of properties is answered as done, and not stored.",
+     "ALTER NAMESPACE SET PROPERTIES has no effect.", by(forget_effect, "updateProperties")),
+    ("properties-update-204", "updateProperties.200", "A change of properties is answered 204.",
+     "PyIceberg finds no answer to read.", by(answer_status, "updateProperties", 204)),
+    ("properties-report-set-keys-missing", "updateProperties.reports-updated",
+     "The keys that were set are reported as updated and as missing.",
+     "Clients report a change that was made as one that was not possible.",
+     by(alter_body, "updateProperties", lambda body: body | {"missing": body["updated"]})),
+    ("properties-report-removed-keys-missing", "updateProperties.reports-removed",
+     "The keys that were removed are reported as removed and as missing.",
+     "Clients warn of properties that were not there, and were.",
+     by(alter_body, "updateProperties", lambda body: body | {"missing": body["removed"]})),
+    ("properties-report-twice", "updateProperties.reports-updated",
+     "The keys that were set are reported once as added and once more as updated.",
+     "Clients that count are told of more changes than there were.",
+     by(alter_body, "updateProperties", lambda body: body | {"updated": body["updated"] * 2})),
+    ("properties-report-no-removals", "updateProperties.reports-removed",
+     "Removed keys are not reported.", "Clients report a removal that worked as failed.",
+     by(alter_body, "updateProperties", lambda body: body | {"removed": []})),
+    ("properties-missing-null", "updateProperties.missing-is-a-list",
+     "Nothing missing is reported as null.", "PyIceberg fails after the change was carried out.",
+     by(alter_body, "updateProperties", lambda body: body | {"missing": body["missing"] or None})),
+    ("properties-malformed-500", "updateProperties.400",
+     "A change that cannot be read is answered 500.",
+     "A typo is reported as a failure of the server.",
+     by(refuse_as, "updateProperties", 400, 500, "InternalServerError")),
+)  # fmt: skip
 
 
 @defect(

@@ -9,7 +9,7 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_json
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -54,15 +54,6 @@ def _try_first(registries: Registries, alter: Callable[[Json], Json | None]) -> 
             return faithful(state, call)
 
     wrap(registries, "planTableScan", around)
-
-
-declare(
-    "plan-names-of-whichever-schema",
-    "A name that the table's schema has is that column, whatever the snapshot's schema says.",
-    by(_try_first, lambda body: {**body, _FLAG: False} if body.get(_FLAG) else None),
-    breaks="planTableScan.names-of-each-schema",
-    suffering=_LOST_ROWS,
-)
 
 
 @defect(
@@ -116,21 +107,19 @@ declare(
     suffering="Engines that prune by fields of structs read every file.",
 )
 
-declare(
-    "plan-statistics-of-now-only",
-    "A scan with the schema of a snapshot has no statistics.",
-    by(_statistics_left_out, lambda body: body.get(_FLAG) is True),
-    breaks="planTableScan.stats-of-each-schema",
-    suffering="Engines that travel in time read every file.",
-)
-
-declare(
-    "plan-statistics-of-the-table-s-names",
-    "The names in stats-fields are those of the table's schema, whichever the scan has.",
-    by(_try_first, lambda body: {**body, _FLAG: False} if body.get("stats-fields") else None),
-    breaks="planTableScan.stats-of-each-schema",
-    suffering="Engines prune by the bounds of another column.",
-)
+declare_each(
+    ("plan-names-of-whichever-schema", "planTableScan.names-of-each-schema",
+     "A name that the table's schema has is that column, whatever the snapshot's schema says.",
+     _LOST_ROWS, by(_try_first, lambda body: {**body, _FLAG: False} if body.get(_FLAG) else None)),
+    ("plan-statistics-of-now-only", "planTableScan.stats-of-each-schema",
+     "A scan with the schema of a snapshot has no statistics.",
+     "Engines that travel in time read every file.",
+     by(_statistics_left_out, lambda body: body.get(_FLAG) is True)),
+    ("plan-statistics-of-the-table-s-names", "planTableScan.stats-of-each-schema",
+     "The names in stats-fields are those of the table's schema, whichever the scan has.",
+     "Engines prune by the bounds of another column.",
+     by(_try_first, lambda body: {**body, _FLAG: False} if body.get("stats-fields") else None)),
+)  # fmt: skip
 
 
 # ---- filters
@@ -193,29 +182,11 @@ def _prune(registries: Registries, kinds: frozenset[str], lost: Callable[[Json],
     wrap(registries, "planTableScan", around)
 
 
-declare(
-    "plan-uncounted-is-none",
-    "A file of which nulls and NaN were not counted is taken to have none.",
-    by(_prune, frozenset({"is-null", "is-nan"}), lambda file: "value-counts" not in file),
-    breaks="planTableScan.empty-columns",
-    suffering=_LOST_ROWS,
-)
-
-
 @defect("plan-unbounded-is-empty", breaks="planTableScan.empty-columns", suffering=_LOST_ROWS)
 def _unbounded_is_empty(registries: Registries) -> None:
     """A file without bounds of a column is taken to have no values in it."""
     comparing = frozenset({"eq", "lt", "lt-eq", "gt", "gt-eq", "starts-with"})
     _prune(registries, comparing, lambda file: "lower-bounds" not in file)
-
-
-declare(
-    "plan-nan-is-beyond-bounds",
-    "NaN is compared with the bounds of a column, which it never is within.",
-    by(_prune, frozenset({"is-nan"}), lambda file: "lower-bounds" in file),
-    breaks="planTableScan.empty-columns",
-    suffering=_LOST_ROWS,
-)
 
 
 def _residual(registries: Registries, kinds: frozenset[str], value: bool) -> None:
@@ -234,21 +205,21 @@ def _residual(registries: Registries, kinds: frozenset[str], value: bool) -> Non
     wrap(registries, "planTableScan", around)
 
 
-declare(
-    "plan-residual-of-negations-true",
-    "A negated filter is taken to be done with once files are chosen.",
-    by(_residual, frozenset({"not"}), value=True),
-    breaks="planTableScan.every-residual",
-    suffering="Queries count rows that their filter excludes, and nothing says so.",
-)
-
-declare(
-    "plan-residual-of-sets-false",
-    "What is left of a filter by a list of values is that nothing matches.",
-    by(_residual, frozenset({"in", "not-in"}), value=False),
-    breaks="planTableScan.every-residual",
-    suffering=_LOST_ROWS,
-)
+declare_each(
+    ("plan-uncounted-is-none", "planTableScan.empty-columns",
+     "A file of which nulls and NaN were not counted is taken to have none.", _LOST_ROWS,
+     by(_prune, frozenset({"is-null", "is-nan"}), lambda file: "value-counts" not in file)),
+    ("plan-nan-is-beyond-bounds", "planTableScan.empty-columns",
+     "NaN is compared with the bounds of a column, which it never is within.", _LOST_ROWS,
+     by(_prune, frozenset({"is-nan"}), lambda file: "lower-bounds" in file)),
+    ("plan-residual-of-negations-true", "planTableScan.every-residual",
+     "A negated filter is taken to be done with once files are chosen.",
+     "Queries count rows that their filter excludes, and nothing says so.",
+     by(_residual, frozenset({"not"}), value=True)),
+    ("plan-residual-of-sets-false", "planTableScan.every-residual",
+     "What is left of a filter by a list of values is that nothing matches.", _LOST_ROWS,
+     by(_residual, frozenset({"in", "not-in"}), value=False)),
+)  # fmt: skip
 
 
 # ---- facts
@@ -293,15 +264,6 @@ def _sizes_in_32_bits(file: Json) -> Json:
     return {**file, **cut}
 
 
-declare(
-    "plan-all-parquet",
-    "Every data file is told to be Parquet.",
-    by(_alter_data_files, lambda file: {**file, "file-format": "parquet"}),
-    breaks="planTableScan.told-facts",
-    suffering="Files of other formats cannot be read.",
-)
-
-
 @defect(
     "plan-deletes-as-large-as-data",
     on=answer_of("planTableScan"),
@@ -332,18 +294,15 @@ def _to_microseconds(expression: Any) -> Any:
     return expression
 
 
-declare(
-    "plan-filters-in-microseconds",
-    "Times in filters are read to the microsecond.",
-    by(_alter_filter, _to_microseconds),
-    breaks="planTableScan.nanoseconds",
-    suffering=_LOST_ROWS,
-)
-
-declare(
-    "plan-bounds-in-microseconds",
-    "Times in statistics are told to the microsecond.",
-    by(_alter_data_files, _to_microseconds),
-    breaks="planTableScan.nanoseconds",
-    suffering="Engines prune files that have the moment which they look for.",
-)
+declare_each(
+    ("plan-all-parquet", "planTableScan.told-facts", "Every data file is told to be Parquet.",
+     "Files of other formats cannot be read.",
+     by(_alter_data_files, lambda file: {**file, "file-format": "parquet"})),
+    ("plan-filters-in-microseconds", "planTableScan.nanoseconds",
+     "Times in filters are read to the microsecond.", _LOST_ROWS,
+     by(_alter_filter, _to_microseconds)),
+    ("plan-bounds-in-microseconds", "planTableScan.nanoseconds",
+     "Times in statistics are told to the microsecond.",
+     "Engines prune files that have the moment which they look for.",
+     by(_alter_data_files, _to_microseconds)),
+)  # fmt: skip

@@ -6,7 +6,7 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.metadata.model import TableMetadata
@@ -145,23 +145,6 @@ def _last_where(registries: Registries, member: str) -> None:
     _alter_scan(registries, alter)
 
 
-declare(
-    "plan-selection-reads-last",
-    "A scan of some columns reads what was committed last, on whatever branch.",
-    by(_last_where, "select"),
-    breaks="planTableScan.main-throughout",
-    suffering=_OTHER_ROWS,
-)
-
-declare(
-    "plan-filter-reads-last",
-    "A scan with a filter reads what was committed last, on whatever branch.",
-    by(_last_where, "filter"),
-    breaks="planTableScan.main-throughout",
-    suffering=_OTHER_ROWS,
-)
-
-
 @defect(
     "plan-range-of-main-only",
     on=through(_alter_scan),
@@ -189,21 +172,20 @@ def _range_to_itself(_: TableMetadata, body: Json) -> Json | None:
     return {**without(body, *_RANGE), "snapshot-id": end} if same else None
 
 
-declare(
-    "plan-range-forgets-filter",
-    "A range is planned without the filter: nothing is left to test in its files.",
-    by(_alter_scan, lambda _, body: without(body, "filter") if _RANGE & body.keys() else None),
-    breaks="planTableScan.every-range",
-    suffering=_OTHER_ROWS,
-)
-
-declare(
-    "plan-point-forgets-filter",
-    "A snapshot is planned without the filter: nothing is left to test in its files.",
-    by(_alter_scan, lambda _, body: without(body, "filter") if "snapshot-id" in body else None),
-    breaks="planTableScan.every-snapshot",
-    suffering=_OTHER_ROWS,
-)
+declare_each(
+    ("plan-selection-reads-last", "planTableScan.main-throughout",
+     "A scan of some columns reads what was committed last, on whatever branch.", _OTHER_ROWS,
+     by(_last_where, "select")),
+    ("plan-filter-reads-last", "planTableScan.main-throughout",
+     "A scan with a filter reads what was committed last, on whatever branch.", _OTHER_ROWS,
+     by(_last_where, "filter")),
+    ("plan-range-forgets-filter", "planTableScan.every-range",
+     "A range is planned without the filter: nothing is left to test in its files.", _OTHER_ROWS,
+     by(_alter_scan, lambda _, body: without(body, "filter") if _RANGE & body.keys() else None)),
+    ("plan-point-forgets-filter", "planTableScan.every-snapshot",
+     "A snapshot is planned without the filter: nothing is left to test in its files.", _OTHER_ROWS,
+     by(_alter_scan, lambda _, body: without(body, "filter") if "snapshot-id" in body else None)),
+)  # fmt: skip
 
 
 @defect(

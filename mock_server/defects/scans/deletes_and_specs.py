@@ -8,7 +8,7 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
@@ -160,21 +160,16 @@ def _alter_tasks(registries: Registries, alter: Callable[[Json], Json]) -> None:
     alter_body(registries, "fetchScanTasks", altered)
 
 
-declare(
-    "plan-task-without-partition",
-    "Plan tasks give files without their partitions.",
-    by(_alter_tasks, lambda t: {**t, "data-file": {**t["data-file"], "partition": []}}),
-    breaks="fetchScanTasks.facts",
-    suffering="Queries by partition read only the first files of a large plan, or fail.",
-)
-
-declare(
-    "plan-task-without-filter",
-    "Plan tasks have lost the filter of their scan: nothing is left to test.",
-    by(_alter_tasks, lambda t: {**t, "residual-filter": True}),
-    breaks="fetchScanTasks.facts",
-    suffering="Queries of large tables count rows that their filter excludes.",
-)
+declare_each(
+    ("plan-task-without-partition", "fetchScanTasks.facts",
+     "Plan tasks give files without their partitions.",
+     "Queries by partition read only the first files of a large plan, or fail.",
+     by(_alter_tasks, lambda t: {**t, "data-file": {**t["data-file"], "partition": []}})),
+    ("plan-task-without-filter", "fetchScanTasks.facts",
+     "Plan tasks have lost the filter of their scan: nothing is left to test.",
+     "Queries of large tables count rows that their filter excludes.",
+     by(_alter_tasks, lambda t: {**t, "residual-filter": True})),
+)  # fmt: skip
 
 
 @defect(

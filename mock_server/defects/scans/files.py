@@ -6,7 +6,7 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_content
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -58,23 +58,6 @@ def _plan_snapshot(registries: Registries, choose: Any) -> None:
     wrap(registries, "planTableScan", around)
 
 
-declare(
-    "plan-loses-the-last-file",
-    "The last file of every answer is lost.",
-    by(_alter_tasks, lambda tasks: tasks[:-1]),
-    breaks="planTableScan.every-file",
-    suffering=_LOST_ROWS,
-)
-
-declare(
-    "plan-repeats-a-file",
-    "The first file of every answer is in it twice.",
-    by(_alter_tasks, lambda tasks: [tasks[0], *tasks]),
-    breaks="planTableScan.every-file",
-    suffering=_TOO_MANY_ROWS,
-)
-
-
 @defect("plan-from-a-stale-cache", breaks="planTableScan.removed-files", suffering=_TOO_MANY_ROWS)
 def _from_a_stale_cache(registries: Registries) -> None:
     """What a delete has removed is planned until the next append."""
@@ -95,31 +78,6 @@ def _alter_file(registries: Registries, /, **members: Any) -> None:
         return [{**task, "data-file": {**task["data-file"], **changed}} for task in tasks]
 
     _alter_tasks(registries, altered)
-
-
-declare(
-    "plan-without-partition",
-    "Files are planned without their partition values.",
-    by(_alter_file, partition=[]),
-    breaks="planTableScan.file-facts",
-    suffering="Queries by partition read nothing, or fail.",
-)
-
-declare(
-    "plan-without-sizes",
-    "All files have the same size.",
-    by(_alter_file, file_size_in_bytes=0),
-    breaks="planTableScan.file-facts",
-    suffering="Clients split files by a size that is not theirs, and read past their end.",
-)
-
-declare(
-    "plan-always-latest",
-    "The snapshot that a scan names is overlooked.",
-    by(_forget_member, "snapshot-id"),
-    breaks="planTableScan.point-in-time",
-    suffering=_TOO_MANY_ROWS,
-)
 
 
 @defect(
@@ -155,15 +113,6 @@ def _alter_filter(registries: Registries, alter: Any) -> None:
     alter_request_body(registries, "planTableScan", altered)
 
 
-declare(
-    "plan-or-as-and",
-    "A filter with OR is planned as one with AND.",
-    by(_alter_filter, lambda f: {**f, "type": "and"} if f.get("type") == "or" else f),
-    breaks="planTableScan.filter",
-    suffering=_LOST_ROWS,
-)
-
-
 @defect(
     "plan-in-as-its-last-value",
     on=through(_alter_filter),
@@ -190,21 +139,33 @@ def _constant_objects_refused(filter_: Json) -> Json:
     return filter_
 
 
-declare(
-    "plan-always-case-sensitive",
-    "Names are compared with their case, whatever the scan asks for.",
-    by(_forget_member, "case-sensitive"),
-    breaks="planTableScan.case-insensitive",
-    suffering="Queries with names in capitals fail, as SQL engines write them.",
-)
-
-declare(
-    "plan-always-the-table-s-schema",
-    "Names are always those of the current schema.",
-    by(_forget_member, "use-snapshot-schema"),
-    breaks="planTableScan.schema-of-the-scan",
-    suffering="A query of an old snapshot fails once a column was renamed.",
-)
+declare_each(
+    ("plan-loses-the-last-file", "planTableScan.every-file",
+     "The last file of every answer is lost.", _LOST_ROWS,
+     by(_alter_tasks, lambda tasks: tasks[:-1])),
+    ("plan-repeats-a-file", "planTableScan.every-file",
+     "The first file of every answer is in it twice.", _TOO_MANY_ROWS,
+     by(_alter_tasks, lambda tasks: [tasks[0], *tasks])),
+    ("plan-without-partition", "planTableScan.file-facts",
+     "Files are planned without their partition values.",
+     "Queries by partition read nothing, or fail.", by(_alter_file, partition=[])),
+    ("plan-without-sizes", "planTableScan.file-facts", "All files have the same size.",
+     "Clients split files by a size that is not theirs, and read past their end.",
+     by(_alter_file, file_size_in_bytes=0)),
+    ("plan-always-latest", "planTableScan.point-in-time",
+     "The snapshot that a scan names is overlooked.", _TOO_MANY_ROWS,
+     by(_forget_member, "snapshot-id")),
+    ("plan-or-as-and", "planTableScan.filter", "A filter with OR is planned as one with AND.",
+     _LOST_ROWS, by(_alter_filter, lambda f: {**f, "type": "and"} if f.get("type") == "or" else f)),
+    ("plan-always-case-sensitive", "planTableScan.case-insensitive",
+     "Names are compared with their case, whatever the scan asks for.",
+     "Queries with names in capitals fail, as SQL engines write them.",
+     by(_forget_member, "case-sensitive")),
+    ("plan-always-the-table-s-schema", "planTableScan.schema-of-the-scan",
+     "Names are always those of the current schema.",
+     "A query of an old snapshot fails once a column was renamed.",
+     by(_forget_member, "use-snapshot-schema")),
+)  # fmt: skip
 
 
 @defect(

@@ -6,7 +6,7 @@ from typing import Any
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_json
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -149,15 +149,6 @@ def _names_without_case(faithful: Faithful, state: WarehouseState, call: Call) -
     return faithful(state, with_json(call, {**body, "filter": found(body["filter"])}))
 
 
-declare(
-    "plan-residual-true",
-    "No file has anything left to filter.",
-    by(_alter_tasks, lambda task: {**task, "residual-filter": True}),
-    breaks="planTableScan.residual",
-    suffering="Queries count rows that their filter excludes, and nothing says so.",
-)
-
-
 @defect(
     "plan-statistics-left-out",
     on=through(_alter_tasks),
@@ -183,23 +174,6 @@ def _statistics_without_values(task: Json) -> Json:
         return task
     cut = {**bounds, "values": bounds["values"][1:]}
     return {**task, "data-file": {**task["data-file"], "upper-bounds": cut}}
-
-
-declare(
-    "plan-equality-ids-left-out",
-    "Equality deletes are told without the fields by which they delete.",
-    by(_alter_deletes, "equality-ids"),
-    breaks="planTableScan.equality-ids",
-    suffering="Scans of tables with equality deletes fail.",
-)
-
-declare(
-    "plan-vector-without-size",
-    "A deletion vector is told with where it begins, and not with its length.",
-    by(_alter_deletes, "content-size-in-bytes"),
-    breaks="planTableScan.content-size",
-    suffering="Deletion vectors cannot be read, and the scan fails.",
-)
 
 
 def _to_the_second(value: Any) -> Any:
@@ -254,13 +228,22 @@ def _in_small_letters(value: Any) -> Any:
     return value.lower() if binary else value
 
 
-declare(
-    "plan-partition-times-without-fraction",
-    "Times in partitions are told to the second.",
-    by(_alter_partitions, _to_the_second),
-    breaks="planTableScan.file-facts",
-    suffering="Deletes for a partition are not applied to it, and deleted rows come back.",
-)
+declare_each(
+    ("plan-residual-true", "planTableScan.residual", "No file has anything left to filter.",
+     "Queries count rows that their filter excludes, and nothing says so.",
+     by(_alter_tasks, lambda task: {**task, "residual-filter": True})),
+    ("plan-equality-ids-left-out", "planTableScan.equality-ids",
+     "Equality deletes are told without the fields by which they delete.",
+     "Scans of tables with equality deletes fail.", by(_alter_deletes, "equality-ids")),
+    ("plan-vector-without-size", "planTableScan.content-size",
+     "A deletion vector is told with where it begins, and not with its length.",
+     "Deletion vectors cannot be read, and the scan fails.",
+     by(_alter_deletes, "content-size-in-bytes")),
+    ("plan-partition-times-without-fraction", "planTableScan.file-facts",
+     "Times in partitions are told to the second.",
+     "Deletes for a partition are not applied to it, and deleted rows come back.",
+     by(_alter_partitions, _to_the_second)),
+)  # fmt: skip
 
 
 @defect(

@@ -2,7 +2,7 @@
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.places import answer_of, request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_json
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -45,15 +45,6 @@ def _needs_a_snapshot(faithful: Faithful, state: WarehouseState, call: Call) -> 
     if entry is not None and not entry.metadata.snapshots:
         raise problem.bad_request("The table has no current snapshot")
     return faithful(state, call)
-
-
-declare(
-    "plan-submitted-without-id",
-    "Planning goes on in the background, and the answer does not say under which id.",
-    by(alter_body, "planTableScan", lambda _: {"status": "submitted"}),
-    breaks="planTableScan.200",
-    suffering="Clients wait for a plan that they cannot ask for.",
-)
 
 
 @defect(
@@ -114,15 +105,6 @@ def _unread_filter(faithful: Faithful, state: WarehouseState, call: Call) -> Out
         return faithful(state, with_json(call, body))
 
 
-declare(
-    "plan-malformed-500",
-    "A malformed request is an internal error.",
-    by(refuse_as, "planTableScan", 400, 500, "InternalServerError"),
-    breaks="planTableScan.malformed-body",
-    suffering="Clients repeat a request that can never succeed.",
-)
-
-
 @defect(
     "plan-expired-snapshot-empty",
     on="planTableScan",
@@ -139,15 +121,6 @@ def _expired_snapshot_empty(faithful: Faithful, state: WarehouseState, call: Cal
         return faithful(state, call)
     empty: Json = {"status": "completed", "file-scan-tasks": []}
     return Outcome(state, replies.json_reply(empty))
-
-
-declare(
-    "plan-missing-table-400",
-    "A scan of a missing table is a bad request.",
-    by(refuse_as, "planTableScan", 404, 400, "BadRequestException"),
-    breaks="planTableScan.404",
-    suffering="Clients take a dropped table for a mistake of their own.",
-)
 
 
 @defect(
@@ -172,31 +145,6 @@ def _unknown_is_cancelled(registries: Registries) -> None:
     _answer_instead(registries, "fetchPlanningResult", "NoSuchPlanIdException", cancelled)
 
 
-declare(
-    "plan-result-of-a-missing-table-500",
-    "Asking for a plan of a missing table is an internal error.",
-    by(refuse_as, "fetchPlanningResult", 404, 500, "InternalServerError"),
-    breaks="fetchPlanningResult.missing-table",
-    suffering="Clients keep on asking for the plan of a dropped table.",
-)
-
-declare(
-    "plan-cancelled-200",
-    "A cancellation is answered 200.",
-    by(answer_status, "cancelPlanning", 200),
-    breaks="cancelPlanning.204",
-    suffering="Strict clients take the cancellation for failed.",
-)
-
-declare(
-    "plan-cancelled-for-a-missing-table",
-    "A plan of a missing table is cancelled all the same.",
-    by(refuse_as, "cancelPlanning", 404, 204),
-    breaks="cancelPlanning.404",
-    suffering="A client that names the wrong table believes its plan cancelled.",
-)
-
-
 @defect(
     "plan-task-loses-a-file",
     on=answer_of("fetchScanTasks"),
@@ -215,34 +163,42 @@ def _task_unknown_is_empty(registries: Registries) -> None:
     _answer_instead(registries, "fetchScanTasks", "NoSuchPlanTaskException", empty)
 
 
-declare(
-    "plan-task-of-a-missing-table-400",
-    "A plan task for a missing table is a bad request.",
-    by(refuse_as, "fetchScanTasks", 404, 400, "BadRequestException"),
-    breaks="fetchScanTasks.missing-table",
-    suffering="Clients take a dropped table for a mistake of their own.",
-)
-
-declare(
-    "plan-task-unread",
-    "A request without a plan task is one with an unknown plan task.",
-    by(refuse_as, "fetchScanTasks", 400, 404, "NoSuchPlanTaskException"),
-    breaks="fetchScanTasks.400",
-    suffering="A client that sends the wrong member is told that its plan has expired.",
-)
-
-declare(
-    "plan-cancelled-at-once",
-    "A server that is busy answers a scan as one that was cancelled.",
-    by(alter_body, "planTableScan", lambda _: {"status": "cancelled"}),
-    breaks="planTableScan.state",
-    suffering="Clients have neither tasks nor a reason.",
-)
-
-declare(
-    "plan-tasks-before-completion",
-    "Tasks are answered while the plan is still submitted.",
-    by(alter_body, "fetchPlanningResult", lambda body: {**body, "status": "submitted"}),
-    breaks="fetchPlanningResult.state",
-    suffering="Clients read a part of the files, or some of them twice.",
-)
+declare_each(
+    ("plan-submitted-without-id", "planTableScan.200",
+     "Planning goes on in the background, and the answer does not say under which id.",
+     "Clients wait for a plan that they cannot ask for.",
+     by(alter_body, "planTableScan", lambda _: {"status": "submitted"})),
+    ("plan-malformed-500", "planTableScan.malformed-body",
+     "A malformed request is an internal error.",
+     "Clients repeat a request that can never succeed.",
+     by(refuse_as, "planTableScan", 400, 500, "InternalServerError")),
+    ("plan-missing-table-400", "planTableScan.404", "A scan of a missing table is a bad request.",
+     "Clients take a dropped table for a mistake of their own.",
+     by(refuse_as, "planTableScan", 404, 400, "BadRequestException")),
+    ("plan-result-of-a-missing-table-500", "fetchPlanningResult.missing-table",
+     "Asking for a plan of a missing table is an internal error.",
+     "Clients keep on asking for the plan of a dropped table.",
+     by(refuse_as, "fetchPlanningResult", 404, 500, "InternalServerError")),
+    ("plan-cancelled-200", "cancelPlanning.204", "A cancellation is answered 200.",
+     "Strict clients take the cancellation for failed.", by(answer_status, "cancelPlanning", 200)),
+    ("plan-cancelled-for-a-missing-table", "cancelPlanning.404",
+     "A plan of a missing table is cancelled all the same.",
+     "A client that names the wrong table believes its plan cancelled.",
+     by(refuse_as, "cancelPlanning", 404, 204)),
+    ("plan-task-of-a-missing-table-400", "fetchScanTasks.missing-table",
+     "A plan task for a missing table is a bad request.",
+     "Clients take a dropped table for a mistake of their own.",
+     by(refuse_as, "fetchScanTasks", 404, 400, "BadRequestException")),
+    ("plan-task-unread", "fetchScanTasks.400",
+     "A request without a plan task is one with an unknown plan task.",
+     "A client that sends the wrong member is told that its plan has expired.",
+     by(refuse_as, "fetchScanTasks", 400, 404, "NoSuchPlanTaskException")),
+    ("plan-cancelled-at-once", "planTableScan.state",
+     "A server that is busy answers a scan as one that was cancelled.",
+     "Clients have neither tasks nor a reason.",
+     by(alter_body, "planTableScan", lambda _: {"status": "cancelled"})),
+    ("plan-tasks-before-completion", "fetchPlanningResult.state",
+     "Tasks are answered while the plan is still submitted.",
+     "Clients read a part of the files, or some of them twice.",
+     by(alter_body, "fetchPlanningResult", lambda body: {**body, "status": "submitted"})),
+)  # fmt: skip

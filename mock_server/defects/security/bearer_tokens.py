@@ -7,7 +7,7 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply, Request
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.served_contract import SERVED
@@ -62,39 +62,6 @@ def _page_for_strangers(registries: Registries) -> None:
 # ------------------------------------------------------------------------ no credentials
 
 
-declare(
-    "auth-head-open",
-    "HEAD requests need no credentials.",
-    by(_open, lambda request: request.method == "HEAD"),
-    breaks="auth.no-success-without-credentials",
-    suffering="Anybody can find out which tables there are.",
-)
-
-declare(
-    "auth-load-open",
-    "Loading a table needs no credentials, although listing them does.",
-    by(_open, lambda request: is_at(request, "loadTable")),
-    breaks="auth.no-success-without-credentials",
-    suffering="Anybody can read the metadata of any table.",
-)
-
-declare(
-    "auth-delete-open",
-    "Dropping needs no credentials.",
-    by(_open, lambda request: request.method == "DELETE"),
-    breaks="auth.no-success-without-credentials",
-    suffering="Anybody can drop tables.",
-)
-
-declare(
-    "auth-writing-open",
-    "Only reading needs credentials.",
-    by(_open, lambda request: request.method in {"POST", "DELETE"}),
-    breaks="auth.no-success-without-credentials",
-    suffering="Anybody can create and change what nobody may read.",
-)
-
-
 @defect(
     "auth-empty-list",
     breaks="auth.no-success-without-credentials",
@@ -121,13 +88,24 @@ def _nothing_vended(registries: Registries) -> None:
     _open(registries, lambda request: is_at(request, "loadCredentials"), nothing)
 
 
-declare(
-    "auth-transactions-open",
-    "A route that came later is on no list of what needs credentials.",
-    by(_open, lambda request: is_at(request, "commitTransaction")),
-    breaks="auth.no-success-without-credentials",
-    suffering="Anybody can commit to any table.",
-)
+declare_each(
+    ("auth-head-open", "auth.no-success-without-credentials", "HEAD requests need no credentials.",
+     "Anybody can find out which tables there are.",
+     by(_open, lambda request: request.method == "HEAD")),
+    ("auth-load-open", "auth.no-success-without-credentials",
+     "Loading a table needs no credentials, although listing them does.",
+     "Anybody can read the metadata of any table.",
+     by(_open, lambda request: is_at(request, "loadTable"))),
+    ("auth-delete-open", "auth.no-success-without-credentials", "Dropping needs no credentials.",
+     "Anybody can drop tables.", by(_open, lambda request: request.method == "DELETE")),
+    ("auth-writing-open", "auth.no-success-without-credentials", "Only reading needs credentials.",
+     "Anybody can create and change what nobody may read.",
+     by(_open, lambda request: request.method in {"POST", "DELETE"})),
+    ("auth-transactions-open", "auth.no-success-without-credentials",
+     "A route that came later is on no list of what needs credentials.",
+     "Anybody can commit to any table.",
+     by(_open, lambda request: is_at(request, "commitTransaction"))),
+)  # fmt: skip
 
 
 @defect(
@@ -226,18 +204,12 @@ def _checked_too_late(registries: Registries, operation_id: str) -> None:
     wrap(registries, operation_id, around)
 
 
-declare(
-    "auth-drop-checked-too-late",
-    "A drop is refused for its token after it was carried out.",
-    by(_checked_too_late, "dropTable"),
-    breaks="auth.refused-changes-nothing",
-    suffering="Anybody can drop tables, and is told that it was refused.",
-)
-
-declare(
-    "auth-create-checked-too-late",
-    "A creation is refused for its token after it was carried out.",
-    by(_checked_too_late, "createTable"),
-    breaks="auth.refused-changes-nothing",
-    suffering="Anybody can fill a namespace with tables.",
-)
+declare_each(
+    ("auth-drop-checked-too-late", "auth.refused-changes-nothing",
+     "A drop is refused for its token after it was carried out.",
+     "Anybody can drop tables, and is told that it was refused.",
+     by(_checked_too_late, "dropTable")),
+    ("auth-create-checked-too-late", "auth.refused-changes-nothing",
+     "A creation is refused for its token after it was carried out.",
+     "Anybody can fill a namespace with tables.", by(_checked_too_late, "createTable")),
+)  # fmt: skip

@@ -7,7 +7,7 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply, Request
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.defects.security.bearer_tokens import is_at
 from icecheck.mock_server.defects.security.permissions import is_restricted
@@ -58,21 +58,16 @@ def _config_of_strangers(registries: Registries) -> None:
     wrap(registries, "getConfig", around)
 
 
-declare(
-    "auth-pages-open",
-    "Pages of lists come from a service of their own, which asks nobody.",
-    by(_open, lambda request, _: "pageToken=" in request.query_string),
-    breaks="auth.no-success-without-credentials",
-    suffering="Anybody can read the names of all tables, page by page.",
-)
-
-declare(
-    "auth-purge-open",
-    "The rule for DELETE is written for requests without a query.",
-    by(_open, lambda request, _: "purgeRequested=true" in request.query_string),
-    breaks="auth.no-success-without-credentials",
-    suffering="Anybody can delete the data of a table.",
-)
+declare_each(
+    ("auth-pages-open", "auth.no-success-without-credentials",
+     "Pages of lists come from a service of their own, which asks nobody.",
+     "Anybody can read the names of all tables, page by page.",
+     by(_open, lambda request, _: "pageToken=" in request.query_string)),
+    ("auth-purge-open", "auth.no-success-without-credentials",
+     "The rule for DELETE is written for requests without a query.",
+     "Anybody can delete the data of a table.",
+     by(_open, lambda request, _: "purgeRequested=true" in request.query_string)),
+)  # fmt: skip
 
 
 @defect(

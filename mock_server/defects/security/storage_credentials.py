@@ -7,7 +7,7 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -29,39 +29,6 @@ def _alter_each(registries: Registries, alter: Callable[[dict[str, Any]], dict[s
     alter_body(registries, "loadCredentials", altered)
 
 
-declare(
-    "credentials-created",
-    "Credentials are answered 201, as something that was created.",
-    by(answer_status, "loadCredentials", 201),
-    breaks="loadCredentials.200",
-    suffering="Java clients take the answer for an error.",
-)
-
-declare(
-    "credentials-as-bare-list",
-    "Credentials are answered as a list, without the object around it.",
-    by(alter_body, "loadCredentials", lambda body: body[_CREDENTIALS]),
-    breaks="loadCredentials.200",
-    suffering="No client can read the answer.",
-)
-
-declare(
-    "credentials-of-nothing",
-    "A table that does not exist has an empty answer.",
-    by(refuse_as, "loadCredentials", 404, 200),
-    breaks="loadCredentials.404",
-    suffering="A table that is gone looks like one without credentials.",
-)
-
-declare(
-    "credentials-of-a-neighbour",
-    "Credentials are for the directory beside the table's.",
-    by(_alter_each, lambda each: each | {"prefix": f"{each['prefix']}-old/"}),
-    breaks="loadCredentials.covers-the-table",
-    suffering="Clients have credentials, and none that fits.",
-)
-
-
 @defect(
     "credentials-of-the-place-before",
     breaks="loadCredentials.covers-the-table",
@@ -80,23 +47,6 @@ def _place_before(registries: Registries) -> None:
         return Outcome(outcome.state, reply)
 
     wrap(registries, "loadCredentials", around)
-
-
-declare(
-    "credentials-for-everything",
-    "A credential for everywhere has an empty prefix.",
-    by(_alter_each, lambda each: each | {"prefix": ""}),
-    breaks="loadCredentials.usable",
-    suffering="Java clients refuse an empty prefix, and with it the answer.",
-)
-
-declare(
-    "credentials-without-config",
-    "A credential has a prefix and nothing else.",
-    by(_alter_each, lambda each: each | {"config": {}}),
-    breaks="loadCredentials.usable",
-    suffering="Clients are told that there are credentials, and get none.",
-)
 
 
 @defect(
@@ -172,15 +122,6 @@ def _refresh_under_the_first_name(registries: Registries) -> None:
     alter_body(registries, "loadTable", altered)
 
 
-declare(
-    "credentials-refreshed-to-none",
-    "Only loading a table vends credentials; asking for them alone gives an empty list.",
-    by(alter_body, "loadCredentials", lambda _body: {_CREDENTIALS: []}),
-    breaks="loadCredentials.refresh",
-    suffering="Spark jobs lose the credentials that they had.",
-)
-
-
 @defect(
     "credentials-that-have-ended",
     on=through(_alter_each),
@@ -219,18 +160,39 @@ def _told(registries: Registries, operation_id: str) -> None:
     alter_body(registries, operation_id, alter)
 
 
-declare(
-    "config-token-of-the-storage",
-    "The token for a table's storage stands in its config as the catalog's.",
-    by(_told, "loadTable"),
-    breaks="loadTable.token-of-the-table",
-    suffering="Java clients take the storage's token for the catalog's, and are refused.",
-)
-
-declare(
-    "config-token-of-a-view",
-    "The config of a view names a token that opens nothing.",
-    by(_told, "loadView"),
-    breaks="loadTable.token-of-the-table",
-    suffering="Java clients can load a view once, and never again.",
-)
+declare_each(
+    ("credentials-created", "loadCredentials.200",
+     "Credentials are answered 201, as something that was created.",
+     "Java clients take the answer for an error.", by(answer_status, "loadCredentials", 201)),
+    ("credentials-as-bare-list", "loadCredentials.200",
+     "Credentials are answered as a list, without the object around it.",
+     "No client can read the answer.",
+     by(alter_body, "loadCredentials", lambda body: body[_CREDENTIALS])),
+    ("credentials-of-nothing", "loadCredentials.404",
+     "A table that does not exist has an empty answer.",
+     "A table that is gone looks like one without credentials.",
+     by(refuse_as, "loadCredentials", 404, 200)),
+    ("credentials-of-a-neighbour", "loadCredentials.covers-the-table",
+     "Credentials are for the directory beside the table's.",
+     "Clients have credentials, and none that fits.",
+     by(_alter_each, lambda each: each | {"prefix": f"{each['prefix']}-old/"})),
+    ("credentials-for-everything", "loadCredentials.usable",
+     "A credential for everywhere has an empty prefix.",
+     "Java clients refuse an empty prefix, and with it the answer.",
+     by(_alter_each, lambda each: each | {"prefix": ""})),
+    ("credentials-without-config", "loadCredentials.usable",
+     "A credential has a prefix and nothing else.",
+     "Clients are told that there are credentials, and get none.",
+     by(_alter_each, lambda each: each | {"config": {}})),
+    ("credentials-refreshed-to-none", "loadCredentials.refresh",
+     "Only loading a table vends credentials; asking for them alone gives an empty list.",
+     "Spark jobs lose the credentials that they had.",
+     by(alter_body, "loadCredentials", lambda _body: {_CREDENTIALS: []})),
+    ("config-token-of-the-storage", "loadTable.token-of-the-table",
+     "The token for a table's storage stands in its config as the catalog's.",
+     "Java clients take the storage's token for the catalog's, and are refused.",
+     by(_told, "loadTable")),
+    ("config-token-of-a-view", "loadTable.token-of-the-table",
+     "The config of a view names a token that opens nothing.",
+     "Java clients can load a view once, and never again.", by(_told, "loadView")),
+)  # fmt: skip

@@ -6,7 +6,7 @@ There is also a defect for every update of the contract that accepts it without 
 from typing import Any
 
 from icecheck.mock_server.core.context import Registries
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
 from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import alter_request_body
@@ -87,29 +87,20 @@ def _alter_properties(registries: Registries, alter: Any) -> None:
     alter_request_body(registries, "updateTable", altered)
 
 
-declare(
-    "update-properties-become-strings",
-    "A property value that is no string is turned into one.",
-    by(_alter_properties, lambda sent: {k: str(v) for k, v in sent.items()}),
-    breaks="update.set-properties.values-are-strings",
-    suffering="A property holds a text that no client understands.",
-)
-
-declare(
-    "update-properties-trimmed",
-    "Property values lose their leading and trailing spaces.",
-    by(_alter_properties, lambda sent: {k: v.strip() for k, v in sent.items()}),
-    breaks="update.set-properties.effect",
-    suffering="Values that begin or end with a space are not what was set.",
-)
-
-declare(
-    "update-property-keys-lower-case",
-    "Property keys are lower-cased.",
-    by(_alter_properties, lambda sent: {k.lower(): v for k, v in sent.items()}),
-    breaks="update.set-properties.effect",
-    suffering="Properties cannot be found under the name they were set by.",
-)
+declare_each(
+    ("update-properties-become-strings", "update.set-properties.values-are-strings",
+     "A property value that is no string is turned into one.",
+     "A property holds a text that no client understands.",
+     by(_alter_properties, lambda sent: {k: str(v) for k, v in sent.items()})),
+    ("update-properties-trimmed", "update.set-properties.effect",
+     "Property values lose their leading and trailing spaces.",
+     "Values that begin or end with a space are not what was set.",
+     by(_alter_properties, lambda sent: {k: v.strip() for k, v in sent.items()})),
+    ("update-property-keys-lower-case", "update.set-properties.effect",
+     "Property keys are lower-cased.",
+     "Properties cannot be found under the name they were set by.",
+     by(_alter_properties, lambda sent: {k.lower(): v for k, v in sent.items()})),
+)  # fmt: skip
 
 declare(
     "update-properties-replaced",

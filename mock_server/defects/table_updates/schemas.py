@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
 from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.updating import (
     FaithfulUpdate,
@@ -92,14 +92,6 @@ declare(
     suffering="A client that forgot its schema is told that all went well.",
 )
 
-declare(
-    "update-unknown-schema-skipped",
-    "Making an unknown schema current is accepted and left out.",
-    by(swallow_refusals, "set-current-schema"),
-    breaks="update.set-current-schema.unknown-id-refused",
-    suffering="A client takes another schema for the current one.",
-)
-
 
 @defect(
     "update-remove-schemas-removes-all",
@@ -114,10 +106,13 @@ def _remove_schemas_removes_all(_faithful: FaithfulUpdate, _update: Any, draft: 
     draft.change(schemas=kept)
 
 
-declare(
-    "update-remove-current-schema-skipped",
-    "Removing the current schema is accepted and left out.",
-    by(swallow_refusals, "remove-schemas"),
-    breaks="update.remove-schemas.current-refused",
-    suffering="A client is told that a schema is gone which is still in use.",
-)
+declare_each(
+    ("update-unknown-schema-skipped", "update.set-current-schema.unknown-id-refused",
+     "Making an unknown schema current is accepted and left out.",
+     "A client takes another schema for the current one.",
+     by(swallow_refusals, "set-current-schema")),
+    ("update-remove-current-schema-skipped", "update.remove-schemas.current-refused",
+     "Removing the current schema is accepted and left out.",
+     "A client is told that a schema is gone which is still in use.",
+     by(swallow_refusals, "remove-schemas")),
+)  # fmt: skip

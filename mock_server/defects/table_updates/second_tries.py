@@ -8,7 +8,7 @@ from msgspec import structs
 from icecheck.mock_server.commits.commit import decode_commit_transaction
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -60,21 +60,14 @@ def _taken_for_good(registries: Registries, operation_id: str) -> None:
     wrap(registries, operation_id, around)
 
 
-declare(
-    "commit-refused-snapshots-are-there",
-    "Snapshots are inserted before the requirements of their commit are judged.",
-    by(_taken_for_good, "updateTable"),
-    breaks="commit.retried",
-    suffering=_WRITER_STUCK,
-)
-
-declare(
-    "transaction-refused-snapshots-are-there",
-    "Snapshots are inserted before the requirements of their transaction are judged.",
-    by(_taken_for_good, "commitTransaction"),
-    breaks="commit.retried",
-    suffering=_WRITER_STUCK,
-)
+declare_each(
+    ("commit-refused-snapshots-are-there", "commit.retried",
+     "Snapshots are inserted before the requirements of their commit are judged.", _WRITER_STUCK,
+     by(_taken_for_good, "updateTable")),
+    ("transaction-refused-snapshots-are-there", "commit.retried",
+     "Snapshots are inserted before the requirements of their transaction are judged.",
+     _WRITER_STUCK, by(_taken_for_good, "commitTransaction")),
+)  # fmt: skip
 
 
 @defect(

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.updating import (
     FaithfulUpdate,
@@ -164,15 +164,6 @@ def _retention_is_kept_from_creation(faithful: FaithfulUpdate, update: Any, draf
 
 
 declare(
-    "update-ref-to-nothing-skipped",
-    "A ref to an unknown snapshot is accepted and left out.",
-    by(swallow_refusals, "set-snapshot-ref"),
-    breaks="update.set-snapshot-ref.unknown-snapshot-refused",
-    suffering="A client believes that its snapshot is current.",
-)
-
-
-declare(
     "update-unknown-ids-conflict",
     "Updates that name an unknown schema, spec, order or snapshot are refused with 409.",
     by(
@@ -202,13 +193,15 @@ def _removed_ref_takes_its_snapshot(faithful: FaithfulUpdate, update: Any, draft
         draft.remove_snapshots([ref.snapshot_id])
 
 
-declare(
-    "update-main-cannot-be-removed",
-    "Removing main is accepted and left out.",
-    by(ignore_update, "remove-snapshot-ref", lambda update, _: update.ref_name == MAIN_BRANCH),
-    breaks="update.remove-snapshot-ref.effect",
-    suffering="REPLACE TABLE shows the rows of the table that was replaced.",
-)
+declare_each(
+    ("update-ref-to-nothing-skipped", "update.set-snapshot-ref.unknown-snapshot-refused",
+     "A ref to an unknown snapshot is accepted and left out.",
+     "A client believes that its snapshot is current.", by(swallow_refusals, "set-snapshot-ref")),
+    ("update-main-cannot-be-removed", "update.remove-snapshot-ref.effect",
+     "Removing main is accepted and left out.",
+     "REPLACE TABLE shows the rows of the table that was replaced.",
+     by(ignore_update, "remove-snapshot-ref", lambda update, _: update.ref_name == MAIN_BRANCH)),
+)  # fmt: skip
 
 
 # ---- statistics

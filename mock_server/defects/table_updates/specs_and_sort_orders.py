@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
 from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.updating import (
     FaithfulUpdate,
@@ -74,15 +74,6 @@ def _last_partition_id_stays(faithful: FaithfulUpdate, update: Any, draft: Draft
     draft.change(last_partition_id=before)
 
 
-declare(
-    "update-spec-over-nothing-skipped",
-    "A spec over an unknown column is accepted and left out.",
-    by(swallow_refusals, "add-spec"),
-    breaks="update.add-spec.unknown-column-refused",
-    suffering="A client believes that the table is partitioned.",
-)
-
-
 @defect(
     "update-last-added-spec-unknown",
     on=table_update("set-default-spec"),
@@ -108,14 +99,6 @@ declare(
     suffering="A client that forgot its spec is told that all went well.",
 )
 
-declare(
-    "update-unknown-spec-skipped",
-    "Making an unknown spec the default is accepted and left out.",
-    by(swallow_refusals, "set-default-spec"),
-    breaks="update.set-default-spec.unknown-id-refused",
-    suffering="A client writes by another spec than it was told.",
-)
-
 
 @defect(
     "update-remove-specs-removes-all",
@@ -130,13 +113,18 @@ def _remove_specs_removes_all(_faithful: FaithfulUpdate, _update: Any, draft: Dr
     draft.change(partition_specs=kept)
 
 
-declare(
-    "update-remove-default-spec-skipped",
-    "Removing the default spec is accepted and left out.",
-    by(swallow_refusals, "remove-partition-specs"),
-    breaks="update.remove-partition-specs.default-refused",
-    suffering="A client is told that a spec is gone which is still in use.",
-)
+declare_each(
+    ("update-spec-over-nothing-skipped", "update.add-spec.unknown-column-refused",
+     "A spec over an unknown column is accepted and left out.",
+     "A client believes that the table is partitioned.", by(swallow_refusals, "add-spec")),
+    ("update-unknown-spec-skipped", "update.set-default-spec.unknown-id-refused",
+     "Making an unknown spec the default is accepted and left out.",
+     "A client writes by another spec than it was told.", by(swallow_refusals, "set-default-spec")),
+    ("update-remove-default-spec-skipped", "update.remove-partition-specs.default-refused",
+     "Removing the default spec is accepted and left out.",
+     "A client is told that a spec is gone which is still in use.",
+     by(swallow_refusals, "remove-partition-specs")),
+)  # fmt: skip
 
 
 # ---- sort orders
@@ -152,15 +140,6 @@ def _added_order_becomes_default(faithful: FaithfulUpdate, update: Any, draft: D
     """add-sort-order also makes the order the default."""
     faithful(update, draft)
     draft.change(default_sort_order_id=draft.metadata.sort_orders[-1].order_id)
-
-
-declare(
-    "update-order-by-nothing-skipped",
-    "A sort order over an unknown column is accepted and left out.",
-    by(swallow_refusals, "add-sort-order"),
-    breaks="update.add-sort-order.unknown-column-refused",
-    suffering="A client believes that the table is sorted.",
-)
 
 
 @defect(
@@ -190,10 +169,12 @@ declare(
     suffering="A client that forgot its sort order is told that all went well.",
 )
 
-declare(
-    "update-unknown-order-skipped",
-    "Making an unknown sort order the default is accepted and left out.",
-    by(swallow_refusals, "set-default-sort-order"),
-    breaks="update.set-default-sort-order.unknown-id-refused",
-    suffering="A client writes by another sort order than it was told.",
-)
+declare_each(
+    ("update-order-by-nothing-skipped", "update.add-sort-order.unknown-column-refused",
+     "A sort order over an unknown column is accepted and left out.",
+     "A client believes that the table is sorted.", by(swallow_refusals, "add-sort-order")),
+    ("update-unknown-order-skipped", "update.set-default-sort-order.unknown-id-refused",
+     "Making an unknown sort order the default is accepted and left out.",
+     "A client writes by another sort order than it was told.",
+     by(swallow_refusals, "set-default-sort-order")),
+)  # fmt: skip

@@ -2,7 +2,7 @@
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, sent_name, with_content
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -23,21 +23,15 @@ ANOTHER_UUID = "00000000-0000-4000-8000-000000000000"
 # ------------------------------------------------------------------ answers and effects
 
 
-declare(
-    "table-created-201",
-    "A created table is answered 201.",
-    by(answer_status, "createTable", 201),
-    breaks="createTable.200",
-    suffering="The Java client takes 201 for an error, and the table is there all the same.",
-)
-
-declare(
-    "table-not-created",
-    "A creation is answered before it is written, and the write is lost.",
-    by(forget_effect, "createTable"),
-    breaks="createTable.immediate",
-    suffering="CREATE TABLE succeeds, and the next statement finds no table.",
-)
+declare_each(
+    ("table-created-201", "createTable.200", "A created table is answered 201.",
+     "The Java client takes 201 for an error, and the table is there all the same.",
+     by(answer_status, "createTable", 201)),
+    ("table-not-created", "createTable.immediate",
+     "A creation is answered before it is written, and the write is lost.",
+     "CREATE TABLE succeeds, and the next statement finds no table.",
+     by(forget_effect, "createTable")),
+)  # fmt: skip
 
 
 @defect(
@@ -118,15 +112,6 @@ def _refuses_nulls(faithful: Faithful, state: WarehouseState, call: Call) -> Out
     return faithful(state, call)
 
 
-declare(
-    "table-malformed-500",
-    "The parser's error is caught by nobody.",
-    by(refuse_as, "createTable", 400, 500, "InternalServerError"),
-    breaks="createTable.400",
-    suffering="A client's mistake is reported as a failure of the server, and retried.",
-)
-
-
 @defect(
     "table-malformed-written",
     on="createTable",
@@ -157,13 +142,15 @@ def _makes_its_namespace(faithful: Faithful, state: WarehouseState, call: Call) 
     return faithful(state, call)
 
 
-declare(
-    "table-missing-namespace-400",
-    "A missing namespace is a foreign key that fails, and that is answered 400.",
-    by(refuse_as, "createTable", 404, 400, "BadRequestException"),
-    breaks="createTable.404",
-    suffering="Clients cannot tell a missing namespace from a malformed request.",
-)
+declare_each(
+    ("table-malformed-500", "createTable.400", "The parser's error is caught by nobody.",
+     "A client's mistake is reported as a failure of the server, and retried.",
+     by(refuse_as, "createTable", 400, 500, "InternalServerError")),
+    ("table-missing-namespace-400", "createTable.404",
+     "A missing namespace is a foreign key that fails, and that is answered 400.",
+     "Clients cannot tell a missing namespace from a malformed request.",
+     by(refuse_as, "createTable", 404, 400, "BadRequestException")),
+)  # fmt: skip
 
 
 # ------------------------------------------------------------------ conflicts

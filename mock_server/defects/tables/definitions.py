@@ -7,7 +7,7 @@ from msgspec import structs
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body
 from icecheck.mock_server.defects.kit.storing import store_otherwise
@@ -33,29 +33,19 @@ def _columns_as(registries: Registries, alter: Callable[[Json], Json]) -> None:
 # ------------------------------------------------------------------ columns
 
 
-declare(
-    "column-docs-lost",
-    "Columns are stored in a table that has no place for their documentation.",
-    by(_columns_as, lambda field: {k: v for k, v in field.items() if k != "doc"}),
-    breaks="createTable.schema-kept",
-    suffering="Column comments are gone.",
-)
-
-declare(
-    "columns-all-optional",
-    "Every column becomes optional.",
-    by(_columns_as, lambda field: field | {"required": False}),
-    breaks="createTable.schema-kept",
-    suffering="NOT NULL is gone: rows without a key get in.",
-)
-
-declare(
-    "columns-lower-cased",
-    "Column names pass through a metastore that writes them in small letters.",
-    by(_columns_as, lambda field: field | {"name": str(field.get("name")).lower()}),
-    breaks="createTable.schema-kept",
-    suffering="Readers that compare names by case find no column.",
-)
+declare_each(
+    ("column-docs-lost", "createTable.schema-kept",
+     "Columns are stored in a table that has no place for their documentation.",
+     "Column comments are gone.",
+     by(_columns_as, lambda field: {k: v for k, v in field.items() if k != "doc"})),
+    ("columns-all-optional", "createTable.schema-kept", "Every column becomes optional.",
+     "NOT NULL is gone: rows without a key get in.",
+     by(_columns_as, lambda field: field | {"required": False})),
+    ("columns-lower-cased", "createTable.schema-kept",
+     "Column names pass through a metastore that writes them in small letters.",
+     "Readers that compare names by case find no column.",
+     by(_columns_as, lambda field: field | {"name": str(field.get("name")).lower()})),
+)  # fmt: skip
 
 
 @defect(
@@ -146,15 +136,6 @@ def _nanoseconds_in_version_2(field: Json) -> Json:
 # ------------------------------------------------------------------ partitions and order
 
 
-declare(
-    "partition-spec-lost",
-    "The partition spec of a creation is not read.",
-    by(_create_from, lambda body: body | {"partition-spec": None}),
-    breaks="createTable.partition-spec-kept",
-    suffering="PARTITIONED BY is ignored: every query reads everything.",
-)
-
-
 @defect(
     "partition-sources-as-sent",
     on=through(store_otherwise, "createTable"),
@@ -219,13 +200,15 @@ def _partitioned_by_first_column(metadata: TableMetadata, _body: Json) -> TableM
     return structs.replace(metadata, partition_specs=(spec,), last_partition_id=1000)
 
 
-declare(
-    "write-order-lost",
-    "The sort order of a creation is not read.",
-    by(_create_from, lambda body: body | {"write-order": None}),
-    breaks="createTable.write-order-kept",
-    suffering="WRITE ORDERED BY is ignored.",
-)
+declare_each(
+    ("partition-spec-lost", "createTable.partition-spec-kept",
+     "The partition spec of a creation is not read.",
+     "PARTITIONED BY is ignored: every query reads everything.",
+     by(_create_from, lambda body: body | {"partition-spec": None})),
+    ("write-order-lost", "createTable.write-order-kept",
+     "The sort order of a creation is not read.", "WRITE ORDERED BY is ignored.",
+     by(_create_from, lambda body: body | {"write-order": None})),
+)  # fmt: skip
 
 
 @defect(

@@ -7,7 +7,7 @@ import msgspec
 from icecheck.mock_server.commits import publication
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, sent_name
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -25,14 +25,6 @@ from icecheck.mock_server.defects.kit.storing import (
 from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
-
-declare(
-    "register-201",
-    "A registered table is answered 201.",
-    by(answer_status, "registerTable", 201),
-    breaks="registerTable.200",
-    suffering="The Java client takes 201 for an error, and the table is there all the same.",
-)
 
 
 @defect(
@@ -59,15 +51,6 @@ def _answer_is_a_draft(body: Any) -> Any:
     return body
 
 
-declare(
-    "register-malformed-500",
-    "The parser's error is caught by nobody.",
-    by(refuse_as, "registerTable", 400, 500, "InternalServerError"),
-    breaks="registerTable.400",
-    suffering="A client's mistake is reported as a failure of the server.",
-)
-
-
 @defect(
     "register-makes-its-namespace",
     on="registerTable",
@@ -81,13 +64,17 @@ def _makes_its_namespace(faithful: Faithful, state: WarehouseState, call: Call) 
     return faithful(state, call)
 
 
-declare(
-    "register-over-another",
-    "Every registration overwrites.",
-    by(alter_request_body, "registerTable", lambda body: body | {"overwrite": True}),
-    breaks="registerTable.409",
-    suffering="Registering under a name that is taken destroys the table that has it.",
-)
+declare_each(
+    ("register-201", "registerTable.200", "A registered table is answered 201.",
+     "The Java client takes 201 for an error, and the table is there all the same.",
+     by(answer_status, "registerTable", 201)),
+    ("register-malformed-500", "registerTable.400", "The parser's error is caught by nobody.",
+     "A client's mistake is reported as a failure of the server.",
+     by(refuse_as, "registerTable", 400, 500, "InternalServerError")),
+    ("register-over-another", "registerTable.409", "Every registration overwrites.",
+     "Registering under a name that is taken destroys the table that has it.",
+     by(alter_request_body, "registerTable", lambda body: body | {"overwrite": True})),
+)  # fmt: skip
 
 
 @defect(

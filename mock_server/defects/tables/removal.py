@@ -8,7 +8,7 @@ import msgspec
 from icecheck.mock_server.commits import publication
 from icecheck.mock_server.core.context import Call, Outcome, Registries, RemoveFile
 from icecheck.mock_server.core.state import TableEntry, WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.places import call_of
 from icecheck.mock_server.defects.kit.requests import Json, Name, sent_name
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -22,29 +22,14 @@ from icecheck.mock_server.defects.kit.rewriting import (
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
 
-declare(
-    "drop-200",
-    "A drop is answered 200.",
-    by(answer_status, "dropTable", 200),
-    breaks="dropTable.204",
-    suffering="Strict clients take the drop for failed.",
-)
-
-declare(
-    "drop-missing-204",
-    "Dropping what does not exist succeeds.",
-    by(refuse_as, "dropTable", 404, 204),
-    breaks="dropTable.404",
-    suffering="DROP TABLE hides a misspelled name.",
-)
-
-declare(
-    "drop-missing-500",
-    "Dropping what does not exist fails inside the server.",
-    by(refuse_as, "dropTable", 404, 500, "InternalServerError"),
-    breaks="dropTable.404",
-    suffering="DROP TABLE IF EXISTS fails.",
-)
+declare_each(
+    ("drop-200", "dropTable.204", "A drop is answered 200.",
+     "Strict clients take the drop for failed.", by(answer_status, "dropTable", 200)),
+    ("drop-missing-204", "dropTable.404", "Dropping what does not exist succeeds.",
+     "DROP TABLE hides a misspelled name.", by(refuse_as, "dropTable", 404, 204)),
+    ("drop-missing-500", "dropTable.404", "Dropping what does not exist fails inside the server.",
+     "DROP TABLE IF EXISTS fails.", by(refuse_as, "dropTable", 404, 500, "InternalServerError")),
+)  # fmt: skip
 
 
 @defect(
@@ -162,15 +147,6 @@ def _always_purges(faithful: Faithful, state: WarehouseState, call: Call) -> Out
 # ------------------------------------------------------------------ dropped tables
 
 
-declare(
-    "drop-forgotten",
-    "A drop is answered before it is carried out, and then fails in the background.",
-    by(forget_effect, "dropTable"),
-    breaks="dropTable.gone",
-    suffering="DROP TABLE succeeds, and the table is still there.",
-)
-
-
 @defect(
     "drop-still-listed",
     breaks="dropTable.gone",
@@ -257,18 +233,16 @@ def _drop_matching(registries: Registries, pattern_of: Callable[[str], str]) -> 
     wrap(registries, "dropTable", around)
 
 
-declare(
-    "drop-by-prefix",
-    "A drop removes every key that begins with the table's.",
-    by(_drop_matching, lambda name: f"{re.escape(name)}.*"),
-    breaks="dropTable.only-that-table",
-    suffering="Dropping orders also drops orders_archive.",
-)
-
-declare(
-    "drop-by-pattern",
-    "A drop compares names by SQL LIKE, where an underscore is any character.",
-    by(_drop_matching, lambda name: re.escape(name).replace("_", ".")),
-    breaks="dropTable.only-that-table",
-    suffering="Dropping a_b also drops axb.",
-)
+declare_each(
+    ("drop-forgotten", "dropTable.gone",
+     "A drop is answered before it is carried out, and then fails in the background.",
+     "DROP TABLE succeeds, and the table is still there.", by(forget_effect, "dropTable")),
+    ("drop-by-prefix", "dropTable.only-that-table",
+     "A drop removes every key that begins with the table's.",
+     "Dropping orders also drops orders_archive.",
+     by(_drop_matching, lambda name: f"{re.escape(name)}.*")),
+    ("drop-by-pattern", "dropTable.only-that-table",
+     "A drop compares names by SQL LIKE, where an underscore is any character.",
+     "Dropping a_b also drops axb.",
+     by(_drop_matching, lambda name: re.escape(name).replace("_", "."))),
+)  # fmt: skip

@@ -4,7 +4,7 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.requests import Json, Name, rename_end, sent_name
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -18,38 +18,6 @@ from icecheck.mock_server.defects.kit.storing import with_metadata
 from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
-
-declare(
-    "rename-200",
-    "A rename is answered 200.",
-    by(answer_status, "renameTable", 200),
-    breaks="renameTable.204",
-    suffering="Strict clients take the rename for failed.",
-)
-
-declare(
-    "rename-malformed-500",
-    "A body without source or destination is a null pointer.",
-    by(refuse_as, "renameTable", 400, 500, "InternalServerError"),
-    breaks="renameTable.400",
-    suffering="A client's mistake is reported as a failure of the server.",
-)
-
-declare(
-    "rename-missing-204",
-    "Renaming what does not exist succeeds.",
-    by(refuse_as, "renameTable", 404, 204),
-    breaks="renameTable.404",
-    suffering="ALTER TABLE RENAME hides a misspelled name.",
-)
-
-declare(
-    "rename-missing-409",
-    "An update that touches no row is answered 409.",
-    by(refuse_as, "renameTable", 404, 409, "CommitFailedException"),
-    breaks="renameTable.source-missing",
-    suffering="Clients look for a conflict where a table is missing.",
-)
 
 
 @defect(
@@ -117,15 +85,6 @@ def _conflict_writes(faithful: Faithful, state: WarehouseState, call: Call) -> O
         return Outcome(written.state, replies.problem_reply(refused))
 
 
-declare(
-    "rename-forgotten",
-    "A rename is answered before it is carried out, and then fails in the background.",
-    by(forget_effect, "renameTable"),
-    breaks="renameTable.moves",
-    suffering="ALTER TABLE RENAME succeeds, and the table has its old name.",
-)
-
-
 @defect(
     "rename-copies",
     on="renameTable",
@@ -181,37 +140,37 @@ def _rename_as(registries: Registries, /, **members: object) -> None:
     wrap(registries, "renameTable", around)
 
 
-declare(
-    "rename-new-uuid",
-    "A rename makes a new table of the old metadata.",
-    by(_rename_as, table_uuid="00000000-0000-4000-8000-000000000000"),
-    breaks="renameTable.same-table",
-    suffering="Writers that know the table refuse it as another one.",
-)
-
-declare(
-    "rename-loses-history",
-    "A rename is done as a creation of the same schema under another name.",
-    by(_rename_as, snapshots=(), refs={}, current_snapshot_id=None),
-    breaks="renameTable.same-table",
-    suffering="A renamed table is empty.",
-)
-
-declare(
-    "rename-loses-properties",
-    "A rename does not carry the properties along.",
-    by(_rename_as, properties={}),
-    breaks="renameTable.same-table",
-    suffering="A renamed table has lost its settings.",
-)
-
-declare(
-    "rename-loses-statistics",
-    "Statistics are kept by the table's name, and stay under the old one.",
-    by(_rename_as, statistics=(), partition_statistics=()),
-    breaks="roundtrip.renameTable",
-    suffering="Plans of a renamed table are made without its statistics.",
-)
+declare_each(
+    ("rename-200", "renameTable.204", "A rename is answered 200.",
+     "Strict clients take the rename for failed.", by(answer_status, "renameTable", 200)),
+    ("rename-malformed-500", "renameTable.400",
+     "A body without source or destination is a null pointer.",
+     "A client's mistake is reported as a failure of the server.",
+     by(refuse_as, "renameTable", 400, 500, "InternalServerError")),
+    ("rename-missing-204", "renameTable.404", "Renaming what does not exist succeeds.",
+     "ALTER TABLE RENAME hides a misspelled name.", by(refuse_as, "renameTable", 404, 204)),
+    ("rename-missing-409", "renameTable.source-missing",
+     "An update that touches no row is answered 409.",
+     "Clients look for a conflict where a table is missing.",
+     by(refuse_as, "renameTable", 404, 409, "CommitFailedException")),
+    ("rename-forgotten", "renameTable.moves",
+     "A rename is answered before it is carried out, and then fails in the background.",
+     "ALTER TABLE RENAME succeeds, and the table has its old name.",
+     by(forget_effect, "renameTable")),
+    ("rename-new-uuid", "renameTable.same-table", "A rename makes a new table of the old metadata.",
+     "Writers that know the table refuse it as another one.",
+     by(_rename_as, table_uuid="00000000-0000-4000-8000-000000000000")),
+    ("rename-loses-history", "renameTable.same-table",
+     "A rename is done as a creation of the same schema under another name.",
+     "A renamed table is empty.", by(_rename_as, snapshots=(), refs={}, current_snapshot_id=None)),
+    ("rename-loses-properties", "renameTable.same-table",
+     "A rename does not carry the properties along.", "A renamed table has lost its settings.",
+     by(_rename_as, properties={})),
+    ("rename-loses-statistics", "roundtrip.renameTable",
+     "Statistics are kept by the table's name, and stay under the old one.",
+     "Plans of a renamed table are made without its statistics.",
+     by(_rename_as, statistics=(), partition_statistics=())),
+)  # fmt: skip
 
 
 @defect(

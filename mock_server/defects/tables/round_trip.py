@@ -11,7 +11,7 @@ from msgspec import structs
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body, wrap
 
@@ -112,29 +112,19 @@ def _values(registries: Registries, alter: Callable[[str], str]) -> None:
     _member(registries, "properties", altered)
 
 
-declare(
-    "create-properties-composed",
-    "Values of properties are stored in normal form C.",
-    by(_values, lambda value: unicodedata.normalize("NFC", value)),
-    breaks="roundtrip.createTable.properties",
-    suffering="A path with an accent names another file.",
-)
-
-declare(
-    "create-properties-cut",
-    "Values of properties are cut to 4000 characters.",
-    by(_values, lambda value: value[:_COLUMN_WIDTH]),
-    breaks="roundtrip.createTable.properties",
-    suffering="The end of a long setting is missing, and nobody is told.",
-)
-
-declare(
-    "create-properties-unescaped",
-    "Values of properties are unescaped as HTML.",
-    by(_values, html.unescape),
-    breaks="roundtrip.createTable.properties",
-    suffering="What was escaped on purpose is markup again.",
-)
+declare_each(
+    ("create-properties-composed", "roundtrip.createTable.properties",
+     "Values of properties are stored in normal form C.",
+     "A path with an accent names another file.",
+     by(_values, lambda value: unicodedata.normalize("NFC", value))),
+    ("create-properties-cut", "roundtrip.createTable.properties",
+     "Values of properties are cut to 4000 characters.",
+     "The end of a long setting is missing, and nobody is told.",
+     by(_values, lambda value: value[:_COLUMN_WIDTH])),
+    ("create-properties-unescaped", "roundtrip.createTable.properties",
+     "Values of properties are unescaped as HTML.", "What was escaped on purpose is markup again.",
+     by(_values, html.unescape)),
+)  # fmt: skip
 
 
 @defect(

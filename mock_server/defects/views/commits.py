@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import view_update
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_members
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -38,37 +38,23 @@ _UUID = "assert-view-uuid"
 # -------------------------------------------------------------------------- statuses
 
 
-declare(
-    "view-commit-202",
-    "A commit to a view is answered 202.",
-    by(answer_status, "replaceView", 202),
-    breaks="replaceView.200",
-    suffering="The Java client fails, for it reads the new metadata from the answer.",
-)
-
-declare(
-    "view-commit-malformed-500",
-    "A commit to a view with an unusable body is a null pointer.",
-    by(refuse_as, "replaceView", 400, 500, "InternalServerError"),
-    breaks="replaceView.400",
-    suffering="Clients do not know whether the commit took place.",
-)
-
-declare(
-    "view-commit-missing-409",
-    "An update of a view that touches no row is answered 409.",
-    by(refuse_as, "replaceView", 404, 409, "CommitFailedException"),
-    breaks="replaceView.404",
-    suffering="Clients try again and again to change what is not there.",
-)
-
-declare(
-    "view-commit-conflict-412",
-    "A requirement of a view that fails is answered 412.",
-    by(refuse_as, "replaceView", 409, 412, "PreconditionFailed"),
-    breaks="replaceView.409",
-    suffering="Clients give up where they should try again.",
-)
+declare_each(
+    ("view-commit-202", "replaceView.200", "A commit to a view is answered 202.",
+     "The Java client fails, for it reads the new metadata from the answer.",
+     by(answer_status, "replaceView", 202)),
+    ("view-commit-malformed-500", "replaceView.400",
+     "A commit to a view with an unusable body is a null pointer.",
+     "Clients do not know whether the commit took place.",
+     by(refuse_as, "replaceView", 400, 500, "InternalServerError")),
+    ("view-commit-missing-409", "replaceView.404",
+     "An update of a view that touches no row is answered 409.",
+     "Clients try again and again to change what is not there.",
+     by(refuse_as, "replaceView", 404, 409, "CommitFailedException")),
+    ("view-commit-conflict-412", "replaceView.409",
+     "A requirement of a view that fails is answered 412.",
+     "Clients give up where they should try again.",
+     by(refuse_as, "replaceView", 409, 412, "PreconditionFailed")),
+)  # fmt: skip
 
 
 @defect(
@@ -249,14 +235,6 @@ declare(
 )
 
 declare(
-    "view-version-99-accepted",
-    "Any format version of a view is accepted and left as it is.",
-    by(alter_view_update, "upgrade-format-version", lambda _faithful, _update, _draft: None),
-    breaks="view-update.upgrade-format-version.unknown-refused",
-    suffering="The view has another format version than the client was told.",
-)
-
-declare(
     "view-properties-replaced",
     "set-properties replaces the whole map of a view.",
     by(
@@ -326,13 +304,16 @@ def _unknown_version_skipped(faithful: FaithfulViewUpdate, update: Any, draft: V
         faithful(update, draft)
 
 
-declare(
-    "view-unknown-ids-conflict",
-    "Updates that name an unknown schema or version of a view are refused with 409.",
-    by(refuse_updates_as, 409, "add-view-version", "set-current-view-version"),
-    breaks="replaceView.unknown-ids-are-400",
-    suffering="Clients send a commit again and again that can never succeed.",
-)
+declare_each(
+    ("view-version-99-accepted", "view-update.upgrade-format-version.unknown-refused",
+     "Any format version of a view is accepted and left as it is.",
+     "The view has another format version than the client was told.",
+     by(alter_view_update, "upgrade-format-version", lambda _faithful, _update, _draft: None)),
+    ("view-unknown-ids-conflict", "replaceView.unknown-ids-are-400",
+     "Updates that name an unknown schema or version of a view are refused with 409.",
+     "Clients send a commit again and again that can never succeed.",
+     by(refuse_updates_as, 409, "add-view-version", "set-current-view-version")),
+)  # fmt: skip
 
 
 @defect(

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import NamespaceEntry, ViewEntry, WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import answer_of, request_of
 from icecheck.mock_server.defects.kit.requests import Json, Levels, sent_name
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -212,22 +212,6 @@ declare(
     suffering="The Java client fails on a namespace without views.",
 )
 
-declare(
-    "view-list-stale",
-    "The list of views comes from an index that lacks the latest one.",
-    by(alter_body, "listViews", lambda body: body | {"identifiers": body["identifiers"][:-1]}),
-    breaks="listViews.all",
-    suffering="A view that was just created is not to be seen.",
-)
-
-declare(
-    "view-list-per-version",
-    "A view is listed once for each of its files.",
-    by(alter_body, "listViews", lambda body: body | {"identifiers": body["identifiers"] * 2}),
-    breaks="listViews.unique",
-    suffering="SHOW VIEWS shows a view as often as it has versions.",
-)
-
 
 def _list_where(
     registries: Registries,
@@ -259,15 +243,6 @@ def _relations(entry: NamespaceEntry) -> list[str]:
     return sorted([*_views(entry), *(name for name, _ in entry.tables.after(None))])
 
 
-declare(
-    "view-list-recursive",
-    "Views of the namespaces below are listed too.",
-    by(_list_where, "listViews", lambda ask, it: it[: len(ask)] == ask, _views),
-    breaks="listViews.this-namespace-only",
-    suffering="SHOW VIEWS IN a shows the views of a.b.",
-)
-
-
 @defect(
     "view-list-by-prefix",
     breaks="listViews.this-namespace-only",
@@ -282,21 +257,26 @@ def _by_prefix(registries: Registries) -> None:
     _list_where(registries, "listViews", alike, _views)
 
 
-declare(
-    "view-list-has-tables",
-    "Tables and views lie in one relation, and all of it is listed as views.",
-    by(_list_where, "listViews", lambda ask, it: it == ask, _relations),
-    breaks="listViews.no-tables",
-    suffering="SHOW VIEWS shows tables, which cannot be loaded as views.",
-)
-
-declare(
-    "table-list-has-views",
-    "Tables and views lie in one relation, and all of it is listed as tables.",
-    by(_list_where, "listTables", lambda ask, it: it == ask, _relations),
-    breaks="listTables.no-views",
-    suffering="SHOW TABLES shows views, which cannot be loaded as tables.",
-)
+declare_each(
+    ("view-list-stale", "listViews.all",
+     "The list of views comes from an index that lacks the latest one.",
+     "A view that was just created is not to be seen.",
+     by(alter_body, "listViews", lambda body: body | {"identifiers": body["identifiers"][:-1]})),
+    ("view-list-per-version", "listViews.unique", "A view is listed once for each of its files.",
+     "SHOW VIEWS shows a view as often as it has versions.",
+     by(alter_body, "listViews", lambda body: body | {"identifiers": body["identifiers"] * 2})),
+    ("view-list-recursive", "listViews.this-namespace-only",
+     "Views of the namespaces below are listed too.", "SHOW VIEWS IN a shows the views of a.b.",
+     by(_list_where, "listViews", lambda ask, it: it[: len(ask)] == ask, _views)),
+    ("view-list-has-tables", "listViews.no-tables",
+     "Tables and views lie in one relation, and all of it is listed as views.",
+     "SHOW VIEWS shows tables, which cannot be loaded as views.",
+     by(_list_where, "listViews", lambda ask, it: it == ask, _relations)),
+    ("table-list-has-views", "listTables.no-views",
+     "Tables and views lie in one relation, and all of it is listed as tables.",
+     "SHOW TABLES shows views, which cannot be loaded as tables.",
+     by(_list_where, "listTables", lambda ask, it: it == ask, _relations)),
+)  # fmt: skip
 
 
 # -------------------------------------------------------------------------- dropping

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
 from icecheck.mock_server.defects.kit.requests import Name, rename_end, sent_name
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -35,31 +35,6 @@ def _without(state: WarehouseState, name: Name, *kinds: str) -> WarehouseState:
 # -------------------------------------------------------------------------- renaming
 
 
-declare(
-    "view-rename-200",
-    "A rename of a view is answered 200.",
-    by(answer_status, "renameView", 200),
-    breaks="renameView.204",
-    suffering="Strict clients take the rename for failed.",
-)
-
-declare(
-    "view-rename-malformed-500",
-    "A rename of a view without source or destination is a null pointer.",
-    by(refuse_as, "renameView", 400, 500, "InternalServerError"),
-    breaks="renameView.400",
-    suffering="A client's mistake is reported as a failure of the server.",
-)
-
-declare(
-    "view-rename-missing-204",
-    "Renaming a view that does not exist succeeds.",
-    by(refuse_as, "renameView", 404, 204),
-    breaks="renameView.404",
-    suffering="ALTER VIEW RENAME hides a misspelled name.",
-)
-
-
 @defect(
     "view-rename-makes-its-namespace",
     on="renameView",
@@ -72,15 +47,6 @@ def _makes_its_namespace(faithful: Faithful, state: WarehouseState, call: Call) 
     if namespace and state.namespace(namespace) is None:
         state = state.with_namespace(namespace, {})
     return faithful(state, call)
-
-
-declare(
-    "view-rename-conflict-500",
-    "A violated unique constraint is answered 500.",
-    by(refuse_as, "renameView", 409, 500, "InternalServerError"),
-    breaks="renameView.409",
-    suffering="A name that is taken looks like a failure of the server.",
-)
 
 
 @defect(
@@ -99,15 +65,6 @@ def _conflict_writes(faithful: Faithful, state: WarehouseState, call: Call) -> O
         cleared = _without(state, rename_end(call, "destination"), "view", "table")
         written = faithful(cleared, call)
         return Outcome(written.state, replies.problem_reply(refused))
-
-
-declare(
-    "view-rename-forgotten",
-    "A rename of a view is answered and not made.",
-    by(forget_effect, "renameView"),
-    breaks="renameView.moves",
-    suffering="A renamed view still has its old name, and no other.",
-)
 
 
 @defect(
@@ -149,13 +106,25 @@ def _creates_anew(registries: Registries) -> None:
     _with_new_uuid(registries, lambda source, target: True)  # noqa: ARG005 - any rename
 
 
-declare(
-    "view-rename-across-creates-anew",
-    "A view that moves to another namespace is created anew there.",
-    by(_with_new_uuid, lambda source, target: source[0] != target[0]),
-    breaks="renameView.across-namespaces",
-    suffering="Clients that hold the view open take it for another one.",
-)
+declare_each(
+    ("view-rename-200", "renameView.204", "A rename of a view is answered 200.",
+     "Strict clients take the rename for failed.", by(answer_status, "renameView", 200)),
+    ("view-rename-malformed-500", "renameView.400",
+     "A rename of a view without source or destination is a null pointer.",
+     "A client's mistake is reported as a failure of the server.",
+     by(refuse_as, "renameView", 400, 500, "InternalServerError")),
+    ("view-rename-missing-204", "renameView.404", "Renaming a view that does not exist succeeds.",
+     "ALTER VIEW RENAME hides a misspelled name.", by(refuse_as, "renameView", 404, 204)),
+    ("view-rename-conflict-500", "renameView.409", "A violated unique constraint is answered 500.",
+     "A name that is taken looks like a failure of the server.",
+     by(refuse_as, "renameView", 409, 500, "InternalServerError")),
+    ("view-rename-forgotten", "renameView.moves", "A rename of a view is answered and not made.",
+     "A renamed view still has its old name, and no other.", by(forget_effect, "renameView")),
+    ("view-rename-across-creates-anew", "renameView.across-namespaces",
+     "A view that moves to another namespace is created anew there.",
+     "Clients that hold the view open take it for another one.",
+     by(_with_new_uuid, lambda source, target: source[0] != target[0])),
+)  # fmt: skip
 
 
 @defect(
@@ -328,18 +297,11 @@ def _made_over_a_view(registries: Registries, operation_id: str) -> None:
     wrap(registries, operation_id, around)
 
 
-declare(
-    "table-committed-over-a-view",
-    "A commit that creates a table does not ask whether a view has its name.",
-    by(_made_over_a_view, "updateTable"),
-    breaks="createTable.name-of-a-view-refused",
-    suffering=_WRONG_KIND,
-)
-
-declare(
-    "table-registered-over-a-view",
-    "A registration does not ask whether a view has the table's name.",
-    by(_made_over_a_view, "registerTable"),
-    breaks="createTable.name-of-a-view-refused",
-    suffering=_WRONG_KIND,
-)
+declare_each(
+    ("table-committed-over-a-view", "createTable.name-of-a-view-refused",
+     "A commit that creates a table does not ask whether a view has its name.", _WRONG_KIND,
+     by(_made_over_a_view, "updateTable")),
+    ("table-registered-over-a-view", "createTable.name-of-a-view-refused",
+     "A registration does not ask whether a view has the table's name.", _WRONG_KIND,
+     by(_made_over_a_view, "registerTable")),
+)  # fmt: skip
