@@ -7,10 +7,11 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
+from icecheck.mock_server.defects.kit.changing import refuse_where
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_error, refuse_as, wrap
-from icecheck.mock_server.protocol import problem, replies
+from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
 
 
@@ -23,31 +24,6 @@ def _alter_errors(registries: Registries, alter: Callable[[Problem, Json], Json]
 
     for operation_id in [*registries.operations]:
         alter_error(registries, operation_id, altered)
-
-
-declare(
-    "error-code-as-text",
-    "The code of an error is a string.",
-    by(
-        _alter_errors,
-        lambda refused, body: {"error": body["error"] | {"code": str(refused.status)}},
-    ),
-    breaks="error.envelope",
-    suffering="The Java client takes every error for an unknown one.",
-)
-
-declare(
-    "error-own-type-names",
-    "Errors carry type names of the server's own.",
-    by(
-        _alter_errors,
-        lambda refused, body: {
-            "error": body["error"] | {"type": f"catalog.error.{refused.status}"}
-        },
-    ),
-    breaks="error.type-names",
-    suffering="The Java client cannot tell a missing namespace from a missing table.",
-)
 
 
 def _page_for(registries: Registries, concerns: Callable[[int], bool]) -> None:
@@ -77,6 +53,18 @@ def _missing_table_as_namespace(registries: Registries) -> None:
 
 
 declare_each(
+    ("error-code-as-text", "error.envelope", "The code of an error is a string.",
+     "The Java client takes every error for an unknown one.",
+     by(_alter_errors,
+        lambda refused, body: {"error": body["error"] | {"code": str(refused.status)}})),
+    ("error-own-type-names", "error.type-names", "Errors carry type names of the server's own.",
+     "The Java client cannot tell a missing namespace from a missing table.",
+     by(
+         _alter_errors,
+         lambda refused, body: {
+             "error": body["error"] | {"type": f"catalog.error.{refused.status}"}
+         },
+     )),
     ("error-bare", "error.envelope", "Errors come without the object around them.",
      "PyIceberg fails on the error instead of raising it.",
      by(_alter_errors, lambda _, body: body["error"])),
@@ -110,20 +98,12 @@ declare_each(
      "A plan, or a task, that is not known is called a missing table.",
      "An engine gives a scan up for good where it could plan it again.",
      by(_every_404_as, ["fetchPlanningResult", "fetchScanTasks"], "NoSuchTableException")),
+    ("error-unknown-members", "error.unknown-members",
+     "A request with a member that the server does not know is refused.",
+     "A newer client cannot speak to this catalog.",
+     by(refuse_where, "createNamespace",
+        lambda _, call: not sent_json(call).keys() <= {"namespace", "properties"})),
 )  # fmt: skip
-
-
-@defect(
-    "error-unknown-members",
-    on="createNamespace",
-    breaks="error.unknown-members",
-    suffering="A newer client cannot speak to this catalog.",
-)
-def _unknown_members(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A request with a member that the server does not know is refused."""
-    if not sent_json(call).keys() <= {"namespace", "properties"}:
-        raise problem.bad_request("Unrecognized field")
-    return faithful(state, call)
 
 
 @defect(
@@ -186,3 +166,23 @@ def _several_faults_rename_204(faithful: Faithful, state: WarehouseState, call: 
         if there[0] is None and there[1] is not None:
             return Outcome(state, replies.NO_CONTENT)
         raise
+
+
+@defect(
+    "error-body-pasted-together",
+    breaks="error.envelope",
+    suffering="A name with a quotation mark in it: the client reports an error in the error.",
+)
+def _error_body_pasted(registries: Registries) -> None:
+    """An error's message is put between quotation marks as it is."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(state, call)
+        except Problem as refused:
+            members = f'"message":"{refused.message}","type":"{refused.type}"'
+            body = f'{{"error":{{{members},"code":{refused.status}}}}}'.encode()
+            return Outcome(state, Reply(refused.status, replies.JSON_CONTENT, body))
+
+    for operation_id in set(registries.operations) - {"getToken"}:
+        wrap(registries, operation_id, around)

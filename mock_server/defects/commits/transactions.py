@@ -5,6 +5,7 @@ from collections.abc import Callable
 from icecheck.mock_server.core.context import Call, FileEffect, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
+from icecheck.mock_server.defects.kit.places import request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_members
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -170,3 +171,17 @@ def _in_one_namespace(changes: list[Json]) -> list[Json]:
         return changes
     first = named[0].get("namespace")
     return [{**c, "identifier": {**c["identifier"], "namespace": first}} for c in changes]
+
+
+@defect(
+    "transaction-assert-only-changes-skipped",
+    on=request_of("commitTransaction"),
+    breaks="transaction.atomic-on-failed-requirement",
+    suffering="A table that was only read has changed, and the transaction commits all the same.",
+)
+def _assert_only_changes_skipped(body: Json) -> Json:
+    """A change without updates is left out of a transaction, its requirements with it."""
+    changes = body.get("table-changes")
+    if not isinstance(changes, list) or not all(isinstance(each, dict) for each in changes):
+        return body
+    return {**body, "table-changes": [c for c in changes if c.get("updates") != []] or changes}

@@ -8,7 +8,7 @@ from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, TypeVarTuple
 import msgspec
 
 from icecheck.mock_server.core.context import Registries
-from icecheck.mock_server.defects.kit.rewriting import Around, wrap
+from icecheck.mock_server.defects.kit.rewriting import Around, wrap, wrap_each
 
 __all__ = [
     "Defect",
@@ -120,13 +120,8 @@ def _place_of(on: str | tuple[str, ...] | Place[Any] | None) -> Place[Any]:
         case str():
             return through(wrap, on)
         case tuple():
-            return through(_wrap_each, on)
+            return through(wrap_each, on)
     return on
-
-
-def _wrap_each(registries: Registries, operation_ids: tuple[str, ...], around: Around) -> None:
-    for operation_id in operation_ids:
-        wrap(registries, operation_id, around)
 
 
 def _add(name: str, title: str, install: Install, breaks: str, suffering: str, module: str) -> None:

@@ -15,7 +15,7 @@ from icecheck.mock_server.metadata.builder import Draft
 from icecheck.mock_server.metadata.encoding import encode
 from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.metadata.view_builder import ViewDraft
-from icecheck.mock_server.protocol.problem import Problem
+from icecheck.mock_server.protocol.problem import Problem, bad_request
 
 __all__ = [
     "AssertionCheck",
@@ -26,6 +26,7 @@ __all__ = [
     "ignore_update",
     "keep_known",
     "refuse_updates_as",
+    "refuse_updates_where",
     "swallow_refusals",
 ]
 
@@ -106,6 +107,19 @@ def swallow_refusals(registries: Registries, action: str) -> None:
             faithful(update, draft)
         except Problem:
             return
+
+    alter_update(registries, action, apply)
+
+
+def refuse_updates_where(
+    registries: Registries, action: str, where: Callable[[Any, Draft], Any]
+) -> None:
+    """Refuse (400) the updates of a table for which `where` holds."""
+
+    def apply(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+        if where(update, draft):
+            raise bad_request(f"Refused: {action}")
+        faithful(update, draft)
 
     alter_update(registries, action, apply)
 

@@ -8,8 +8,8 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
-from icecheck.mock_server.defects.kit.places import answer_of, call_of
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
+from icecheck.mock_server.defects.kit.places import answer_of, call_of, request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -123,26 +123,6 @@ def _folded(levels: Iterable[Any]) -> tuple[str, ...]:
     return tuple(str(level).lower() for level in levels)
 
 
-declare(
-    "names-table-lower-case",
-    "Tables are listed in lower case.",
-    by(
-        alter_body,
-        "listTables",
-        lambda body: (
-            body
-            | {
-                "identifiers": [
-                    each | {"name": each["name"].lower()} for each in body["identifiers"]
-                ]
-            }
-        ),
-    ),
-    breaks="names.case",
-    suffering="SHOW TABLES shows another name than CREATE TABLE was given.",
-)
-
-
 @defect(
     "names-plus-is-plus",
     on=call_of("loadNamespaceMetadata"),
@@ -171,6 +151,20 @@ def _join_at(registries: Registries, spelling: str) -> None:
 
 
 declare_each(
+    ("names-table-lower-case", "names.case", "Tables are listed in lower case.",
+     "SHOW TABLES shows another name than CREATE TABLE was given.",
+     by(
+         alter_body,
+         "listTables",
+         lambda body: (
+             body
+             | {
+                 "identifiers": [
+                     each | {"name": each["name"].lower()} for each in body["identifiers"]
+                 ]
+             }
+         ),
+     )),
     ("names-space-not-decoded", "names.space", "%20 in a path is left as it is.",
      "Tables with a space in their name can be created and never read.",
      by(_misread, lambda name: name.replace(" ", "%20"))),
@@ -252,3 +246,17 @@ def _view_letters_dropped(body: Json) -> Json:
         for each in body["identifiers"]
     ]
     return body | {"identifiers": listed}
+
+
+@defect(
+    "rename-decodes-destination",
+    on=request_of("renameTable"),
+    breaks="renameTable.204",
+    suffering="A table is renamed to a name that nobody chose, and not found under its own.",
+)
+def _rename_decodes_destination(body: Json) -> Json:
+    """The new name in the body is percent-decoded, as names in a path are."""
+    target = body.get("destination")
+    if not isinstance(target, dict) or not isinstance(target.get("name"), str):
+        return body
+    return {**body, "destination": {**target, "name": unquote(target["name"])}}

@@ -1,15 +1,13 @@
 """Defects of services beside the catalog that miss the rename of a table or a view."""
 
-from collections.abc import Callable
-
 from msgspec.structs import replace
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
-from icecheck.mock_server.defects.kit.requests import rename_ends
+from icecheck.mock_server.defects.kit.remembering import note_after, place_of
+from icecheck.mock_server.defects.kit.requests import Name, rename_ends
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_call, wrap
-from icecheck.mock_server.defects.scans.combinations import Place, place_of
 from icecheck.mock_server.protocol import problem
 from icecheck.mock_server.protocol.problem import Problem
 
@@ -18,22 +16,11 @@ _VIEW = "whereabouts.view"
 _LOST = "Whoever renames a table cannot read it any more."
 
 
-def _after(registries: Registries, operation_id: str, note: Callable[[Call], None]) -> None:
-    """Call `note` after every success of an operation."""
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        note(call)
-        return outcome
-
-    wrap(registries, operation_id, around)
-
-
 def _know_first_names_only(registries: Registries, operation_id: str) -> None:
     """Let an operation on tables answer 404 under a name that a table got by a rename."""
-    unheard_of: set[Place] = set()
-    _after(registries, "renameTable", lambda call: unheard_of.add(rename_ends(call)[1]))
-    _after(registries, "dropTable", lambda call: unheard_of.discard(place_of(call)))
+    unheard_of: set[Name] = set()
+    note_after(registries, "renameTable", lambda call: unheard_of.add(rename_ends(call)[1]))
+    note_after(registries, "dropTable", lambda call: unheard_of.discard(place_of(call)))
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if place_of(call) in unheard_of:
@@ -78,7 +65,7 @@ def _plus_in_namespaces(registries: Registries) -> None:
 
 def _answer_from_memory(registries: Registries, operation_id: str) -> None:
     """Let an operation repeat its last answer after the table is gone."""
-    seen: dict[Place, Reply] = {}
+    seen: dict[Name, Reply] = {}
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         try:
@@ -95,8 +82,8 @@ def _answer_from_memory(registries: Registries, operation_id: str) -> None:
 
 def _conflict_where_it_was(registries: Registries, kind: str, operation_id: str) -> None:
     """Answer 409 to a commit to an object that was dropped under this name."""
-    dropped: set[Place] = set()
-    _after(registries, f"drop{kind.capitalize()}", lambda call: dropped.add(place_of(call)))
+    dropped: set[Name] = set()
+    note_after(registries, f"drop{kind.capitalize()}", lambda call: dropped.add(place_of(call)))
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         try:
@@ -117,7 +104,7 @@ def _count_where_made(registries: Registries, kind: str, *, gone: bool) -> None:
 
     Objects that moved in are overlooked; or, if ``gone``, those that moved out still count.
     """
-    made_in: dict[Place, tuple[str, ...]] = {}
+    made_in: dict[Name, tuple[str, ...]] = {}
 
     def moved(call: Call) -> None:
         source, target = rename_ends(call)
@@ -128,8 +115,8 @@ def _count_where_made(registries: Registries, kind: str, *, gone: bool) -> None:
     def dropped(call: Call) -> None:
         made_in.pop(place_of(call), None)
 
-    _after(registries, f"rename{kind.capitalize()}", moved)
-    _after(registries, f"drop{kind.capitalize()}", dropped)
+    note_after(registries, f"rename{kind.capitalize()}", moved)
+    note_after(registries, f"drop{kind.capitalize()}", dropped)
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if gone and call.namespace in made_in.values():

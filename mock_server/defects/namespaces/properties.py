@@ -3,9 +3,12 @@
 import json
 from typing import Any
 
+from msgspec import structs
+
 from icecheck.mock_server.commits.publication import NAMESPACE_LOCATION
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.changing import do_after, make_namespace, refuse_where
 from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
 from icecheck.mock_server.defects.kit.places import answer_of, request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
@@ -35,32 +38,6 @@ def _removals_ignored(faithful: Faithful, state: WarehouseState, call: Call) -> 
 
 
 @defect(
-    "properties-replaced",
-    on="updateProperties",
-    breaks="updateProperties.others-untouched",
-    suffering="Setting a comment removes the owner.",
-)
-def _replaced(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A change replaces all properties by the ones it sets."""
-    outcome = faithful(state, call)
-    updates = sent_json(call).get("updates") or {}
-    return Outcome(outcome.state.with_namespace(call.namespace, updates), outcome.reply)
-
-
-@defect(
-    "properties-need-both-members",
-    on="updateProperties",
-    breaks="updateProperties.members-optional",
-    suffering="Clients that leave out what is empty cannot change properties.",
-)
-def _need_both_members(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A change needs both updates and removals."""
-    if not {"updates", "removals"} <= sent_json(call).keys():
-        raise problem.bad_request("updates and removals are required")
-    return faithful(state, call)
-
-
-@defect(
     "properties-report-additions-only",
     on="updateProperties",
     breaks="updateProperties.reports-updated",
@@ -76,18 +53,6 @@ def _report_additions_only(faithful: Faithful, state: WarehouseState, call: Call
 
 
 declare(
-    "properties-report-everything-updated",
-    "Every key that a change touches is reported as updated.",
-    by(
-        alter_body,
-        "updateProperties",
-        lambda body: body | {"updated": [*body["updated"], *body["removed"]]},
-    ),
-    breaks="updateProperties.reports-updated",
-    suffering="Clients believe that a removed key was set.",
-)
-
-declare(
     "properties-report-request",
     "What was asked to be removed is reported as removed, whether it was there or not.",
     by(
@@ -98,19 +63,6 @@ declare(
     breaks="updateProperties.removed-really-existed",
     suffering="Clients report the removal of a misspelled key as done.",
 )
-
-
-@defect(
-    "properties-of-nothing",
-    on="updateProperties",
-    breaks="updateProperties.404",
-    suffering="A misspelled namespace comes into being.",
-)
-def _of_nothing(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """Setting properties of a namespace that does not exist creates it."""
-    if state.namespace(call.namespace) is None:
-        state = state.with_namespace(call.namespace, {})
-    return faithful(state, call)
 
 
 @defect(
@@ -147,6 +99,29 @@ def _overlap_half_done(faithful: Faithful, state: WarehouseState, call: Call) ->
 
 
 declare_each(
+    ("properties-replaced", "updateProperties.others-untouched",
+     "A change replaces all properties by the ones it sets.",
+     "Setting a comment removes the owner.",
+     by(
+         do_after,
+         "updateProperties",
+         lambda _c, _s, call, after: after.with_namespace(
+             call.namespace, sent_json(call).get("updates") or {}
+         ),
+     )),
+    ("properties-need-both-members", "updateProperties.members-optional",
+     "A change needs both updates and removals.",
+     "Clients that leave out what is empty cannot change properties.",
+     by(refuse_where, "updateProperties",
+        lambda _, call: not {"updates", "removals"} <= sent_json(call).keys())),
+    ("properties-report-everything-updated", "updateProperties.reports-updated",
+     "Every key that a change touches is reported as updated.",
+     "Clients believe that a removed key was set.",
+     by(alter_body, "updateProperties",
+        lambda body: body | {"updated": [*body["updated"], *body["removed"]]})),
+    ("properties-of-nothing", "updateProperties.404",
+     "Setting properties of a namespace that does not exist creates it.",
+     "A misspelled namespace comes into being.", by(make_namespace, "updateProperties")),
     ("properties-update-forgotten", "updateProperties.set",
      "A change of properties is answered as done, and not stored.",
      "ALTER NAMESPACE SET PROPERTIES has no effect.", by(forget_effect, "updateProperties")),
@@ -244,3 +219,28 @@ def _moved_value_lost(faithful: Faithful, state: WarehouseState, call: Call) -> 
     kept = {key: value for key, value in after.properties.items() if key not in lost}
     state = outcome.state.with_namespace(call.namespace, kept)
     return Outcome(state, outcome.reply, outcome.effects)
+
+
+@defect(
+    "properties-first-removal-only",
+    on=request_of("updateProperties"),
+    breaks="updateProperties.remove",
+    suffering="ALTER NAMESPACE UNSET PROPERTIES leaves all but one of what it names.",
+)
+def _first_namespace_property_only(body: Any) -> Any:
+    """Of the removals the first one is carried out."""
+    removals = body.get("removals") if isinstance(body, dict) else None
+    return body | {"removals": removals[:1]} if isinstance(removals, list) else body
+
+
+@defect(
+    "properties-missing-removal-undoes",
+    on="updateProperties",
+    breaks="updateProperties.set",
+    suffering="ALTER NAMESPACE reports success and has changed nothing.",
+)
+def _missing_removal_undoes(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A removal that touches no row rolls everything back, and the answer tells of success."""
+    outcome = faithful(state, call)
+    missing = json.loads(outcome.reply.body)["missing"]
+    return structs.replace(outcome, state=state) if missing else outcome

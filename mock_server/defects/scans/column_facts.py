@@ -10,6 +10,7 @@ import msgspec
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
+from icecheck.mock_server.defects.kit.json_values import texts
 from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_json
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -96,18 +97,12 @@ def _statistics_left_out(registries: Registries, when: Callable[[Json], bool]) -
     wrap(registries, "planTableScan", around)
 
 
-declare(
-    "plan-statistics-of-columns-only",
-    "There are statistics for columns, and none for fields of structs.",
-    by(
-        _statistics_left_out,
-        lambda body: any("." in name for name in body.get("stats-fields") or ()),
-    ),
-    breaks="planTableScan.stats-of-each-schema",
-    suffering="Engines that prune by fields of structs read every file.",
-)
-
 declare_each(
+    ("plan-statistics-of-columns-only", "planTableScan.stats-of-each-schema",
+     "There are statistics for columns, and none for fields of structs.",
+     "Engines that prune by fields of structs read every file.",
+     by(_statistics_left_out,
+        lambda body: any("." in name for name in body.get("stats-fields") or ()))),
     ("plan-names-of-whichever-schema", "planTableScan.names-of-each-schema",
      "A name that the table's schema has is that column, whatever the snapshot's schema says.",
      _LOST_ROWS, by(_try_first, lambda body: {**body, _FLAG: False} if body.get(_FLAG) else None)),
@@ -282,16 +277,9 @@ def _deletes_as_large_as_data(body: Json) -> Json:
 _NANOSECONDS = re.compile(r"(\.[0-9]{6})[0-9]{3}")
 
 
-def _to_microseconds(expression: Any) -> Any:
-    """Return the expression with times cut to microseconds, at any depth."""
-    match expression:
-        case str():
-            return _NANOSECONDS.sub(r"\g<1>000", expression)
-        case list():
-            return [_to_microseconds(each) for each in expression]
-        case dict():
-            return {name: _to_microseconds(each) for name, each in expression.items()}
-    return expression
+def _to_microseconds(value: Any) -> Any:
+    """Return JSON with times cut to microseconds, at any depth."""
+    return texts(value, lambda text: _NANOSECONDS.sub(r"\g<1>000", text))
 
 
 declare_each(

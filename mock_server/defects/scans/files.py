@@ -58,18 +58,19 @@ def _plan_snapshot(registries: Registries, choose: Any) -> None:
     wrap(registries, "planTableScan", around)
 
 
-@defect("plan-from-a-stale-cache", breaks="planTableScan.removed-files", suffering=_TOO_MANY_ROWS)
-def _from_a_stale_cache(registries: Registries) -> None:
+@defect(
+    "plan-from-a-stale-cache",
+    on=through(_plan_snapshot),
+    breaks="planTableScan.removed-files",
+    suffering=_TOO_MANY_ROWS,
+)
+def _from_a_stale_cache(metadata: Any) -> int | None:
     """What a delete has removed is planned until the next append."""
-
-    def parent_of_a_delete(metadata: Any) -> int | None:
-        by_id = {snapshot.snapshot_id: snapshot for snapshot in metadata.snapshots}
-        current = by_id.get(metadata.current_snapshot_id)
-        if current is None or (current.summary or {}).get("operation") != "delete":
-            return None
-        return current.parent_snapshot_id  # type: ignore[no-any-return]
-
-    _plan_snapshot(registries, parent_of_a_delete)
+    by_id = {snapshot.snapshot_id: snapshot for snapshot in metadata.snapshots}
+    current = by_id.get(metadata.current_snapshot_id)
+    if current is None or (current.summary or {}).get("operation") != "delete":
+        return None
+    return current.parent_snapshot_id  # type: ignore[no-any-return]
 
 
 def _alter_file(registries: Registries, /, **members: Any) -> None:
@@ -202,3 +203,17 @@ def _all_deletes_for_all(_call: Call, body: Json) -> Json:
     every = [*range(len(body.get("delete-files") or ()))]
     tasks = [{**t, "delete-file-references": every} for t in body.get("file-scan-tasks", ())]
     return {**body, "file-scan-tasks": tasks} if every else body
+
+
+@defect(
+    "plan-lt-eq-as-lt",
+    on=request_of("planTableScan"),
+    breaks="planTableScan.filter",
+    suffering="Rows with the greatest value that was asked for are missing from the result.",
+)
+def _lt_eq_as_lt(body: Json) -> Json:
+    """Files are looked for that are below a number, where below or at it was asked for."""
+    filter_ = body.get("filter")
+    if not isinstance(filter_, dict) or filter_.get("type") != "lt-eq":
+        return body
+    return {**body, "filter": {**filter_, "type": "lt"}}

@@ -6,31 +6,23 @@ from typing import Any
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.changing import refuse_where
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_json
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
     alter_body,
-    alter_request_body,
-    wrap,
 )
-from icecheck.mock_server.protocol.problem import bad_request
 
 _HEXADECIMAL = re.compile("([0-9A-F]{2})+")
 _FRACTION = re.compile(r"(:[0-9]{2})\.[0-9]{6}")
 _STATISTICS = ("value-counts", "lower-bounds", "upper-bounds")
 
 
-def _refuse_scan(registries: Registries, when: Callable[[Json], bool], message: str) -> None:
-    """Refuse (400) the scans for whose body `when` holds."""
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        if when(sent_json(call)):
-            raise bad_request(message)
-        return faithful(state, call)
-
-    wrap(registries, "planTableScan", around)
+def _refuse_scan(registries: Registries, where: Callable[[Json], Any]) -> None:
+    """Refuse (400) the scans for whose body `where` holds."""
+    refuse_where(registries, "planTableScan", lambda _, call: where(sent_json(call)))
 
 
 def _alter_tasks(registries: Registries, alter: Callable[[Json], Json]) -> None:
@@ -71,39 +63,12 @@ def _values_of(expression: Any) -> list[Any]:
 
 
 @defect(
-    "plan-columns-only",
-    breaks="planTableScan.field-names",
-    suffering="Queries that read one field of a struct cannot be planned.",
-)
-def _columns_only(registries: Registries) -> None:
-    """Only columns have names."""
-
-    def nested(body: Json) -> bool:
-        return any("." in name for name in body.get("select") or ())
-
-    _refuse_scan(registries, nested, "No such column")
-
-
-@defect(
-    "plan-numbers-are-numbers",
-    breaks="planTableScan.literals",
-    suffering="Queries that compare decimals or binary columns cannot be planned.",
-)
-def _numbers_are_numbers(registries: Registries) -> None:
-    """A decimal in a filter has to be a JSON number."""
-
-    def as_text(body: Json) -> bool:
-        return "123.4500" in _values_of(body.get("filter"))
-
-    _refuse_scan(registries, as_text, "Not a number: 123.4500")
-
-
-@defect(
     "plan-numbers-in-32-bits",
+    on=request_of("planTableScan"),
     breaks="planTableScan.filter",
     suffering="Queries with a large number miss all rows, and nothing says so.",
 )
-def _numbers_in_32_bits(registries: Registries) -> None:
+def _numbers_in_32_bits(body: Json) -> Json:
     """A number in a filter is cut to 32 bits, as the values of an int column are."""
 
     def cut(expression: Any) -> Any:
@@ -115,10 +80,7 @@ def _numbers_in_32_bits(registries: Registries) -> None:
             found["value"] = (value + 2**31) % 2**32 - 2**31
         return found
 
-    def alter(body: Json) -> Json:
-        return {**body, "filter": cut(body["filter"])} if "filter" in body else body
-
-    alter_request_body(registries, "planTableScan", alter)
+    return {**body, "filter": cut(body["filter"])} if "filter" in body else body
 
 
 @defect(
@@ -229,6 +191,13 @@ def _in_small_letters(value: Any) -> Any:
 
 
 declare_each(
+    ("plan-columns-only", "planTableScan.field-names", "Only columns have names.",
+     "Queries that read one field of a struct cannot be planned.",
+     by(_refuse_scan, lambda body: any("." in name for name in body.get("select") or ()))),
+    ("plan-numbers-are-numbers", "planTableScan.literals",
+     "A decimal in a filter has to be a JSON number.",
+     "Queries that compare decimals or binary columns cannot be planned.",
+     by(_refuse_scan, lambda body: "123.4500" in _values_of(body.get("filter")))),
     ("plan-residual-true", "planTableScan.residual", "No file has anything left to filter.",
      "Queries count rows that their filter excludes, and nothing says so.",
      by(_alter_tasks, lambda task: {**task, "residual-filter": True})),

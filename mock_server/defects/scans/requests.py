@@ -2,17 +2,19 @@
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.changing import refuse_where
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
-from icecheck.mock_server.defects.kit.places import answer_of, request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_json
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
     alter_body,
+    alter_request_body,
     answer_status,
     refuse_as,
     wrap,
 )
-from icecheck.mock_server.protocol import problem, replies
+from icecheck.mock_server.defects.scans.combinations import RANGE, without_members
+from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
 
 _LOST_ROWS = "Queries miss rows, and nothing says so."
@@ -31,60 +33,6 @@ def _answer_instead(registries: Registries, operation_id: str, type_: str, body:
             return Outcome(state, replies.json_reply(body))
 
     wrap(registries, operation_id, around)
-
-
-@defect(
-    "plan-needs-a-snapshot",
-    on="planTableScan",
-    breaks="planTableScan.200",
-    suffering="The first query of a new table fails.",
-)
-def _needs_a_snapshot(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A table without snapshots cannot be scanned."""
-    entry = state.table(call.namespace, call.name)
-    if entry is not None and not entry.metadata.snapshots:
-        raise problem.bad_request("The table has no current snapshot")
-    return faithful(state, call)
-
-
-@defect(
-    "plan-unknown-member",
-    on="planTableScan",
-    breaks="planTableScan.every-member",
-    suffering="Clients that ask for column statistics cannot plan.",
-)
-def _unknown_member(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A request that asks for statistics is refused."""
-    if "stats-fields" in sent_json(call):
-        raise problem.bad_request("Unknown field: stats-fields")
-    return faithful(state, call)
-
-
-@defect(
-    "plan-point-wins",
-    on=request_of("planTableScan"),
-    breaks="planTableScan.400",
-    suffering=_TOO_MANY_ROWS,
-)
-def _point_wins(body: Json) -> Json:
-    """A scan of a point and a range is planned for the point."""
-    if "snapshot-id" not in body:
-        return body
-    dropped = {"start-snapshot-id", "end-snapshot-id"}
-    return {name: value for name, value in body.items() if name not in dropped}
-
-
-@defect(
-    "plan-half-a-range",
-    on=request_of("planTableScan"),
-    breaks="planTableScan.range-needs-its-end",
-    suffering=_TOO_MANY_ROWS,
-)
-def _half_a_range(body: Json) -> Json:
-    """A range without end is planned as if it had no start either."""
-    if "end-snapshot-id" in body:
-        return body
-    return {name: value for name, value in body.items() if name != "start-snapshot-id"}
 
 
 @defect(
@@ -123,47 +71,48 @@ def _expired_snapshot_empty(faithful: Faithful, state: WarehouseState, call: Cal
     return Outcome(state, replies.json_reply(empty))
 
 
-@defect(
-    "plan-result-forgotten",
-    on="fetchPlanningResult",
-    breaks="fetchPlanningResult.200",
-    suffering="Clients plan again and again, and never read.",
-)
-def _result_forgotten(_faithful: Faithful, _state: WarehouseState, _call: Call) -> Outcome:
-    """A plan cannot be asked for."""
-    raise Problem(404, "NoSuchPlanIdException", "No such plan")
-
-
-@defect(
-    "plan-unknown-is-cancelled",
-    breaks="fetchPlanningResult.404",
-    suffering="Clients believe that somebody has cancelled their plan.",
-)
-def _unknown_is_cancelled(registries: Registries) -> None:
-    """A plan that never was is said to be cancelled."""
-    cancelled: Json = {"status": "cancelled"}
-    _answer_instead(registries, "fetchPlanningResult", "NoSuchPlanIdException", cancelled)
-
-
-@defect(
-    "plan-task-loses-a-file",
-    on=answer_of("fetchScanTasks"),
-    breaks="fetchScanTasks.200",
-    suffering=_LOST_ROWS,
-)
-def _task_loses_a_file(body: Json) -> Json:
-    """A plan task gives one file too few."""
-    return {**body, "file-scan-tasks": body.get("file-scan-tasks", [])[1:]}
-
-
-@defect("plan-task-unknown-is-empty", breaks="fetchScanTasks.404", suffering=_LOST_ROWS)
-def _task_unknown_is_empty(registries: Registries) -> None:
-    """A plan task that the server has forgotten has no files."""
-    empty: Json = {"file-scan-tasks": []}
-    _answer_instead(registries, "fetchScanTasks", "NoSuchPlanTaskException", empty)
-
-
 declare_each(
+    ("plan-needs-a-snapshot", "planTableScan.200", "A table without snapshots cannot be scanned.",
+     "The first query of a new table fails.",
+     by(
+         refuse_where,
+         "planTableScan",
+         lambda state, call: (
+             (entry := state.table(call.namespace, call.name)) and not entry.metadata.snapshots
+         ),
+     )),
+    ("plan-unknown-member", "planTableScan.every-member",
+     "A request that asks for statistics is refused.",
+     "Clients that ask for column statistics cannot plan.",
+     by(refuse_where, "planTableScan", lambda _, call: "stats-fields" in sent_json(call))),
+    ("plan-point-wins", "planTableScan.400",
+     "A scan of a point and a range is planned for the point.", _TOO_MANY_ROWS,
+     by(alter_request_body, "planTableScan",
+        lambda body: without_members(body, *RANGE) if "snapshot-id" in body else body)),
+    ("plan-half-a-range", "planTableScan.range-needs-its-end",
+     "A range without end is planned as if it had no start either.", _TOO_MANY_ROWS,
+     by(
+         alter_request_body,
+         "planTableScan",
+         lambda body: (
+             body if "end-snapshot-id" in body else without_members(body, "start-snapshot-id")
+         ),
+     )),
+    ("plan-result-forgotten", "fetchPlanningResult.200", "A plan cannot be asked for.",
+     "Clients plan again and again, and never read.",
+     by(refuse_where, "fetchPlanningResult", lambda _state, _call: True, 404,
+        "NoSuchPlanIdException")),
+    ("plan-unknown-is-cancelled", "fetchPlanningResult.404",
+     "A plan that never was is said to be cancelled.",
+     "Clients believe that somebody has cancelled their plan.",
+     by(_answer_instead, "fetchPlanningResult", "NoSuchPlanIdException", {"status": "cancelled"})),
+    ("plan-task-loses-a-file", "fetchScanTasks.200", "A plan task gives one file too few.",
+     _LOST_ROWS,
+     by(alter_body, "fetchScanTasks",
+        lambda body: {**body, "file-scan-tasks": body.get("file-scan-tasks", [])[1:]})),
+    ("plan-task-unknown-is-empty", "fetchScanTasks.404",
+     "A plan task that the server has forgotten has no files.", _LOST_ROWS,
+     by(_answer_instead, "fetchScanTasks", "NoSuchPlanTaskException", {"file-scan-tasks": []})),
     ("plan-submitted-without-id", "planTableScan.200",
      "Planning goes on in the background, and the answer does not say under which id.",
      "Clients wait for a plan that they cannot ask for.",

@@ -8,6 +8,7 @@ import msgspec
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply, Request
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
+from icecheck.mock_server.defects.kit.places import FaithfulGate, gate
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.served_contract import SERVED
@@ -43,20 +44,18 @@ def is_at(request: Request, operation_id: str) -> bool:
 
 @defect(
     "auth-page-for-strangers",
+    on=gate,
     breaks="http.json-content-type",
     suffering="Clients show a page of HTML instead of asking for a new token.",
 )
-def _page_for_strangers(registries: Registries) -> None:
+def _page_for_strangers(
+    faithful: FaithfulGate, request: Request, security: Security
+) -> Reply | None:
     """A proxy in front looks at tokens, and refuses them with a page of its own."""
-    faithful = registries.gates[_GATE]
-
-    def gate(request: Request, security: Security) -> Reply | None:
-        refusal = faithful(request, security)
-        if refusal is None:
-            return None
-        return Reply(refusal.status, (("content-type", "text/html"),), b"<html>Stop</html>")
-
-    registries.gates[_GATE] = gate
+    refusal = faithful(request, security)
+    if refusal is None:
+        return None
+    return Reply(refusal.status, (("content-type", "text/html"),), b"<html>Stop</html>")
 
 
 # ------------------------------------------------------------------------ no credentials

@@ -8,6 +8,8 @@ import msgspec
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply, Request
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
+from icecheck.mock_server.defects.kit.places import FaithfulGate, alter_gate, gate
+from icecheck.mock_server.defects.kit.remembering import remembering
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.defects.security.bearer_tokens import is_at
 from icecheck.mock_server.defects.security.permissions import is_restricted
@@ -83,20 +85,16 @@ def _unchanged_to_anybody(request: Request, _: Security) -> bool:
 
 @defect(
     "auth-staging-open",
+    on=gate,
     breaks="auth.other-principal-changes-nothing",
     suffering="One tenant is given credentials for the place where another keeps its tables.",
 )
-def _staging_open(registries: Registries) -> None:
+def _staging_open(faithful: FaithfulGate, request: Request, security: Security) -> Reply | None:
     """What is only staged is nobody's yet: the caller's rights are not asked for."""
-    faithful = registries.gates[_GATE]
-
-    def gate(request: Request, security: Security) -> Reply | None:
-        stages = is_at(request, "createTable") and b'"stage-create":true' in request.body
-        slips = stages and is_restricted(request, security)
-        security.restricts = not slips and security.oauth2 is not None and security.oauth2.restricts
-        return faithful(request, security)
-
-    registries.gates[_GATE] = gate
+    stages = is_at(request, "createTable") and b'"stage-create":true' in request.body
+    slips = stages and is_restricted(request, security)
+    security.restricts = not slips and security.oauth2 is not None and security.oauth2.restricts
+    return faithful(request, security)
 
 
 # ------------------------------------------------------------------------- forged tokens
@@ -130,23 +128,20 @@ def _signature_unchecked(request: Request, _: Security) -> bool:
 
 @defect(
     "auth-token-by-its-beginning",
+    on=remembering(set, alter_gate),
     breaks="auth.no-success-without-credentials",
     suffering="A token that was cut off in a log is as good as a whole one.",
 )
-def _by_its_beginning(registries: Registries) -> None:
+def _by_its_beginning(
+    seen: set[str], faithful: FaithfulGate, request: Request, security: Security
+) -> Reply | None:
     """Tokens are remembered by their beginning."""
-    seen: set[str] = set()
-    faithful = registries.gates[_GATE]
-
-    def gate(request: Request, security: Security) -> Reply | None:
-        refusal = faithful(request, security)
-        beginning = _bearer(request)[:-_PREFIX_CHARACTERS]
-        if refusal is None:
-            seen.add(beginning)
-        cut = any(_bearer(request).startswith(known) for known in seen if known)
-        return None if cut else refusal
-
-    registries.gates[_GATE] = gate
+    refusal = faithful(request, security)
+    beginning = _bearer(request)[:-_PREFIX_CHARACTERS]
+    if refusal is None:
+        seen.add(beginning)
+    cut = any(_bearer(request).startswith(known) for known in seen if known)
+    return None if cut else refusal
 
 
 @defect(
@@ -162,37 +157,29 @@ def _other_schemes(request: Request, _: Security) -> bool:
 
 @defect(
     "auth-scheme-compared",
+    on=gate,
     breaks="auth.scheme-in-any-letters",
     suffering="Clients that write the scheme as the token endpoint does cannot log in.",
 )
-def _scheme_compared(registries: Registries) -> None:
+def _scheme_compared(faithful: FaithfulGate, request: Request, security: Security) -> Reply | None:
     """The scheme of a token is compared letter by letter."""
-    faithful = registries.gates[_GATE]
-
-    def gate(request: Request, security: Security) -> Reply | None:
-        if request.headers.get("authorization", "Bearer")[:6] not in {"Bearer", "Basic "}:
-            return replies.error_reply(401, "NotAuthorizedException", "Not authorized")
-        return faithful(request, security)
-
-    registries.gates[_GATE] = gate
+    if request.headers.get("authorization", "Bearer")[:6] not in {"Bearer", "Basic "}:
+        return replies.error_reply(401, "NotAuthorizedException", "Not authorized")
+    return faithful(request, security)
 
 
 @defect(
     "auth-unreadable-token-500",
+    on=gate,
     breaks="auth.bad-token-refused",
     suffering="Clients take a token that is over for an outage, and try again and again.",
 )
-def _unreadable_500(registries: Registries) -> None:
+def _unreadable_500(faithful: FaithfulGate, request: Request, security: Security) -> Reply | None:
     """What a token's parser raises about one in three parts is caught by nobody."""
-    faithful = registries.gates[_GATE]
-
-    def gate(request: Request, security: Security) -> Reply | None:
-        refusal = faithful(request, security)
-        if refusal is None or _bearer(request).count(".") != 2:
-            return refusal
-        return replies.error_reply(500, "InternalServerError", "Invalid signature")
-
-    registries.gates[_GATE] = gate
+    refusal = faithful(request, security)
+    if refusal is None or _bearer(request).count(".") != 2:
+        return refusal
+    return replies.error_reply(500, "InternalServerError", "Invalid signature")
 
 
 @defect(
@@ -283,17 +270,13 @@ def _strangers_share_refusals(request: Request, security: Security) -> bool:
 
 @defect(
     "forbidden-children-empty",
+    on=gate,
     breaks="auth.other-principal-reads-nothing",
     suffering="Jobs with too few rights see no schemas, and succeed.",
 )
-def _children_empty(registries: Registries) -> None:
+def _children_empty(faithful: FaithfulGate, request: Request, security: Security) -> Reply | None:
     """The namespaces inside of one that the caller may not see are answered as none."""
-    faithful = registries.gates[_GATE]
     nothing = json.dumps({"namespaces": [], "next-page-token": None}).encode()
-
-    def gate(request: Request, security: Security) -> Reply | None:
-        if is_at(request, "listNamespaces") and is_restricted(request, security):
-            return Reply(200, replies.JSON_CONTENT, nothing)
-        return faithful(request, security)
-
-    registries.gates[_GATE] = gate
+    if is_at(request, "listNamespaces") and is_restricted(request, security):
+        return Reply(200, replies.JSON_CONTENT, nothing)
+    return faithful(request, security)

@@ -5,16 +5,16 @@ from typing import Any
 
 import msgspec
 
-from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
 from icecheck.mock_server.defects.kit.places import answer_of
+from icecheck.mock_server.defects.kit.remembering import answer_again, by_name, remembering
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
     alter_body,
     answer_status,
     refuse_as,
-    wrap,
 )
 
 _CREDENTIALS = "storage-credentials"
@@ -29,36 +29,19 @@ def _alter_each(registries: Registries, alter: Callable[[dict[str, Any]], dict[s
     alter_body(registries, "loadCredentials", altered)
 
 
-@defect(
-    "credentials-of-the-place-before",
-    breaks="loadCredentials.covers-the-table",
-    suffering="After a table was moved, clients have credentials, and none that fits.",
-)
-def _place_before(registries: Registries) -> None:
-    """Credentials are kept from when the first were asked for, wherever the table is moved."""
-    kept: dict[str, Reply] = {}
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        entry = state.table(call.namespace, call.name)
-        if entry is None:
-            return outcome
-        reply = kept.setdefault(entry.metadata.table_uuid, outcome.reply)
-        return Outcome(outcome.state, reply)
-
-    wrap(registries, "loadCredentials", around)
-
-
-@defect(
+declare(
     "credentials-without-secret",
-    on=through(_alter_each),
+    "The secret of a key is hidden from everybody.",
+    by(
+        _alter_each,
+        lambda each: (
+            each
+            | {"config": {k: v for k, v in each["config"].items() if k != "s3.secret-access-key"}}
+        ),
+    ),
     breaks="loadCredentials.s3-complete",
     suffering="Clients sign with half a credential.",
 )
-def _without_secret(each: dict[str, Any]) -> dict[str, Any]:
-    """The secret of a key is hidden from everybody."""
-    config = {k: v for k, v in each["config"].items() if k != "s3.secret-access-key"}
-    return each | {"config": config}
 
 
 @defect(
@@ -105,33 +88,17 @@ def _refresh_elsewhere(body: Any) -> Any:
 
 @defect(
     "credentials-refresh-under-the-first-name",
+    on=remembering(dict, alter_body, "loadTable"),
     breaks="loadCredentials.refresh",
     suffering="Spark jobs on a table that was renamed fail when their first credentials end.",
 )
-def _refresh_under_the_first_name(registries: Registries) -> None:
+def _refresh_under_the_first_name(told: dict[tuple[str, str], str], body: Any) -> Any:
     """The endpoint to refresh credentials at is told once and for all: a rename changes nothing."""
-    told: dict[tuple[str, str], str] = {}
-
-    def altered(body: Any) -> Any:
-        config = body.get("config") or {}
-        uuid = body["metadata"]["table-uuid"]
-        for key in [key for key in config if key.endswith("refresh-credentials-endpoint")]:
-            config[key] = told.setdefault((uuid, key), config[key])
-        return body
-
-    alter_body(registries, "loadTable", altered)
-
-
-@defect(
-    "credentials-that-have-ended",
-    on=through(_alter_each),
-    breaks="loadCredentials.refresh",
-    suffering="Clients ask again and again, and never have credentials that last.",
-)
-def _ended(each: dict[str, Any]) -> dict[str, Any]:
-    """Refreshed credentials carry an end that has passed."""
-    config = {k: "1" if "expires-at" in k else v for k, v in each["config"].items()}
-    return each | {"config": config}
+    config = body.get("config") or {}
+    uuid = body["metadata"]["table-uuid"]
+    for key in [key for key in config if key.endswith("refresh-credentials-endpoint")]:
+        config[key] = told.setdefault((uuid, key), config[key])
+    return body
 
 
 @defect(
@@ -161,6 +128,26 @@ def _told(registries: Registries, operation_id: str) -> None:
 
 
 declare_each(
+    ("credentials-of-the-place-before", "loadCredentials.covers-the-table",
+     "Credentials are kept from when the first were asked for, wherever the table is moved.",
+     "After a table was moved, clients have credentials, and none that fits.",
+     by(
+         answer_again,
+         "loadCredentials",
+         lambda _context, state, call: (
+             (entry := state.table(call.namespace, call.name)) and entry.metadata.table_uuid
+         ),
+     )),
+    ("credentials-that-have-ended", "loadCredentials.refresh",
+     "Refreshed credentials carry an end that has passed.",
+     "Clients ask again and again, and never have credentials that last.",
+     by(
+         _alter_each,
+         lambda each: (
+             each
+             | {"config": {k: "1" if "expires-at" in k else v for k, v in each["config"].items()}}
+         ),
+     )),
     ("credentials-created", "loadCredentials.200",
      "Credentials are answered 201, as something that was created.",
      "Java clients take the answer for an error.", by(answer_status, "loadCredentials", 201)),
@@ -195,4 +182,12 @@ declare_each(
     ("config-token-of-a-view", "loadTable.token-of-the-table",
      "The config of a view names a token that opens nothing.",
      "Java clients can load a view once, and never again.", by(_told, "loadView")),
+    ("credentials-of-the-first-table", "loadCredentials.covers-the-table",
+     "Credentials are cached per warehouse, and are those of the table asked for first.",
+     "Reading a second table fails: its files are outside the credential.",
+     by(answer_again, "loadCredentials", lambda context, _state, _call: context.warehouse)),
+    ("credentials-by-name", "loadCredentials.covers-the-table",
+     "Credentials are cached by a table's name, and outlive the table.",
+     "A table that was made anew cannot be read: its keys are for another place.",
+     by(answer_again, "loadCredentials", by_name)),
 )  # fmt: skip

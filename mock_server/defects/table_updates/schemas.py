@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.updating import (
     FaithfulUpdate,
     ignore_update,
+    refuse_updates_where,
     swallow_refusals,
 )
 from icecheck.mock_server.metadata.builder import Draft
 from icecheck.mock_server.metadata.schemas import highest_field_id
-from icecheck.mock_server.protocol.problem import bad_request
 
 _LAST_ADDED = -1
 
@@ -54,19 +54,6 @@ def _last_column_id_falls(faithful: FaithfulUpdate, update: Any, draft: Draft) -
 
 
 @defect(
-    "update-last-added-schema-unknown",
-    on=table_update("set-current-schema"),
-    breaks="update.set-current-schema.last-added",
-    suffering="Every ALTER TABLE on columns fails.",
-)
-def _last_added_schema_unknown(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """The schema id -1 is looked up like any other."""
-    if update.schema_id == _LAST_ADDED:
-        raise bad_request("Cannot set current schema to unknown schema: -1")
-    faithful(update, draft)
-
-
-@defect(
     "update-last-added-schema-is-the-first",
     on=table_update("set-current-schema"),
     breaks="update.set-current-schema.last-added",
@@ -78,19 +65,6 @@ def _last_added_schema_is_the_first(faithful: FaithfulUpdate, update: Any, draft
         draft.change(current_schema_id=min(draft.added_schema_ids))
     else:
         faithful(update, draft)
-
-
-declare(
-    "update-no-added-schema-is-fine",
-    "The schema id -1 in a commit without a schema keeps the current one.",
-    by(
-        ignore_update,
-        "set-current-schema",
-        lambda update, draft: update.schema_id == _LAST_ADDED and not draft.added_schema_ids,
-    ),
-    breaks="update.set-current-schema.last-added-without-one-refused",
-    suffering="A client that forgot its schema is told that all went well.",
-)
 
 
 @defect(
@@ -107,6 +81,15 @@ def _remove_schemas_removes_all(_faithful: FaithfulUpdate, _update: Any, draft: 
 
 
 declare_each(
+    ("update-last-added-schema-unknown", "update.set-current-schema.last-added",
+     "The schema id -1 is looked up like any other.", "Every ALTER TABLE on columns fails.",
+     by(refuse_updates_where, "set-current-schema",
+        lambda update, _: update.schema_id == _LAST_ADDED)),
+    ("update-no-added-schema-is-fine", "update.set-current-schema.last-added-without-one-refused",
+     "The schema id -1 in a commit without a schema keeps the current one.",
+     "A client that forgot its schema is told that all went well.",
+     by(ignore_update, "set-current-schema",
+        lambda update, draft: update.schema_id == _LAST_ADDED and not draft.added_schema_ids)),
     ("update-unknown-schema-skipped", "update.set-current-schema.unknown-id-refused",
      "Making an unknown schema current is accepted and left out.",
      "A client takes another schema for the current one.",
@@ -116,3 +99,16 @@ declare_each(
      "A client is told that a schema is gone which is still in use.",
      by(swallow_refusals, "remove-schemas")),
 )  # fmt: skip
+
+
+@defect(
+    "update-last-column-id-believed",
+    on=table_update("add-schema"),
+    breaks="update.add-schema.last-column-id-never-falls",
+    suffering="Two columns get the same id, and one shows the data of the other.",
+)
+def _last_column_id_believed(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+    """The last-column-id of a client is stored as it comes, however low."""
+    faithful(update, draft)
+    if update.last_column_id is not None:
+        draft.change(last_column_id=update.last_column_id)

@@ -7,8 +7,10 @@ import msgspec
 from icecheck.mock_server.commits import publication
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
+from icecheck.mock_server.defects.kit.changing import refuse_where
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import answer_of, call_of
+from icecheck.mock_server.defects.kit.remembering import answer_again, by_name, remembering
 from icecheck.mock_server.defects.kit.requests import Json, Name
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -60,71 +62,31 @@ declare_each(
      "A table that is not there is answered 200 and an empty object.",
      "Clients fail with an error about the answer instead of the table.",
      by(refuse_as, "loadTable", 404, 200)),
+    ("load-missing-namespace-400", "loadTable.404",
+     "A table in a namespace that is not there is answered 400.",
+     "IF NOT EXISTS fails when the database is missing too.",
+     by(refuse_where, "loadTable", lambda state, call: state.namespace(call.namespace) is None)),
+    ("load-metadata-table-400", "loadTable.metadata-tables-not-found",
+     "A table's name in the place of a namespace is answered 400.",
+     "SELECT * FROM table.snapshots fails.",
+     by(refuse_where, "loadTable",
+        lambda state, call: state.table(call.namespace[:-1], call.namespace[-1]) is not None)),
 )  # fmt: skip
-
-
-@defect(
-    "load-missing-namespace-400",
-    on="loadTable",
-    breaks="loadTable.404",
-    suffering="IF NOT EXISTS fails when the database is missing too.",
-)
-def _missing_namespace_400(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A table in a namespace that is not there is answered 400."""
-    if state.namespace(call.namespace) is None:
-        raise problem.bad_request("Invalid namespace")
-    return faithful(state, call)
-
-
-@defect(
-    "load-metadata-table-400",
-    on="loadTable",
-    breaks="loadTable.metadata-tables-not-found",
-    suffering="SELECT * FROM table.snapshots fails.",
-)
-def _metadata_table_400(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A table's name in the place of a namespace is answered 400."""
-    *above, last = call.namespace
-    if state.table(tuple(above), last) is not None:
-        raise problem.bad_request(f"Not a namespace: {last}")
-    return faithful(state, call)
 
 
 # ------------------------------------------------------------------ which version
 
 
 @defect(
-    "load-cached",
-    breaks="loadTable.latest",
-    suffering="Readers miss writes that were acknowledged.",
-)
-def _cached(registries: Registries) -> None:
-    """The first answer of a load is kept for ever."""
-    kept: dict[Name, Outcome] = {}
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        name = (call.namespace, call.name)
-        if name not in kept:
-            kept[name] = faithful(state, call)
-        return kept[name]
-
-    wrap(registries, "loadTable", around)
-
-
-@defect(
     "load-old-location",
+    on=remembering(dict, alter_answer, "loadTable"),
     breaks="loadTable.latest",
     suffering="Clients that compare metadata locations never see a change.",
 )
-def _old_location(registries: Registries) -> None:
+def _old_location(first: dict[Name, str], call: Call, body: Json) -> Json:
     """The metadata location stays that of the first version."""
-    first: dict[Name, str] = {}
-
-    def altered(call: Call, body: Json) -> Json:
-        location = first.setdefault((call.namespace, call.name), body["metadata-location"])
-        return body | {"metadata-location": location}
-
-    alter_answer(registries, "loadTable", altered)
+    location = first.setdefault((call.namespace, call.name), body["metadata-location"])
+    return body | {"metadata-location": location}
 
 
 @defect(
@@ -159,13 +121,15 @@ def _schema_reordered(registries: Registries) -> None:
     alter_body(registries, "loadTable", altered)
 
 
-declare(
-    "load-without-location",
-    "The metadata location of a committed table is null.",
-    by(alter_body, "loadTable", lambda body: body | {"metadata-location": None}),
-    breaks="loadTable.metadata-location",
-    suffering="Clients cannot tell a new version from the old one.",
-)
+declare_each(
+    ("load-cached", "loadTable.latest", "The first answer of a load is kept for ever.",
+     "Readers miss writes that were acknowledged.",
+     by(answer_again, "loadTable", by_name, blindly=True)),
+    ("load-without-location", "loadTable.metadata-location",
+     "The metadata location of a committed table is null.",
+     "Clients cannot tell a new version from the old one.",
+     by(alter_body, "loadTable", lambda body: body | {"metadata-location": None})),
+)  # fmt: skip
 
 
 # ------------------------------------------------------------------ extent of the answer

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
+from icecheck.mock_server.defects.kit.remembering import remembering
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, sent_name
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -41,23 +42,24 @@ def _staged_listed(registries: Registries) -> None:
 
 @defect(
     "staged-table-reserves-its-name",
+    on=remembering(set, wrap, "createTable"),
     breaks="createTable.stage-creates-nothing",
     suffering="A name stays blocked after a job died in CREATE TABLE AS SELECT.",
 )
-def _staged_reserves(registries: Registries) -> None:
+def _staged_reserves(
+    reserved: set[tuple[tuple[str, ...], str]],
+    faithful: Faithful,
+    state: WarehouseState,
+    call: Call,
+) -> Outcome:
     """The name of a staged table is taken."""
-    reserved: set[tuple[tuple[str, ...], str]] = set()
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        name = (call.namespace, sent_name(call))
-        if name in reserved:
-            raise problem.already_exists(f"Table already exists: {name[1]}")
-        outcome = faithful(state, call)
-        if sent_json(call).get("stage-create"):
-            reserved.add(name)
-        return outcome
-
-    wrap(registries, "createTable", around)
+    name = (call.namespace, sent_name(call))
+    if name in reserved:
+        raise problem.already_exists(f"Table already exists: {name[1]}")
+    outcome = faithful(state, call)
+    if sent_json(call).get("stage-create"):
+        reserved.add(name)
+    return outcome
 
 
 def _staged_answer(registries: Registries, /, **members: object) -> None:
