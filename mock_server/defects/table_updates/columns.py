@@ -6,11 +6,13 @@ from typing import Any
 from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.changing import refuse_where
 from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
-from icecheck.mock_server.defects.kit.places import request_of, table_update
+from icecheck.mock_server.defects.kit.places import request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
 from icecheck.mock_server.defects.kit.rewriting import alter_request_body
-from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, refuse_updates_where
-from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.defects.kit.updating import (
+    change_also,
+    refuse_updates_where,
+)
 
 _COLUMNS_MAX = 500
 _PROPERTY_MAX = 65_535
@@ -57,20 +59,19 @@ def _nested_docs_lost(registries: Registries) -> None:
     _alter_added_schema(registries, _fields_as(bare))
 
 
-@defect(
-    "update-last-column-id-counts-columns",
-    on=table_update("add-schema"),
-    breaks="update.add-schema.last-column-id",
-    suffering="The id of a field in a struct is given again, and its data shows under a new name.",
-)
-def _last_column_id_counts_columns(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """last-column-id follows the ids of columns, and not those inside them."""
-    before = draft.metadata.last_column_id
-    faithful(update, draft)
-    draft.change(last_column_id=max(before, *(f.id for f in update.schema.fields)))
-
-
 declare_each(
+    ("update-last-column-id-counts-columns", "update.add-schema.last-column-id",
+     "last-column-id follows the ids of columns, and not those inside them.",
+     "The id of a field in a struct is given again, and its data shows under a new name.",
+     by(
+         change_also,
+         "add-schema",
+         lambda before, _, update: {
+             "last_column_id": max(
+                 before.last_column_id, *(each.id for each in update.schema.fields)
+             )
+         },
+     )),
     ("update-identifier-fields-lost", "update.add-schema.nested-types",
      "A schema that a commit adds has no identifier fields.",
      "Flink's upsert writes have no key after a change of columns.",

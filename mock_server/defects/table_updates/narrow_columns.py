@@ -8,9 +8,9 @@ from icecheck.mock_server.core.context import Call, Outcome
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.json_values import as_double, numbers
-from icecheck.mock_server.defects.kit.places import request_of, table_update
+from icecheck.mock_server.defects.kit.places import request_of
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body
-from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_update
+from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_update, read_update
 from icecheck.mock_server.metadata.builder import Draft
 
 _NAME_LENGTH_MAX = 128
@@ -60,17 +60,19 @@ def _empty_is_null(faithful: Faithful, state: WarehouseState, call: Call) -> Out
     return structs.replace(outcome, state=outcome.state.with_namespace(call.namespace, kept))
 
 
-@defect(
+declare(
     "update-ref-age-in-32-bits",
-    on=table_update("set-snapshot-ref"),
+    "The age of a ref is at most what 32 bits hold.",
+    by(
+        read_update,
+        "set-snapshot-ref",
+        lambda update, _: structs.replace(
+            update, max_ref_age_ms=update.max_ref_age_ms and min(update.max_ref_age_ms, _INT32_MAX)
+        ),
+    ),
     breaks="update.set-snapshot-ref.retention",
     suffering="Tags that were to be kept for years expire after 24 days.",
 )
-def _ref_age_in_32_bits(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """The age of a ref is at most what 32 bits hold."""
-    age = update.max_ref_age_ms
-    age = None if age is None else min(age, _INT32_MAX)
-    faithful(structs.replace(update, max_ref_age_ms=age), draft)
 
 
 declare(

@@ -8,12 +8,16 @@ from msgspec import structs
 from icecheck.mock_server.commits.view_publication import published_view
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.json_values import objects
 from icecheck.mock_server.defects.kit.places import table_update, view_update
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body
-from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, FaithfulViewUpdate
+from icecheck.mock_server.defects.kit.updating import (
+    FaithfulUpdate,
+    FaithfulViewUpdate,
+    change_also,
+)
 from icecheck.mock_server.metadata.builder import Draft
 from icecheck.mock_server.metadata.model import MAIN_BRANCH
 from icecheck.mock_server.metadata.schemas import highest_field_id, valid_schema
@@ -93,16 +97,17 @@ def _same_columns_same_schema(faithful: FaithfulUpdate, update: Any, draft: Draf
     faithful(update, draft)
 
 
-@defect(
+declare(
     "update-last-column-id-recomputed",
-    on=table_update("remove-schemas"),
+    "After a schema was removed, last-column-id is the highest id in those that are left.",
+    by(
+        change_also,
+        "remove-schemas",
+        lambda _, after, _update: {"last_column_id": max(map(highest_field_id, after.schemas))},
+    ),
     breaks="update.add-schema.last-column-id-never-falls",
     suffering="A new column gets the id of a removed one, and shows that one's old data.",
 )
-def _last_column_id_recomputed(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """After a schema was removed, last-column-id is the highest id in those that are left."""
-    faithful(update, draft)
-    draft.change(last_column_id=max(map(highest_field_id, draft.metadata.schemas)))
 
 
 @defect(

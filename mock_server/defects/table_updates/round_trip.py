@@ -12,8 +12,7 @@ from icecheck.mock_server.defects.kit.declaring import Install, by, declare
 from icecheck.mock_server.defects.kit.json_values import numbers, objects, texts
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import alter_request_body
-from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_update
-from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.defects.kit.updating import change_also
 from icecheck.mock_server.metadata.model import TableMetadata
 
 Kept = Callable[[TableMetadata, Any], Json]
@@ -43,12 +42,8 @@ def _sent(
 
 def _beside(action: str, name: str, title: str, suffering: str, kept: Kept) -> None:
     """Declare that an update changes more than it names."""
-
-    def more(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-        faithful(update, draft)
-        draft.change(**kept(draft.metadata, update))
-
-    _declare(action, name, title, suffering, by(alter_update, action, more))
+    install = by(change_also, action, lambda _, after, update: kept(after, update))
+    _declare(action, name, title, suffering, install)
 
 
 def _declare(action: str, name: str, title: str, suffering: str, install: Install) -> None:

@@ -10,7 +10,9 @@ from icecheck.mock_server.defects.kit.updating import (
     FaithfulUpdate,
     alter_update,
     alter_version,
+    change_also,
     ignore_update,
+    read_update,
     refuse_updates_as,
     refuse_updates_where,
     swallow_refusals,
@@ -34,20 +36,20 @@ def _added_snapshot_goes_live(faithful: FaithfulUpdate, update: Any, draft: Draf
     draft.set_ref(MAIN_BRANCH, ref)
 
 
-@defect(
-    "update-snapshot-summary-rewritten",
-    on=table_update("add-snapshot"),
-    breaks="update.add-snapshot.effect",
-    suffering="Streaming writers do not find their offsets in the summary.",
-)
-def _snapshot_summary_rewritten(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """Of a snapshot's summary only the operation is kept."""
-    summary = {"operation": update.snapshot.summary["operation"]}
-    snapshot = structs.replace(update.snapshot, summary=summary)
-    faithful(structs.replace(update, snapshot=snapshot), draft)
-
-
 declare_each(
+    ("update-snapshot-summary-rewritten", "update.add-snapshot.effect",
+     "Of a snapshot's summary only the operation is kept.",
+     "Streaming writers do not find their offsets in the summary.",
+     by(
+         read_update,
+         "add-snapshot",
+         lambda update, _: structs.replace(
+             update,
+             snapshot=structs.replace(
+                 update.snapshot, summary={"operation": update.snapshot.summary["operation"]}
+             ),
+         ),
+     )),
     ("update-sequence-number-demanded", "update.add-snapshot.version-1",
      "A snapshot without a sequence number is refused, whatever the table's version.",
      "Tables of version 1 cannot be written any more.",
@@ -245,18 +247,6 @@ declare_each(
 
 
 @defect(
-    "update-encryption-key-loses-members",
-    on=table_update("add-encryption-key"),
-    breaks="update.add-encryption-key.effect",
-    suffering="Nobody can find out by which key the key is wrapped.",
-)
-def _encryption_key_loses_members(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """Optional members of an encryption key are not stored."""
-    key = structs.replace(update.encryption_key, encrypted_by_id=None, properties=None)
-    faithful(structs.replace(update, encryption_key=key), draft)
-
-
-@defect(
     "update-one-branch-beside-main",
     on=table_update("set-snapshot-ref"),
     breaks="update.set-snapshot-ref.effect",
@@ -287,22 +277,33 @@ def _ref_takes_its_snapshot(faithful: FaithfulUpdate, update: Any, draft: Draft)
         draft.remove_snapshots([gone.snapshot_id])
 
 
-@defect(
-    "commit-rollback-not-logged",
-    on=table_update("set-snapshot-ref"),
-    breaks="commit.snapshot-log",
-    suffering="Time travel by timestamp finds a state that was rolled back.",
-)
-def _rollback_not_logged(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """Moving main back to a snapshot it had leaves no entry in the snapshot log."""
-    before = draft.metadata.snapshot_log
-    known = {entry.snapshot_id for entry in before}
-    faithful(update, draft)
-    if update.ref_name == MAIN_BRANCH and update.snapshot_id in known:
-        draft.change(snapshot_log=before)
-
-
 declare_each(
+    ("update-encryption-key-loses-members", "update.add-encryption-key.effect",
+     "Optional members of an encryption key are not stored.",
+     "Nobody can find out by which key the key is wrapped.",
+     by(
+         read_update,
+         "add-encryption-key",
+         lambda update, _: structs.replace(
+             update,
+             encryption_key=structs.replace(
+                 update.encryption_key, encrypted_by_id=None, properties=None
+             ),
+         ),
+     )),
+    ("commit-rollback-not-logged", "commit.snapshot-log",
+     "Moving main back to a snapshot it had leaves no entry in the snapshot log.",
+     "Time travel by timestamp finds a state that was rolled back.",
+     by(
+         change_also,
+         "set-snapshot-ref",
+         lambda before, _, update: (
+             {"snapshot_log": before.snapshot_log}
+             if update.ref_name == MAIN_BRANCH
+             and update.snapshot_id in {each.snapshot_id for each in before.snapshot_log}
+             else {}
+         ),
+     )),
     ("update-remove-encryption-key-removes-all", "update.remove-encryption-key.effect",
      "remove-encryption-key removes every key.", "The table's data cannot be decrypted any more.",
      by(alter_update, "remove-encryption-key",

@@ -8,6 +8,8 @@ from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.updating import (
     FaithfulUpdate,
+    alter_update,
+    change_also,
     ignore_update,
     refuse_updates_where,
     swallow_refusals,
@@ -19,18 +21,6 @@ _FIRST_PARTITION_FIELD_ID = 1000
 
 
 # ---- partition specs
-
-
-@defect(
-    "update-added-spec-becomes-default",
-    on=table_update("add-spec"),
-    breaks="update.add-spec.effect",
-    suffering="Data is written by a spec that nobody has chosen.",
-)
-def _added_spec_becomes_default(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """add-spec also makes the spec the default."""
-    faithful(update, draft)
-    draft.change(default_spec_id=draft.metadata.partition_specs[-1].spec_id)
 
 
 @defect(
@@ -48,33 +38,31 @@ def _partition_field_ids_start_over(faithful: FaithfulUpdate, update: Any, draft
     faithful(structs.replace(update, spec=structs.replace(update.spec, fields=fields)), draft)
 
 
-@defect(
-    "update-last-partition-id-stays",
-    on=table_update("add-spec"),
-    breaks="update.add-spec.last-partition-id",
-    suffering="The next partition field gets an id that is in use.",
-)
-def _last_partition_id_stays(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """last-partition-id is not carried forward."""
-    before = draft.metadata.last_partition_id
-    faithful(update, draft)
-    draft.change(last_partition_id=before)
-
-
-@defect(
-    "update-remove-specs-removes-all",
-    on=table_update("remove-partition-specs"),
-    breaks="update.remove-partition-specs.effect",
-    suffering="Manifests of other specs cannot be read any more.",
-)
-def _remove_specs_removes_all(_faithful: FaithfulUpdate, _update: Any, draft: Draft) -> None:
-    """remove-partition-specs removes every spec that is not the default."""
-    specs = draft.metadata.partition_specs
-    kept = tuple(s for s in specs if s.spec_id == draft.metadata.default_spec_id)
-    draft.change(partition_specs=kept)
-
-
 declare_each(
+    ("update-added-spec-becomes-default", "update.add-spec.effect",
+     "add-spec also makes the spec the default.",
+     "Data is written by a spec that nobody has chosen.",
+     by(change_also, "add-spec",
+        lambda _, after, _update: {"default_spec_id": after.partition_specs[-1].spec_id})),
+    ("update-last-partition-id-stays", "update.add-spec.last-partition-id",
+     "last-partition-id is not carried forward.",
+     "The next partition field gets an id that is in use.",
+     by(change_also, "add-spec",
+        lambda before, _after, _update: {"last_partition_id": before.last_partition_id})),
+    ("update-remove-specs-removes-all", "update.remove-partition-specs.effect",
+     "remove-partition-specs removes every spec that is not the default.",
+     "Manifests of other specs cannot be read any more.",
+     by(
+         alter_update,
+         "remove-partition-specs",
+         lambda _faithful, _update, draft: draft.change(
+             partition_specs=tuple(
+                 each
+                 for each in draft.metadata.partition_specs
+                 if each.spec_id == draft.metadata.default_spec_id
+             )
+         ),
+     )),
     ("update-spec-id-demanded", "update.add-spec.spec-id-optional",
      "A spec without spec-id is refused, as the reference does.",
      "Clients that leave the spec id to the server cannot evolve partitions.",
@@ -103,19 +91,12 @@ declare_each(
 # ---- sort orders
 
 
-@defect(
-    "update-added-order-becomes-default",
-    on=table_update("add-sort-order"),
-    breaks="update.add-sort-order.effect",
-    suffering="Writers sort by an order that nobody has chosen.",
-)
-def _added_order_becomes_default(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """add-sort-order also makes the order the default."""
-    faithful(update, draft)
-    draft.change(default_sort_order_id=draft.metadata.sort_orders[-1].order_id)
-
-
 declare_each(
+    ("update-added-order-becomes-default", "update.add-sort-order.effect",
+     "add-sort-order also makes the order the default.",
+     "Writers sort by an order that nobody has chosen.",
+     by(change_also, "add-sort-order",
+        lambda _, after, _update: {"default_sort_order_id": after.sort_orders[-1].order_id})),
     ("update-last-added-order-unknown", "update.set-default-sort-order.last-added",
      "The sort order id -1 is looked up like any other.", "ALTER TABLE WRITE ORDERED BY fails.",
      by(refuse_updates_where, "set-default-sort-order",

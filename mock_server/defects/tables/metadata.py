@@ -1,7 +1,6 @@
 """Defects of a table's metadata: parts of it are lost, altered or rounded."""
 
 from collections.abc import Callable
-from typing import Any
 
 from msgspec import structs
 
@@ -9,15 +8,13 @@ from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.json_values import as_double, numbers
-from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_members
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, alter_request_body
 from icecheck.mock_server.defects.kit.updating import (
-    FaithfulUpdate,
     alter_version,
+    change_also,
     refuse_updates_where,
 )
-from icecheck.mock_server.metadata.builder import Draft
 from icecheck.mock_server.metadata.model import Snapshot, TableMetadata
 
 
@@ -169,20 +166,17 @@ declare_each(
              each, first_row_id=each.first_row_id and int(float(each.first_row_id))
          ),
      )),
+    ("update-next-row-id-one-too-high", "update.add-snapshot.next-row-id-exact",
+     "next-row-id is the first row id, plus the added rows, plus one.",
+     "Row ids have gaps that no row fills.",
+     by(
+         change_also,
+         "add-snapshot",
+         lambda _, after, _update: (
+             {"next_row_id": after.next_row_id + 1} if after.format_version > 2 else {}
+         ),
+     )),
 )  # fmt: skip
-
-
-@defect(
-    "update-next-row-id-one-too-high",
-    on=table_update("add-snapshot"),
-    breaks="update.add-snapshot.next-row-id-exact",
-    suffering="Row ids have gaps that no row fills.",
-)
-def _next_row_id_one_too_high(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """next-row-id is the first row id, plus the added rows, plus one."""
-    faithful(update, draft)
-    if draft.metadata.format_version > 2:
-        draft.change(next_row_id=draft.metadata.next_row_id + 1)
 
 
 @defect(

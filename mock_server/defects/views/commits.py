@@ -25,6 +25,7 @@ from icecheck.mock_server.defects.kit.storing import store_view_otherwise
 from icecheck.mock_server.defects.kit.updating import (
     FaithfulViewUpdate,
     alter_view_update,
+    read_view_update,
     refuse_updates_as,
 )
 from icecheck.mock_server.metadata.view_builder import ViewDraft
@@ -216,21 +217,6 @@ def _added_version_goes_live(faithful: FaithfulViewUpdate, update: Any, draft: V
 
 
 @defect(
-    "view-last-added-schema-is-the-first",
-    on=view_update("add-view-version"),
-    breaks="view-update.add-view-version.last-added-schema",
-    suffering="A replaced view has the columns of the one before.",
-)
-def _last_added_schema_is_the_first(
-    faithful: FaithfulViewUpdate, update: Any, draft: ViewDraft
-) -> None:
-    """A schema id of -1 is clamped to 0."""
-    version = update.view_version
-    known = replace(version, schema_id=max(version.schema_id, 0))
-    faithful(replace(update, view_version=known), draft)
-
-
-@defect(
     "view-unknown-schema-is-the-first",
     on=view_update("add-view-version"),
     breaks="view-update.add-view-version.unknown-schema-refused",
@@ -261,6 +247,18 @@ def _unknown_version_skipped(faithful: FaithfulViewUpdate, update: Any, draft: V
 
 
 declare_each(
+    ("view-last-added-schema-is-the-first", "view-update.add-view-version.last-added-schema",
+     "A schema id of -1 is clamped to 0.", "A replaced view has the columns of the one before.",
+     by(
+         read_view_update,
+         "add-view-version",
+         lambda update, _: replace(
+             update,
+             view_version=replace(
+                 update.view_version, schema_id=max(update.view_version.schema_id, 0)
+             ),
+         ),
+     )),
     ("view-uuid-reassigned", "view-update.assign-uuid.reassign-refused",
      "assign-uuid replaces the uuid of an existing view.",
      "Every client that holds the view open takes it for another one.",

@@ -1,32 +1,32 @@
 """Defects of views and commits to them: parts are lost or ignored."""
 
-from typing import Any
-
 from msgspec.structs import replace
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import defect, through
-from icecheck.mock_server.defects.kit.places import answer_of, request_of, view_update
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.places import answer_of, request_of
 from icecheck.mock_server.defects.kit.remembering import place_of
 from icecheck.mock_server.defects.kit.requests import Json, Name, sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.defects.kit.storing import store_view_otherwise, view_with
-from icecheck.mock_server.defects.kit.updating import FaithfulViewUpdate
+from icecheck.mock_server.defects.kit.updating import read_view_update
 from icecheck.mock_server.metadata.view_metadata import ViewHistoryEntry, ViewMetadata
 from icecheck.mock_server.protocol import problem
 
-
-@defect(
+declare(
     "view-commit-default-catalog-lost",
-    on=view_update("add-view-version"),
+    "A version that a commit adds has no default catalog.",
+    by(
+        read_view_update,
+        "add-view-version",
+        lambda update, _: replace(
+            update, view_version=replace(update.view_version, default_catalog=None)
+        ),
+    ),
     breaks="view-update.add-view-version.effect",
     suffering="A view reads tables of another catalog than it was written for.",
 )
-def _default_catalog_lost(faithful: FaithfulViewUpdate, update: Any, draft: Any) -> None:
-    """A version that a commit adds has no default catalog."""
-    version = replace(update.view_version, default_catalog=None)
-    faithful(replace(update, view_version=version), draft)
 
 
 @defect(
