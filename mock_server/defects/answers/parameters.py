@@ -6,9 +6,9 @@ from msgspec import structs
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import request_of
-from icecheck.mock_server.defects.kit.remembering import remembering
+from icecheck.mock_server.defects.kit.remembering import by_path, keep_listed, remembering
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_answer, wrap
 from icecheck.mock_server.protocol import replies
@@ -19,27 +19,19 @@ def _of_refs(call: Call) -> bool:
     return call.query.get("snapshots") == "refs"
 
 
-@defect(
-    "load-refs-without-location",
-    on=through(alter_answer, "loadTable"),
-    breaks="loadTable.metadata-location",
-    suffering="Spark with snapshot-loading-mode=refs cannot tell a new version from the old one.",
-)
-def _refs_without_location(call: Call, body: Json) -> Json:
-    """With snapshots=refs the answer is built from other metadata, which knows no location."""
-    return {k: v for k, v in body.items() if k != "metadata-location" or not _of_refs(call)}
-
-
-@defect(
+declare(
     "load-refs-without-properties",
-    on=through(alter_answer, "loadTable"),
+    "With snapshots=refs the metadata has no properties.",
+    by(
+        alter_answer,
+        "loadTable",
+        lambda call, body: (
+            {**body, "metadata": {**body["metadata"], "properties": {}}} if _of_refs(call) else body
+        ),
+    ),
     breaks="loadTable.snapshots-refs",
     suffering="Spark with snapshot-loading-mode=refs writes with the settings of no one.",
 )
-def _refs_without_properties(call: Call, body: Json) -> Json:
-    """With snapshots=refs the metadata has no properties."""
-    metadata = {**body["metadata"], "properties": {}}
-    return {**body, "metadata": metadata} if _of_refs(call) else body
 
 
 @defect(
@@ -55,27 +47,23 @@ def _with_access_stale(call: Call, body: Json) -> Json:
     return {**body, "metadata-location": f"{body['metadata-location']}.signed"}
 
 
-@defect(
-    "drop-purged-still-listed",
-    breaks="dropTable.purge-accepted",
-    suffering="SHOW TABLES lists tables that were purged.",
-)
-def _purged_still_listed(registries: Registries) -> None:
-    """A purge takes another way than a drop, which no listing hears of."""
-    purged: list[tuple[tuple[str, ...], str]] = []
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        if call.query.get("purgeRequested") == "true":
-            purged.append((call.namespace, call.name))
-        return outcome
-
-    def listed(call: Call, body: Json) -> Json:
-        more = [{"namespace": [*ns], "name": name} for ns, name in purged if ns == call.namespace]
-        return {**body, "identifiers": [*body["identifiers"], *more]}
-
-    wrap(registries, "dropTable", around)
-    alter_answer(registries, "listTables", listed)
+declare_each(
+    ("load-refs-without-location", "loadTable.metadata-location",
+     "With snapshots=refs the answer is built from other metadata, which knows no location.",
+     "Spark with snapshot-loading-mode=refs cannot tell a new version from the old one.",
+     by(
+         alter_answer,
+         "loadTable",
+         lambda call, body: {
+             k: v for k, v in body.items() if k != "metadata-location" or not _of_refs(call)
+         },
+     )),
+    ("drop-purged-still-listed", "dropTable.purge-accepted",
+     "A purge takes another way than a drop, which no listing hears of.",
+     "SHOW TABLES lists tables that were purged.",
+     by(keep_listed, "dropTable", "listTables", by_path,
+        lambda call: call.query.get("purgeRequested") == "true")),
+)  # fmt: skip
 
 
 # --------------------------------------------------------------------- lists in pages

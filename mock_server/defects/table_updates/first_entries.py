@@ -12,7 +12,7 @@ from icecheck.mock_server.defects.kit.updating import read_update, read_view_upd
 def _only_first(
     registries: Registries, read: Callable[..., None], action: str, member: str
 ) -> None:
-    """Let an update carry out the first entry of its list alone; `read` is `read_update` or alike."""
+    """Let an update carry out the first entry of its list alone; `read` is `read_update`, ..."""
     read(
         registries,
         action,
