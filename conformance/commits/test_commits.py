@@ -63,8 +63,6 @@ MALFORMED_REQUIREMENTS: tuple[tuple[str, Any], ...] = (
     ("a requirement without type", {"uuid": "9c12d441-03fe-4693-9a96-a0705ddf69c1"}),
 )
 VIEW_UPDATE = {"action": "set-current-view-version", "view-version-id": -1}
-LARGEST = 2**63 - 1
-JUST_BELOW = LARGEST - 6
 
 
 def names_of(table: Table) -> dict[str, str | Namespace]:
@@ -211,21 +209,6 @@ def test_empty_commit(catalog: Catalog) -> None:
     reply = catalog.load_table(before.namespace, before.name).expect(200)
     if view.settled(view.metadata_in(reply), MARK) != view.settled(before.metadata, MARK):
         raise reply.violation(_CHANGED_BY_NOTHING, "the table as it was", "a changed table")
-
-
-@check("commit.int64-exact", proves="commit.int64-exact", needs=("metadata-only-snapshots",))
-def test_large_integers(catalog: Catalog) -> None:
-    """Snapshot ids near the largest 64-bit number come back exactly."""
-    table = given_table(catalog)
-    for ordinal, snapshot_id in enumerate((JUST_BELOW, LARGEST), 1):
-        added = bodies.snapshot(table.metadata, ordinal, snapshot_id=snapshot_id)
-        table = expect_effect(
-            catalog,
-            table,
-            [{"action": "add-snapshot", "snapshot": added}, bodies.snapshot_ref(snapshot_id)],
-            {"current-snapshot-id": snapshot_id, "refs": {"main": {"snapshot-id": snapshot_id}}},
-            what="snapshot-id",
-        )
 
 
 @check(

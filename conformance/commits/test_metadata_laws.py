@@ -51,6 +51,8 @@ KEPT = "icecheck.kept"
 LOG_TOLERANCE_MS = 60_000
 """The tolerance by which Java accepts that a log's times run backwards, in milliseconds."""
 UNKNOWN_ID = 4711
+LARGEST = 2**63 - 1
+JUST_BELOW = LARGEST - 6
 ODD = 2**53 + 1
 """The first integer that a double cannot hold; adding an even number gives another one."""
 
@@ -185,29 +187,29 @@ def test_missing_members(catalog: Catalog) -> None:
 
 @check("commit.int64-members", proves="commit.int64-exact", needs=("metadata-only-snapshots",))
 def test_large_integers_everywhere(catalog: Catalog) -> None:
-    """Ids, ages and sizes that no double can hold come back exactly."""
+    """Ids, ages and sizes that no double can hold come back exactly, up to the largest."""
     table = given_table(catalog)
-    parent, child = ODD, ODD + 2
+    parent, child = JUST_BELOW, LARGEST
     first = bodies.snapshot(table.metadata, 1, snapshot_id=parent)
     second = bodies.snapshot(table.metadata, 2, snapshot_id=child, parent=parent)
-    main = bodies.snapshot_ref(child, max_snapshot_age_ms=ODD + 4)
+    main = bodies.snapshot_ref(child, max_snapshot_age_ms=ODD)
     file = statistics_file(table, child)
     [blob] = file["blob-metadata"]
-    file["file-size-in-bytes"], file["file-footer-size-in-bytes"] = ODD + 6, ODD + 8
-    file["blob-metadata"] = [{**blob, "sequence-number": ODD + 10}]
+    file["file-size-in-bytes"], file["file-footer-size-in-bytes"] = ODD + 2, ODD + 4
+    file["blob-metadata"] = [{**blob, "sequence-number": ODD + 6}]
     table = expect_effect(
         catalog,
         table,
         [add_snapshot(first), add_snapshot(second), main, set_statistics(file)],
         {
             "snapshots": containing({"snapshot-id": child, "parent-snapshot-id": parent}),
-            "refs": {"main": {"snapshot-id": child, "max-snapshot-age-ms": ODD + 4}},
+            "refs": {"main": {"snapshot-id": child, "max-snapshot-age-ms": ODD}},
             "statistics": [file],
         },
         what="int64",
     )
     partition_file = partition_statistics_file(table, child)
-    partition_file["file-size-in-bytes"] = ODD + 12
+    partition_file["file-size-in-bytes"] = ODD + 8
     # Another check judges whether the catalog accepts this update (erratum E14).
     if commit(catalog, table, [set_partition_statistics(partition_file)]).ok:
         kept = {"partition-statistics": [partition_file]}

@@ -4,13 +4,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from icecheck.client.catalog import Catalog, Table
-from icecheck.client.given import given_loaded, given_table, given_transaction
+from icecheck.client.given import given_loaded, given_table
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.committing import (
-    change_of,
     creation_updates,
     expect_unchanged,
     same_table,
@@ -83,23 +82,3 @@ def test_unknown_parts_of_a_commit(catalog: Catalog) -> None:
         reply = catalog.update_table(staged.namespace, staged.name, updates, holds)
         reply.expect(400, detail=f"{what}, in a commit that creates")
         _expect_still_staged(catalog, staged, reply)
-
-
-@check(
-    "transaction.unknown-anywhere",
-    proves=("transaction.unknown-update", "transaction.unknown-assertion"),
-    group=Group.GENERATED,
-)
-def test_unknown_parts_of_a_transaction(catalog: Catalog) -> None:
-    """In whichever change of a transaction something unknown stands, 400 refuses all of them."""
-    first, second = (given_loaded(catalog, given_table(catalog)) for _ in range(2))
-    given_transaction(catalog, [change_of(first, [set_property("0")], [same_table(first)])])
-    first = given_loaded(catalog, first)
-    sound = change_of(first, [set_property("1")], [same_table(first)])
-    for what, updates, holds in _of_table(second):
-        unknown = change_of(second, updates, holds)
-        for where, changes in (("first", [unknown, sound]), ("last", [sound, unknown])):
-            reply = catalog.commit_transaction(changes)
-            reply.expect(400, detail=f"{what}, in the {where} of two changes")
-    expect_unchanged(catalog, first)
-    expect_unchanged(catalog, second, "icecheck.more")

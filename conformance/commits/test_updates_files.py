@@ -120,23 +120,6 @@ def test_remove_partition_statistics(catalog: Catalog) -> None:
 
 
 @check(
-    "update.add-encryption-key",
-    proves="update.add-encryption-key.effect",
-    needs=("format-version-3",),
-)
-def test_add_encryption_key(catalog: Catalog) -> None:
-    """add-encryption-key adds the key as it was sent."""
-    table = given_table(catalog, properties={"format-version": "3"})
-    expect_effect(
-        catalog,
-        table,
-        [{"action": "add-encryption-key", "encryption-key": KEY}],
-        {"encryption-keys": containing(KEY)},
-        what="encryption-key",
-    )
-
-
-@check(
     "update.remove-encryption-key",
     proves=("update.remove-encryption-key.effect", "update.add-encryption-key.effect"),
     needs=("format-version-3",),

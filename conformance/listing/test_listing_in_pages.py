@@ -202,17 +202,6 @@ def _expect_small(place: Place) -> None:
 
 
 @check(
-    "listNamespaces.small-page-of-many",
-    proves="listNamespaces.page-size-bound",
-    group=Group.GENERATED,
-    needs=("nested-namespaces",),
-)
-def test_a_small_page_of_many_namespaces(catalog: Catalog) -> None:
-    """A page of many namespaces is as small as it was asked to be."""
-    _expect_small(namespaces_placed(catalog, _BEYOND_A_FLOOR))
-
-
-@check(
     "listTables.small-page-of-many",
     proves="listTables.page-size-bound",
     group=Group.GENERATED,
@@ -220,13 +209,3 @@ def test_a_small_page_of_many_namespaces(catalog: Catalog) -> None:
 def test_a_small_page_of_many_tables(catalog: Catalog) -> None:
     """A page of many tables is as small as it was asked to be."""
     _expect_small(tables_placed(catalog, _BEYOND_A_FLOOR))
-
-
-@check(
-    "listViews.small-page-of-many",
-    proves="listViews.page-size-bound",
-    group=Group.GENERATED,
-)
-def test_a_small_page_of_many_views(catalog: Catalog) -> None:
-    """A page of many views is as small as it was asked to be."""
-    _expect_small(views_placed(catalog, _BEYOND_A_FLOOR))

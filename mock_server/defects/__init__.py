@@ -1,9 +1,9 @@
 """Named misbehaviours of the mock: each replaces registry entries and breaks one requirement.
 
 There is a folder for each family. A defect is a function under `@defect(..., on=...)` that is
-called in place of what `on` names, or `declare(..., by(block, ...))` where a building block of
-`kit` is enough; a defect that remembers something between requests gets the registries and replaces
-entries itself.
+called in place of what `on` names, or a row of `declare_each(..., by(block, ...))` where a
+building block of `kit` is enough; one that remembers something in several operations gets the
+registries and replaces entries itself.
 """
 
 import importlib

@@ -5,7 +5,7 @@ import pytest
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit import declaring
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.rewriting import Faithful, answer_status, wrap
 from icecheck.mock_server.operations.served import default_registries
@@ -66,8 +66,10 @@ def test_a_building_block_alone_is_a_defect(declared) -> None:
 def test_a_defect_has_the_first_line_as_its_title_and_knows_its_module(declared) -> None:
     defect("function", on="dropTable", breaks="dropTable.204", suffering="All.")(refuse)
     declare("block", "Is slow.", lambda _: None, breaks="dropTable.204", suffering="All.")
+    declare_each(("row", "dropTable.204", "Is in a table.", "All.", lambda _: None))
     assert declared["function"].title == "Is refused, without a reason"
     assert declared["block"].title == "Is slow"
+    assert declared["row"].title == "Is in a table"
     assert {each.module for each in declared.values()} == {__name__}
 
 

@@ -3,26 +3,10 @@
 import msgspec
 
 from icecheck.mock_server.core.context import Call, Registries
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.places import answer_of, call_of
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import alter_body
-
-declare(
-    "config-without-overrides",
-    "The configuration leaves out overrides when there are none.",
-    by(alter_body, "getConfig", lambda body: {"defaults": body["defaults"]}),
-    breaks="getConfig.both-maps",
-    suffering="PyIceberg refuses the configuration.",
-)
-
-declare(
-    "config-numbers",
-    "Values of the configuration are numbers where they look like one.",
-    by(alter_body, "getConfig", lambda body: body | {"defaults": {"clients": 4}}),
-    breaks="getConfig.200",
-    suffering="Clients that expect strings fail.",
-)
 
 
 @defect(
@@ -55,29 +39,26 @@ def _rewrite_endpoints(registries: Registries, *replacement: str) -> None:
     alter_body(registries, "getConfig", rewritten)
 
 
-declare(
-    "config-endpoints-with-colon",
-    "Endpoints are listed as VERB:/path.",
-    by(_rewrite_endpoints, " /", ":/"),
-    breaks="getConfig.endpoint-format",
-    suffering="Spark cannot even create the catalog.",
-)
-
-declare(
-    "config-endpoints-without-prefix",
-    "Endpoints are listed as this server routes them, without the prefix.",
-    by(_rewrite_endpoints, "/{prefix}", ""),
-    breaks="getConfig.endpoint-spelling",
-    suffering="Spark takes every operation for unsupported.",
-)
-
-declare(
-    "config-endpoints-are-urls",
-    "Endpoints are listed with the scheme and host of this server.",
-    by(_rewrite_endpoints, " /", " https://catalog.example.com/"),
-    breaks="getConfig.endpoint-spelling",
-    suffering="Spark takes every operation for unsupported.",
-)
+declare_each(
+    ("config-without-overrides", "getConfig.both-maps",
+     "The configuration leaves out overrides when there are none.",
+     "PyIceberg refuses the configuration.",
+     by(alter_body, "getConfig", lambda body: {"defaults": body["defaults"]})),
+    ("config-numbers", "getConfig.200",
+     "Values of the configuration are numbers where they look like one.",
+     "Clients that expect strings fail.",
+     by(alter_body, "getConfig", lambda body: body | {"defaults": {"clients": 4}})),
+    ("config-endpoints-with-colon", "getConfig.endpoint-format",
+     "Endpoints are listed as VERB:/path.", "Spark cannot even create the catalog.",
+     by(_rewrite_endpoints, " /", ":/")),
+    ("config-endpoints-without-prefix", "getConfig.endpoint-spelling",
+     "Endpoints are listed as this server routes them, without the prefix.",
+     "Spark takes every operation for unsupported.", by(_rewrite_endpoints, "/{prefix}", "")),
+    ("config-endpoints-are-urls", "getConfig.endpoint-spelling",
+     "Endpoints are listed with the scheme and host of this server.",
+     "Spark takes every operation for unsupported.",
+     by(_rewrite_endpoints, " /", " https://catalog.example.com/")),
+)  # fmt: skip
 
 
 @defect(

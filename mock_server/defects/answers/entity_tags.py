@@ -1,8 +1,10 @@
 """Defects of the entity tags of tables."""
 
+import hashlib
 import json
 
 import msgspec
+from msgspec import structs
 
 from icecheck.mock_server.commits import publication
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
@@ -112,3 +114,36 @@ def _304_without_tag(faithful: Faithful, state: WarehouseState, call: Call) -> O
     if outcome.reply.status != 304:
         return outcome
     return msgspec.structs.replace(outcome, reply=Reply(304))
+
+
+_REFS = ("refs", "metadata-log", "last-updated-ms")
+
+
+@defect(
+    "etag-without-refs",
+    on=("loadTable", "createTable", "registerTable"),
+    breaks="etag.stale-is-not-304",
+    suffering="A tag or branch that was just made is not seen by whoever knows the table.",
+)
+def _tag_without_refs(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """The entity tag is made of all that a table is, but for its refs."""
+
+    def tag_of(reply: Reply) -> str:
+        body = json.loads(reply.body)
+        body.pop("metadata-location")
+        for member in _REFS:
+            body["metadata"].pop(member, None)
+        return f'"{hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:16]}"'
+
+    headers = dict(call.request.headers)
+    wanted = headers.pop("if-none-match", None)
+    unconditional = structs.replace(call.request, headers=headers)
+    outcome = faithful(state, structs.replace(call, request=unconditional))
+    if "etag" not in dict(outcome.reply.headers):
+        return outcome
+    tag = tag_of(outcome.reply)
+    changed = tuple((n, tag if n == "etag" else v) for n, v in outcome.reply.headers)
+    reply = structs.replace(outcome.reply, headers=changed)
+    if wanted in {tag, "*"}:
+        reply = Reply(304, (("etag", tag),))
+    return structs.replace(outcome, reply=reply)

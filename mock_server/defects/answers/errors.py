@@ -7,10 +7,11 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.changing import refuse_where
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_error, refuse_as, wrap
-from icecheck.mock_server.protocol import problem, replies
+from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
 
 
@@ -25,47 +26,6 @@ def _alter_errors(registries: Registries, alter: Callable[[Problem, Json], Json]
         alter_error(registries, operation_id, altered)
 
 
-declare(
-    "error-bare",
-    "Errors come without the object around them.",
-    by(_alter_errors, lambda _, body: body["error"]),
-    breaks="error.envelope",
-    suffering="PyIceberg fails on the error instead of raising it.",
-)
-
-declare(
-    "error-code-as-text",
-    "The code of an error is a string.",
-    by(
-        _alter_errors,
-        lambda refused, body: {"error": body["error"] | {"code": str(refused.status)}},
-    ),
-    breaks="error.envelope",
-    suffering="The Java client takes every error for an unknown one.",
-)
-
-declare(
-    "error-code-500",
-    "The code in every error is 500, whatever the status.",
-    by(_alter_errors, lambda _, body: {"error": body["error"] | {"code": 500}}),
-    breaks="error.code-equals-status",
-    suffering="The Java client takes a missing table for a failed server.",
-)
-
-declare(
-    "error-own-type-names",
-    "Errors carry type names of the server's own.",
-    by(
-        _alter_errors,
-        lambda refused, body: {
-            "error": body["error"] | {"type": f"catalog.error.{refused.status}"}
-        },
-    ),
-    breaks="error.type-names",
-    suffering="The Java client cannot tell a missing namespace from a missing table.",
-)
-
-
 def _page_for(registries: Registries, concerns: Callable[[int], bool]) -> None:
     def page(refused: Problem, reply: Reply) -> Reply:
         if not concerns(refused.status):
@@ -76,51 +36,9 @@ def _page_for(registries: Registries, concerns: Callable[[int], bool]) -> None:
         alter_error(registries, operation_id, page)
 
 
-declare(
-    "error-page",
-    "Errors are pages of HTML.",
-    by(_page_for, lambda _: True),
-    breaks="http.json-content-type",
-    suffering="Clients show a page of HTML instead of the reason.",
-)
-
-
 def _every_404_as(registries: Registries, operation_ids: Sequence[str], type_: str) -> None:
     for operation_id in operation_ids:
         refuse_as(registries, operation_id, 404, 404, type_)
-
-
-declare(
-    "error-missing-namespace-as-table",
-    "Whatever is missing where a table is created, the error says table.",
-    by(_every_404_as, ["createTable", "registerTable"], "NoSuchTableException"),
-    breaks="error.type-of-missing-namespace",
-    suffering="Spark says that the table which it is to create does not exist.",
-)
-
-declare(
-    "error-page-of-conflicts",
-    "What is there already, or has changed since, is told in a page of HTML.",
-    by(_page_for, lambda status: status == 409),
-    breaks="http.json-content-type",
-    suffering="The Java client cannot tell why a commit failed.",
-)
-
-declare(
-    "error-rename-blames-the-view",
-    "Whatever a rename of a view does not find, the error says view.",
-    by(_every_404_as, ["renameView"], "NoSuchViewException"),
-    breaks="error.type-of-what-is-missing",
-    suffering="Whoever renames a view into a missing namespace is told that the view is missing.",
-)
-
-declare(
-    "error-rename-blames-the-table",
-    "Whatever a rename of a table does not find, the error says table.",
-    by(_every_404_as, ["renameTable"], "NoSuchTableException"),
-    breaks="error.type-of-what-is-missing",
-    suffering="Whoever renames a table into a missing namespace is told that the table is missing.",
-)
 
 
 @defect(
@@ -134,34 +52,58 @@ def _missing_table_as_namespace(registries: Registries) -> None:
     _every_404_as(registries, operations, "NoSuchNamespaceException")
 
 
-declare(
-    "error-missing-view-as-namespace",
-    "A view that is missing in a namespace which exists is called a missing namespace.",
-    by(_every_404_as, ["loadView", "replaceView", "dropView"], "NoSuchNamespaceException"),
-    breaks="error.type-of-what-is-missing",
-    suffering="Spark says that the namespace is missing when it is a view.",
-)
-
-declare(
-    "error-missing-plan-as-table",
-    "A plan, or a task, that is not known is called a missing table.",
-    by(_every_404_as, ["fetchPlanningResult", "fetchScanTasks"], "NoSuchTableException"),
-    breaks="error.type-of-what-is-missing",
-    suffering="An engine gives a scan up for good where it could plan it again.",
-)
-
-
-@defect(
-    "error-unknown-members",
-    on="createNamespace",
-    breaks="error.unknown-members",
-    suffering="A newer client cannot speak to this catalog.",
-)
-def _unknown_members(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A request with a member that the server does not know is refused."""
-    if not sent_json(call).keys() <= {"namespace", "properties"}:
-        raise problem.bad_request("Unrecognized field")
-    return faithful(state, call)
+declare_each(
+    ("error-code-as-text", "error.envelope", "The code of an error is a string.",
+     "The Java client takes every error for an unknown one.",
+     by(_alter_errors,
+        lambda refused, body: {"error": body["error"] | {"code": str(refused.status)}})),
+    ("error-own-type-names", "error.type-names", "Errors carry type names of the server's own.",
+     "The Java client cannot tell a missing namespace from a missing table.",
+     by(
+         _alter_errors,
+         lambda refused, body: {
+             "error": body["error"] | {"type": f"catalog.error.{refused.status}"}
+         },
+     )),
+    ("error-bare", "error.envelope", "Errors come without the object around them.",
+     "PyIceberg fails on the error instead of raising it.",
+     by(_alter_errors, lambda _, body: body["error"])),
+    ("error-code-500", "error.code-equals-status",
+     "The code in every error is 500, whatever the status.",
+     "The Java client takes a missing table for a failed server.",
+     by(_alter_errors, lambda _, body: {"error": body["error"] | {"code": 500}})),
+    ("error-page", "http.json-content-type", "Errors are pages of HTML.",
+     "Clients show a page of HTML instead of the reason.", by(_page_for, lambda _: True)),
+    ("error-missing-namespace-as-table", "error.type-of-missing-namespace",
+     "Whatever is missing where a table is created, the error says table.",
+     "Spark says that the table which it is to create does not exist.",
+     by(_every_404_as, ["createTable", "registerTable"], "NoSuchTableException")),
+    ("error-page-of-conflicts", "http.json-content-type",
+     "What is there already, or has changed since, is told in a page of HTML.",
+     "The Java client cannot tell why a commit failed.",
+     by(_page_for, lambda status: status == 409)),
+    ("error-rename-blames-the-view", "error.type-of-what-is-missing",
+     "Whatever a rename of a view does not find, the error says view.",
+     "Whoever renames a view into a missing namespace is told that the view is missing.",
+     by(_every_404_as, ["renameView"], "NoSuchViewException")),
+    ("error-rename-blames-the-table", "error.type-of-what-is-missing",
+     "Whatever a rename of a table does not find, the error says table.",
+     "Whoever renames a table into a missing namespace is told that the table is missing.",
+     by(_every_404_as, ["renameTable"], "NoSuchTableException")),
+    ("error-missing-view-as-namespace", "error.type-of-what-is-missing",
+     "A view that is missing in a namespace which exists is called a missing namespace.",
+     "Spark says that the namespace is missing when it is a view.",
+     by(_every_404_as, ["loadView", "replaceView", "dropView"], "NoSuchNamespaceException")),
+    ("error-missing-plan-as-table", "error.type-of-what-is-missing",
+     "A plan, or a task, that is not known is called a missing table.",
+     "An engine gives a scan up for good where it could plan it again.",
+     by(_every_404_as, ["fetchPlanningResult", "fetchScanTasks"], "NoSuchTableException")),
+    ("error-unknown-members", "error.unknown-members",
+     "A request with a member that the server does not know is refused.",
+     "A newer client cannot speak to this catalog.",
+     by(refuse_where, "createNamespace",
+        lambda _, call: not sent_json(call).keys() <= {"namespace", "properties"})),
+)  # fmt: skip
 
 
 @defect(
@@ -224,3 +166,23 @@ def _several_faults_rename_204(faithful: Faithful, state: WarehouseState, call: 
         if there[0] is None and there[1] is not None:
             return Outcome(state, replies.NO_CONTENT)
         raise
+
+
+@defect(
+    "error-body-pasted-together",
+    breaks="error.envelope",
+    suffering="A name with a quotation mark in it: the client reports an error in the error.",
+)
+def _error_body_pasted(registries: Registries) -> None:
+    """An error's message is put between quotation marks as it is."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(state, call)
+        except Problem as refused:
+            members = f'"message":"{refused.message}","type":"{refused.type}"'
+            body = f'{{"error":{{{members},"code":{refused.status}}}}}'.encode()
+            return Outcome(state, Reply(refused.status, replies.JSON_CONTENT, body))
+
+    for operation_id in set(registries.operations) - {"getToken"}:
+        wrap(registries, operation_id, around)

@@ -6,7 +6,7 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
@@ -47,14 +47,6 @@ for _encoding in ("utf-16", "utf-16-le", "utf-32-be"):
         suffering="Clients in Go and Rust can read no answer.",
     )
 
-declare(
-    "json-byte-order-mark",
-    "Answers begin with a byte order mark.",
-    by(_rewrite, lambda body: b"\xef\xbb\xbf" + body),
-    breaks="http.json-in-utf-8",
-    suffering="Clients in Go and Rust can read no answer.",
-)
-
 for _literal in ("NaN", "-Infinity"):
     declare(
         f"json-{_literal.strip('-').lower()}",
@@ -64,18 +56,14 @@ for _literal in ("NaN", "-Infinity"):
         suffering="Clients in Go and Rust can read no answer.",
     )
 
-declare(
-    "json-members-twice",
-    "The members of an answer are written twice.",
-    by(_rewrite, lambda body: body[:-1] + b"," + body[1:] if len(body) > len(b"{}") else body),
-    breaks="http.json-members-once",
-    suffering="Clients in Rust can read no answer.",
-)
-
-declare(
-    "json-numbers-beyond-doubles",
-    "A number in the answers is larger than any double.",
-    by(_rewrite, _with_member(b'"quota":1e999')),
-    breaks="http.json-numbers-fit-doubles",
-    suffering="Clients in Go and Rust can read no answer.",
-)
+declare_each(
+    ("json-byte-order-mark", "http.json-in-utf-8", "Answers begin with a byte order mark.",
+     "Clients in Go and Rust can read no answer.",
+     by(_rewrite, lambda body: b"\xef\xbb\xbf" + body)),
+    ("json-members-twice", "http.json-members-once", "The members of an answer are written twice.",
+     "Clients in Rust can read no answer.",
+     by(_rewrite, lambda body: body[:-1] + b"," + body[1:] if len(body) > len(b"{}") else body)),
+    ("json-numbers-beyond-doubles", "http.json-numbers-fit-doubles",
+     "A number in the answers is larger than any double.",
+     "Clients in Go and Rust can read no answer.", by(_rewrite, _with_member(b'"quota":1e999'))),
+)  # fmt: skip

@@ -7,75 +7,18 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
-from icecheck.mock_server.defects.kit.requests import sent_json, with_content
+from icecheck.mock_server.defects.kit.changing import refuse_where
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
+from icecheck.mock_server.defects.kit.remembering import remembering
+from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_content
 from icecheck.mock_server.defects.kit.rewriting import Faithful, answer_status, refuse_as, wrap
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
 
 
-def _refuse_reports(registries: Registries, member: str, value: Any) -> None:
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        if sent_json(call).get(member) == value:
-            raise problem.bad_request(f"Cannot read {member}: {value}")
-        return faithful(state, call)
-
-    wrap(registries, "reportMetrics", around)
-
-
-declare(
-    "metrics-200",
-    "A report is answered 200.",
-    by(answer_status, "reportMetrics", 200),
-    breaks="reportMetrics.204",
-    suffering="Strict clients take the report for lost.",
-)
-
-declare(
-    "metrics-of-commits-only",
-    "Scan reports are refused.",
-    by(_refuse_reports, "report-type", "scan-report"),
-    breaks="reportMetrics.scan-report",
-    suffering="Every query of a client logs a warning.",
-)
-
-declare(
-    "metrics-of-scans-only",
-    "Commit reports are refused.",
-    by(_refuse_reports, "report-type", "commit-report"),
-    breaks="reportMetrics.commit-report",
-    suffering="Every write of a client logs a warning.",
-)
-
-
-@defect(
-    "metrics-filter-must-be-an-object",
-    on="reportMetrics",
-    breaks="reportMetrics.unfiltered-scan",
-    suffering="Every scan of Spark without a filter logs a warning.",
-)
-def _filter_must_be_an_object(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """The filter is validated by its schema to the letter, which knows no bare booleans."""
-    if isinstance(sent_json(call).get("filter"), bool):
-        raise problem.bad_request("True is not of type 'object'")
-    return faithful(state, call)
-
-
-declare(
-    "metrics-unread",
-    "Reports are thrown away unread, whatever they are.",
-    by(refuse_as, "reportMetrics", 400, 204),
-    breaks="reportMetrics.400",
-    suffering="Reports that mean nothing are stored.",
-)
-
-declare(
-    "metrics-malformed-500",
-    "The parser's error is caught by nobody.",
-    by(refuse_as, "reportMetrics", 400, 500, "InternalServerError"),
-    breaks="reportMetrics.400",
-    suffering="A client's mistake is reported as a failure of the server.",
-)
+def _refuse_where(registries: Registries, unread: Callable[[Json], Any]) -> None:
+    """Let reportMetrics refuse (400) the reports for which `unread` holds."""
+    refuse_where(registries, "reportMetrics", lambda _, call: unread(sent_json(call)))
 
 
 @defect(
@@ -107,17 +50,6 @@ def _of_any_table(faithful: Faithful, state: WarehouseState, call: Call) -> Outc
     return faithful(state, call)
 
 
-def _refuse_where(registries: Registries, unread: Callable[[dict[str, Any]], bool]) -> None:
-    """Let reportMetrics refuse (400) the reports for which `unread` holds."""
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        if unread(sent_json(call)):
-            raise problem.bad_request("Cannot read the report")
-        return faithful(state, call)
-
-    wrap(registries, "reportMetrics", around)
-
-
 def _metrics_of(body: dict[str, Any]) -> list[dict[str, Any]]:
     metrics = body.get("metrics")
     return [*metrics.values()] if isinstance(metrics, dict) else []
@@ -135,49 +67,58 @@ def _timers_in_32_bits(body: dict[str, Any]) -> bool:
     return any(n > 2**32 for n in numbers)
 
 
-declare(
-    "metrics-nanoseconds-only",
-    "Timers are understood in nanoseconds only.",
-    by(
-        _refuse_where,
-        lambda body: any(
-            m.get("time-unit", "nanoseconds") != "nanoseconds" for m in _metrics_of(body)
-        ),
-    ),
-    breaks="reportMetrics.every-value",
-    suffering="Clients that measure otherwise log a warning for each report.",
-)
-
-
-@defect(
-    "metrics-filter-of-columns-only",
-    on=through(_refuse_where),
-    breaks="reportMetrics.every-value",
-    suffering="Scans that filter by a function of a column log a warning.",
-)
-def _filter_of_columns_only(body: dict[str, Any]) -> bool:
-    """A filter with a transformed column is not understood."""
-    filter_ = body.get("filter")
-    return isinstance(filter_, dict) and isinstance(filter_.get("term"), dict)
+declare_each(
+    ("metrics-filter-must-be-an-object", "reportMetrics.unfiltered-scan",
+     "The filter is validated by its schema to the letter, which knows no bare booleans.",
+     "Every scan of Spark without a filter logs a warning.",
+     by(_refuse_where, lambda body: isinstance(body.get("filter"), bool))),
+    ("metrics-200", "reportMetrics.204", "A report is answered 200.",
+     "Strict clients take the report for lost.", by(answer_status, "reportMetrics", 200)),
+    ("metrics-of-commits-only", "reportMetrics.scan-report", "Scan reports are refused.",
+     "Every query of a client logs a warning.",
+     by(_refuse_where, lambda body: body.get("report-type") == "scan-report")),
+    ("metrics-of-scans-only", "reportMetrics.commit-report", "Commit reports are refused.",
+     "Every write of a client logs a warning.",
+     by(_refuse_where, lambda body: body.get("report-type") == "commit-report")),
+    ("metrics-unread", "reportMetrics.400", "Reports are thrown away unread, whatever they are.",
+     "Reports that mean nothing are stored.", by(refuse_as, "reportMetrics", 400, 204)),
+    ("metrics-malformed-500", "reportMetrics.400", "The parser's error is caught by nobody.",
+     "A client's mistake is reported as a failure of the server.",
+     by(refuse_as, "reportMetrics", 400, 500, "InternalServerError")),
+    ("metrics-nanoseconds-only", "reportMetrics.every-value",
+     "Timers are understood in nanoseconds only.",
+     "Clients that measure otherwise log a warning for each report.",
+     by(
+         _refuse_where,
+         lambda body: any(
+             m.get("time-unit", "nanoseconds") != "nanoseconds" for m in _metrics_of(body)
+         ),
+     )),
+    ("metrics-filter-of-columns-only", "reportMetrics.every-value",
+     "A filter with a transformed column is not understood.",
+     "Scans that filter by a function of a column log a warning.",
+     by(
+         _refuse_where,
+         lambda body: (
+             isinstance(body.get("filter"), dict) and isinstance(body["filter"].get("term"), dict)
+         ),
+     )),
+)  # fmt: skip
 
 
 @defect(
     "metrics-once",
+    on=remembering(set, wrap, "reportMetrics"),
     breaks="reportMetrics.twice",
     suffering="A client that repeats a report after a timeout logs a warning.",
 )
-def _once(registries: Registries) -> None:
+def _once(seen: set[bytes], faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A report that was taken before is a conflict."""
-    seen: set[bytes] = set()
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        if call.request.body in seen:
-            raise Problem(409, "ConflictException", "The report exists")
-        seen.add(call.request.body)
-        return outcome
-
-    wrap(registries, "reportMetrics", around)
+    outcome = faithful(state, call)
+    if call.request.body in seen:
+        raise Problem(409, "ConflictException", "The report exists")
+    seen.add(call.request.body)
+    return outcome
 
 
 @defect(

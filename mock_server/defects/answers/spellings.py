@@ -2,20 +2,18 @@
 
 import json
 import re
-from collections.abc import Callable
-from typing import Any
 
 from msgspec import structs
 
 from icecheck.mock_server.commits import publication
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.changing import refuse_where
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import call_of
+from icecheck.mock_server.defects.kit.remembering import answer_again, remembering
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_content
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_answer, alter_call, wrap
-from icecheck.mock_server.protocol import problem
-from icecheck.mock_server.protocol.problem import Problem
 
 _ACCESS = "x-iceberg-access-delegation"
 _JSON = "application/json"
@@ -29,40 +27,24 @@ def _header(call: Call, name: str) -> str:
     return call.request.headers.get(name, "")
 
 
-def _refuse(
-    registries: Registries, operation_ids: tuple[str, ...], unwanted: Callable[[Call], bool],
-    status: int, error_type: str,
-) -> None:  # fmt: skip
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        if unwanted(call):
-            raise Problem(status, error_type, "Not understood")
-        return faithful(state, call)
-
-    for operation_id in operation_ids:
-        wrap(registries, operation_id, around)
-
-
 # ------------------------------------------------------------------- loads, in combinations
 
 
-@defect(
+declare(
     "load-by-mechanism-cached",
+    "What is answered to who names several mechanisms is kept, and commits do not empty that.",
+    by(
+        answer_again,
+        "loadTable",
+        lambda _context, state, call: (
+            (entry := state.table(call.namespace, call.name))
+            and "," in _header(call, _ACCESS)
+            and (entry.metadata.table_uuid, call.request.query_string)
+        ),
+    ),
     breaks="loadTable.stable",
     suffering="Clients that name two access mechanisms read and commit upon an old version.",
 )
-def _by_mechanism_cached(registries: Registries) -> None:
-    """What is answered to who names several mechanisms is kept, and commits do not empty that."""
-    kept: dict[Any, Reply] = {}
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        if "," not in _header(call, _ACCESS) or outcome.reply.status != 200:
-            return outcome
-        entry = state.table(call.namespace, call.name)
-        key = (None if entry is None else entry.metadata.table_uuid, call.request.query_string)
-        return _replied(outcome, kept.setdefault(key, outcome.reply))
-
-    wrap(registries, "loadTable", around)
 
 
 @defect(
@@ -81,21 +63,19 @@ def _for_signers_forgets(call: Call, body: Json) -> Json:
 
 @defect(
     "etag-several-match",
+    on=remembering(set, wrap, "loadTable"),
     breaks="etag.stale-is-not-304",
     suffering="A client that keeps several versions never sees a new one.",
 )
-def _several_match(registries: Registries) -> None:
+def _several_match(
+    given: set[str], faithful: Faithful, state: WarehouseState, call: Call
+) -> Outcome:
     """Of several tags, one that the server has given for this table is enough, however old."""
-    given: set[str] = set()
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        tags = [tag.strip() for tag in _header(call, "if-none-match").split(",")]
-        given.update(value for name, value in outcome.reply.headers if name == "etag")
-        known = len(tags) > 1 and any(tag in given for tag in tags)
-        return _replied(outcome, Reply(304)) if known else outcome
-
-    wrap(registries, "loadTable", around)
+    outcome = faithful(state, call)
+    tags = [tag.strip() for tag in _header(call, "if-none-match").split(",")]
+    given.update(value for name, value in outcome.reply.headers if name == "etag")
+    known = len(tags) > 1 and any(tag in given for tag in tags)
+    return _replied(outcome, Reply(304)) if known else outcome
 
 
 @defect(
@@ -161,15 +141,19 @@ def _access_for_one(call: Call) -> Call:
 # ------------------------------------------------------------------------------- reading
 
 
-@defect(
+declare(
     "accept-compared",
+    "An Accept that is not application/json alone is refused with 406, for views.",
+    by(
+        refuse_where,
+        ("loadView", "listViews"),
+        lambda _, call: _header(call, "accept") != _JSON,
+        406,
+        "NotAcceptableException",
+    ),
     breaks="request.reads-spelled-otherwise",
     suffering="Clients that take anything are told that there is nothing for them.",
 )
-def _accept_compared(registries: Registries) -> None:
-    """An Accept that is not application/json alone is refused with 406, for views."""
-    unwanted = lambda call: _header(call, "accept") != _JSON  # noqa: E731 - one expression
-    _refuse(registries, ("loadView", "listViews"), unwanted, 406, "NotAcceptableException")
 
 
 @defect(
@@ -200,17 +184,6 @@ def _unknown_parameter_filters(registries: Registries) -> None:
 
 
 # ------------------------------------------------------------------------------- writing
-
-
-@defect(
-    "content-type-compared",
-    breaks="request.writes-spelled-otherwise",
-    suffering="Clients whose library adds a charset cannot commit to several tables.",
-)
-def _content_type_compared(registries: Registries) -> None:
-    """A content type that is not application/json to the letter is refused with 415."""
-    unwanted = lambda call: _header(call, "content-type") != _JSON  # noqa: E731 - as above
-    _refuse(registries, ("commitTransaction",), unwanted, 415, "UnsupportedMediaTypeException")
 
 
 @defect(
@@ -250,29 +223,19 @@ def _action_comes_first(registries: Registries) -> None:
         alter_call(registries, operation_id, alter)
 
 
-@defect(
-    "json-read-by-pattern",
-    on="renameTable",
-    breaks="request.json-is-json",
-    suffering="Clients that write blanks after a colon cannot rename a table.",
-)
-def _read_by_pattern(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """Ends of a rename are found with a pattern, that knows of no blanks."""
-    if not re.search(rb'"source": ?\{"', call.request.body):
-        raise problem.bad_request("No source")
-    return faithful(state, call)
-
-
-declare(
-    "json-escapes-refused",
-    "A body with escapes is taken for an attack.",
-    by(
-        _refuse,
-        ("updateProperties", "createTable"),
-        lambda call: b"\\u00" in call.request.body,
-        400,
-        "BadRequestException",
-    ),
-    breaks="request.json-is-json",
-    suffering="Clients that escape what is not ASCII cannot set a property.",
-)
+declare_each(
+    ("content-type-compared", "request.writes-spelled-otherwise",
+     "A content type that is not application/json to the letter is refused with 415.",
+     "Clients whose library adds a charset cannot commit to several tables.",
+     by(refuse_where, "commitTransaction", lambda _, call: _header(call, "content-type") != _JSON,
+        415, "UnsupportedMediaTypeException")),
+    ("json-read-by-pattern", "request.json-is-json",
+     "Ends of a rename are found with a pattern, that knows of no blanks.",
+     "Clients that write blanks after a colon cannot rename a table.",
+     by(refuse_where, "renameTable",
+        lambda _, call: not re.search(rb'"source": ?\{"', call.request.body))),
+    ("json-escapes-refused", "request.json-is-json", "A body with escapes is taken for an attack.",
+     "Clients that escape what is not ASCII cannot set a property.",
+     by(refuse_where, ("updateProperties", "createTable"),
+        lambda _, call: b"\\u00" in call.request.body)),
+)  # fmt: skip

@@ -1,5 +1,6 @@
 """Defects of the requirements of a commit."""
 
+from collections.abc import Callable
 from typing import Any
 
 from icecheck.mock_server.commits.assertions import ASSERTIONS
@@ -7,7 +8,7 @@ from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.declaring import declare, defect
 from icecheck.mock_server.defects.kit.places import request_of, table_assertion
 from icecheck.mock_server.defects.kit.updating import AssertionCheck
-from icecheck.mock_server.metadata.model import TableMetadata
+from icecheck.mock_server.metadata.model import MAIN_BRANCH, TableMetadata
 from icecheck.mock_server.protocol.problem import commit_failed
 
 _REF = "assert-ref-snapshot-id"
@@ -152,3 +153,43 @@ def _null_never_holds(faithful: AssertionCheck, assertion: Any, metadata: TableM
     if assertion.snapshot_id is None:
         raise commit_failed("Requirement failed: expected id null != -1")
     faithful(assertion, metadata)
+
+
+@defect(
+    "assertion-null-snapshot-for-main-only",
+    on=table_assertion("assert-ref-snapshot-id"),
+    breaks="assertion.assert-ref-snapshot-id.null-violated",
+    suffering="Two writers make the same tag, and the second silently moves it.",
+)
+def _null_for_main_only(faithful: AssertionCheck, assertion: Any, metadata: TableMetadata) -> None:
+    """That a ref must not exist yet is asserted for main only."""
+    if assertion.snapshot_id is not None or assertion.ref == MAIN_BRANCH:
+        faithful(assertion, metadata)
+
+
+_ZEROS = {
+    "assert-current-schema-id": "current_schema_id",
+    "assert-default-spec-id": "default_spec_id",
+    "assert-default-sort-order-id": "default_sort_order_id",
+}
+
+
+@defect(
+    "assertions-of-zero-hold",
+    breaks="assertion.assert-current-schema-id.violated",
+    suffering="Whoever evolves a table from its first schema overwrites what others did since.",
+)
+def _zero_holds(registries: Registries) -> None:
+    """A requirement that an id be 0 counts as one without an id."""
+
+    def unless_zero(type_: str, member: str) -> Callable[[Any, TableMetadata | None], None]:
+        faithful = registries.assertions[type_]
+
+        def check(assertion: Any, metadata: TableMetadata | None) -> None:
+            if metadata is None or getattr(assertion, member):
+                faithful(assertion, metadata)
+
+        return check
+
+    for type_, member in _ZEROS.items():
+        registries.assertions[type_] = unless_zero(type_, member)

@@ -6,11 +6,14 @@ from typing import Any
 from msgspec import structs
 
 from icecheck.mock_server.commits import publication
+from icecheck.mock_server.commits.assertions import ASSERTIONS
 from icecheck.mock_server.commits.commit import decode_commit
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
-from icecheck.mock_server.defects.kit.places import answer_of, request_of
+from icecheck.mock_server.defects.kit.changing import make_namespace
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
+from icecheck.mock_server.defects.kit.json_values import numbers
+from icecheck.mock_server.defects.kit.places import request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_members
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -18,7 +21,6 @@ from icecheck.mock_server.defects.kit.rewriting import (
     alter_request_body,
     answer_status,
     refuse_as,
-    wrap,
 )
 from icecheck.mock_server.defects.kit.updating import alter_version, keep_known
 from icecheck.mock_server.metadata.model import TableMetadata
@@ -32,49 +34,25 @@ _LARGEST = 2**63 - 1
 # ---- statuses
 
 
-declare(
-    "commit-created",
-    "A commit is answered 201, as if it had created something.",
-    by(answer_status, "updateTable", 201),
-    breaks="updateTable.200",
-    suffering="Java takes 201 for an error.",
-)
-
-declare(
-    "commit-malformed-is-500",
-    "What cannot be parsed ends in the framework's own error page.",
-    by(refuse_as, "updateTable", 400, 500, "InternalServerError"),
-    breaks="updateTable.400",
-    suffering="Writers take the outcome for unknown and keep their files for ever.",
-)
-
-declare(
-    "commit-missing-table-is-conflict",
-    "A table that is gone is reported as changed.",
-    by(refuse_as, "updateTable", 404, 409, "CommitFailedException"),
-    breaks="updateTable.404",
-    suffering="Writers retry for ever on a table that was dropped.",
-)
-
-declare(
-    "commit-conflict-is-400",
-    "A failed requirement is a bad request.",
-    by(refuse_as, "updateTable", 409, 400, "ValidationException"),
-    breaks="updateTable.409",
-    suffering="Concurrent writers fail instead of retrying.",
-)
+declare_each(
+    ("commit-created", "updateTable.200",
+     "A commit is answered 201, as if it had created something.", "Java takes 201 for an error.",
+     by(answer_status, "updateTable", 201)),
+    ("commit-malformed-is-500", "updateTable.400",
+     "What cannot be parsed ends in the framework's own error page.",
+     "Writers take the outcome for unknown and keep their files for ever.",
+     by(refuse_as, "updateTable", 400, 500, "InternalServerError")),
+    ("commit-missing-table-is-conflict", "updateTable.404",
+     "A table that is gone is reported as changed.",
+     "Writers retry for ever on a table that was dropped.",
+     by(refuse_as, "updateTable", 404, 409, "CommitFailedException")),
+    ("commit-conflict-is-400", "updateTable.409", "A failed requirement is a bad request.",
+     "Concurrent writers fail instead of retrying.",
+     by(refuse_as, "updateTable", 409, 400, "ValidationException")),
+)  # fmt: skip
 
 
 # ---- unknown and malformed parts
-
-
-declare(
-    "commit-skips-unknown-updates",
-    "Updates that the server does not know are skipped.",
-    by(keep_known, "updates", "action", UPDATES),
-    breaks="commit.unknown-update",
-    suffering="A change that a newer client asked for is lost in silence.",
-)
 
 
 @defect(
@@ -92,22 +70,25 @@ def _skips_view_updates(body: Json) -> Json:
     return {**body, "updates": kept}
 
 
-@defect(
-    "commit-skips-unknown-requirements",
-    breaks="commit.unknown-assertion",
-    suffering="A condition that a newer client relies on is ignored.",
-)
-def _skips_unknown_requirements(registries: Registries) -> None:
-    """Requirements that the server does not know count as satisfied."""
-    keep_known(registries, "requirements", "type", registries.assertions)
+declare_each(
+    ("commit-skips-unknown-updates", "commit.unknown-update",
+     "Updates that the server does not know are skipped.",
+     "A change that a newer client asked for is lost in silence.",
+     by(keep_known, "updates", "action", UPDATES)),
+    ("commit-skips-unknown-requirements", "commit.unknown-assertion",
+     "Requirements that the server does not know count as satisfied.",
+     "A condition that a newer client relies on is ignored.",
+     by(keep_known, "requirements", "type", ASSERTIONS)),
+)  # fmt: skip
 
 
 @defect(
     "commit-skips-malformed-requirements",
+    on="updateTable",
     breaks="commit.malformed-assertion",
     suffering="A condition that a client relies on is ignored.",
 )
-def _skips_malformed_requirements(registries: Registries) -> None:
+def _skips_malformed_requirements(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """Requirements that cannot be parsed count as satisfied."""
 
     def parses(call: Call, requirement: Any) -> bool:
@@ -117,11 +98,8 @@ def _skips_malformed_requirements(registries: Registries) -> None:
             return False
         return True
 
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        kept = [r for r in sent_json(call)["requirements"] if parses(call, r)]
-        return faithful(state, with_members(call, requirements=kept))
-
-    wrap(registries, "updateTable", around)
+    kept = [r for r in sent_json(call)["requirements"] if parses(call, r)]
+    return faithful(state, with_members(call, requirements=kept))
 
 
 # ---- versions
@@ -142,15 +120,6 @@ def _answers_version_before(faithful: Faithful, state: WarehouseState, call: Cal
     return structs.replace(outcome, reply=publication.commit_reply(before))
 
 
-declare(
-    "commit-overwrites-metadata-file",
-    "Every version is written over the one before it.",
-    by(alter_version, lambda _, after: after, same_location=True),
-    breaks="commit.new-metadata-location",
-    suffering="Spark keeps its old metadata: it compares locations.",
-)
-
-
 @defect(
     "commit-time-in-seconds",
     breaks="commit.last-updated",
@@ -169,17 +138,6 @@ def _time_in_seconds(registries: Registries) -> None:
 
 
 @defect(
-    "commit-answers-time-before",
-    on=answer_of("updateTable"),
-    breaks="commit.last-updated",
-    suffering="A client takes the new version for an older one than it knows.",
-)
-def _answers_time_before(body: Json) -> Json:
-    """The answer to a commit has the time at which the server was installed."""
-    return {**body, "metadata": {**body["metadata"], "last-updated-ms": 1_000_000_000_000}}
-
-
-@defect(
     "commit-forgets-snapshot-log",
     on=through(alter_version),
     breaks="commit.snapshot-log",
@@ -190,34 +148,30 @@ def _forgets_snapshot_log(_: TableMetadata | None, after: TableMetadata) -> Tabl
     return structs.replace(after, snapshot_log=after.snapshot_log[-1:])
 
 
-declare(
-    "commit-forgets-metadata-log",
-    "Nothing is entered in the metadata log.",
-    by(alter_version, lambda _, after: structs.replace(after, metadata_log=())),
-    breaks="commit.metadata-log",
-    suffering="The history of a table's metadata is lost.",
-)
-
-
-@defect(
-    "commit-numbers-through-doubles",
-    breaks="commit.int64-exact",
-    suffering="Snapshot ids are rounded, and name nothing.",
-)
-def _numbers_through_doubles(registries: Registries) -> None:
-    """Numbers of JSON pass through doubles."""
-
-    def rounded(value: Any) -> Any:
-        match value:
-            case dict():
-                return {k: rounded(v) for k, v in value.items()}
-            case list():
-                return [rounded(v) for v in value]
-            case int() if not isinstance(value, bool):
-                return min(int(float(value)), _LARGEST)
-        return value
-
-    alter_request_body(registries, "updateTable", rounded)
+declare_each(
+    ("commit-answers-time-before", "commit.last-updated",
+     "The answer to a commit has the time at which the server was installed.",
+     "A client takes the new version for an older one than it knows.",
+     by(
+         alter_body,
+         "updateTable",
+         lambda body: {
+             **body,
+             "metadata": {**body["metadata"], "last-updated-ms": 1_000_000_000_000},
+         },
+     )),
+    ("commit-overwrites-metadata-file", "commit.new-metadata-location",
+     "Every version is written over the one before it.",
+     "Spark keeps its old metadata: it compares locations.",
+     by(alter_version, lambda _, after: after, same_location=True)),
+    ("commit-forgets-metadata-log", "commit.metadata-log",
+     "Nothing is entered in the metadata log.", "The history of a table's metadata is lost.",
+     by(alter_version, lambda _, after: structs.replace(after, metadata_log=()))),
+    ("commit-numbers-through-doubles", "commit.int64-exact",
+     "Numbers of JSON pass through doubles.", "Snapshot ids are rounded, and name nothing.",
+     by(alter_request_body, "updateTable",
+        lambda body: numbers(body, lambda n: min(int(float(n)), _LARGEST)))),
+)  # fmt: skip
 
 
 # ---- creation
@@ -234,31 +188,16 @@ def _alter_creation(registries: Registries, keep: Callable[[Json], bool]) -> Non
     alter_request_body(registries, "updateTable", altered)
 
 
-declare(
-    "create-commit-forgets-properties",
-    "The commit that completes a staged table ignores its properties.",
-    by(_alter_creation, lambda update: update["action"] != "set-properties"),
-    breaks="createTable.stage-then-commit",
-    suffering="CREATE TABLE AS SELECT loses its TBLPROPERTIES.",
-)
-
-declare(
-    "create-commit-forgets-data",
-    "The commit that completes a staged table ignores its first snapshot.",
-    by(_alter_creation, lambda update: "snapshot" not in update["action"]),
-    breaks="createTable.stage-then-commit-with-data",
-    suffering="CREATE TABLE AS SELECT makes an empty table.",
-)
-
-
-@defect(
-    "create-commit-makes-namespace",
-    on="updateTable",
-    breaks="commit.create-missing-namespace",
-    suffering="A misspelt namespace comes into being.",
-)
-def _creation_makes_namespace(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A commit that creates a table creates its namespace on the way."""
-    if call.namespace not in state.namespaces:
-        state = state.with_namespace(call.namespace, {})
-    return faithful(state, call)
+declare_each(
+    ("create-commit-forgets-properties", "createTable.stage-then-commit",
+     "The commit that completes a staged table ignores its properties.",
+     "CREATE TABLE AS SELECT loses its TBLPROPERTIES.",
+     by(_alter_creation, lambda update: update["action"] != "set-properties")),
+    ("create-commit-forgets-data", "createTable.stage-then-commit-with-data",
+     "The commit that completes a staged table ignores its first snapshot.",
+     "CREATE TABLE AS SELECT makes an empty table.",
+     by(_alter_creation, lambda update: "snapshot" not in update["action"])),
+    ("create-commit-makes-namespace", "commit.create-missing-namespace",
+     "A commit that creates a table creates its namespace on the way.",
+     "A misspelt namespace comes into being.", by(make_namespace, "updateTable")),
+)  # fmt: skip

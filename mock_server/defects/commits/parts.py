@@ -6,10 +6,13 @@ from msgspec import structs
 
 from icecheck.mock_server.core.context import Call, FileEffect, Outcome, Registries
 from icecheck.mock_server.core.state import TableEntry, WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
-from icecheck.mock_server.defects.kit.places import request_of
-from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_members
+from icecheck.mock_server.defects.kit.changing import refuse_where
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
+from icecheck.mock_server.defects.kit.places import table_update
+from icecheck.mock_server.defects.kit.remembering import remembering
+from icecheck.mock_server.defects.kit.requests import sent_json, with_members
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body, wrap
+from icecheck.mock_server.defects.kit.updating import FaithfulUpdate
 from icecheck.mock_server.metadata.builder import Draft
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem, bad_request
@@ -82,63 +85,26 @@ def _checks_the_result(faithful: Faithful, state: WarehouseState, call: Call) ->
     return outcome
 
 
-declare(
-    "commit-checks-one-requirement",
-    "The first requirement decides.",
-    by(
-        alter_request_body,
-        "updateTable",
-        lambda body: {**body, "requirements": body["requirements"][:1]},
-    ),
-    breaks="commit.every-requirement-counts",
-    suffering="Concurrent writers overwrite each other.",
-)
-
-
-@defect(
-    "commit-groups-updates",
-    on=request_of("updateTable"),
-    breaks="commit.updates-in-order",
-    suffering="What a client removed last is there again.",
-)
-def _groups_updates(body: Json) -> Json:
-    """Updates are applied kind by kind."""
-    return {**body, "updates": sorted(body["updates"], key=lambda u: str(u["action"]))}
-
-
-declare(
-    "commit-applies-one-update",
-    "Only the first update of a commit is applied.",
-    by(alter_request_body, "updateTable", lambda body: {**body, "updates": body["updates"][:1]}),
-    breaks="commit.several-updates",
-    suffering="Most of a commit is lost.",
-)
-
-
-@defect(
-    "commit-wants-identifier",
-    on=request_of("updateTable"),
-    breaks="commit.identifier-optional",
-    suffering="Clients that leave out what the path says already cannot commit.",
-)
-def _wants_identifier(body: Json) -> Json:
-    """A commit without an identifier in its body is refused."""
-    if "identifier" not in body:
-        raise bad_request("Malformed request: identifier is missing")
-    return body
-
-
-@defect(
-    "commit-refuses-nothing",
-    on=request_of("updateTable"),
-    breaks="commit.nothing-to-do",
-    suffering="A client that found nothing to change gets an error.",
-)
-def _refuses_nothing(body: Json) -> Json:
-    """A commit without updates is refused."""
-    if not body["updates"]:
-        raise bad_request("Malformed request: updates must not be empty")
-    return body
+declare_each(
+    ("commit-groups-updates", "commit.updates-in-order", "Updates are applied kind by kind.",
+     "What a client removed last is there again.",
+     by(alter_request_body, "updateTable",
+        lambda body: {**body, "updates": sorted(body["updates"], key=lambda u: str(u["action"]))})),
+    ("commit-checks-one-requirement", "commit.every-requirement-counts",
+     "The first requirement decides.", "Concurrent writers overwrite each other.",
+     by(alter_request_body, "updateTable",
+        lambda body: {**body, "requirements": body["requirements"][:1]})),
+    ("commit-applies-one-update", "commit.several-updates",
+     "Only the first update of a commit is applied.", "Most of a commit is lost.",
+     by(alter_request_body, "updateTable", lambda body: {**body, "updates": body["updates"][:1]})),
+    ("commit-wants-identifier", "commit.identifier-optional",
+     "A commit without an identifier in its body is refused.",
+     "Clients that leave out what the path says already cannot commit.",
+     by(refuse_where, "updateTable", lambda _, call: "identifier" not in sent_json(call))),
+    ("commit-refuses-nothing", "commit.nothing-to-do", "A commit without updates is refused.",
+     "A client that found nothing to change gets an error.",
+     by(refuse_where, "updateTable", lambda _, call: not sent_json(call)["updates"])),
+)  # fmt: skip
 
 
 # ---- other writers
@@ -157,40 +123,39 @@ def _asserts_nothing(registries: Registries) -> None:
 
 @defect(
     "commit-forgets-other-writers",
+    on=remembering(dict, wrap, "updateTable"),
     breaks="commit.independent-writers",
     suffering="Acknowledged commits are lost.",
 )
-def _forgets_other_writers(registries: Registries) -> None:
+def _forgets_other_writers(
+    cache: dict[tuple[tuple[str, ...], str], TableEntry],
+    faithful: Faithful,
+    state: WarehouseState,
+    call: Call,
+) -> Outcome:
     """Commits start from a cached table that nothing refreshes."""
-    cache: dict[tuple[tuple[str, ...], str], TableEntry] = {}
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        entry = state.table(call.namespace, call.name)
-        if entry is not None:
-            cached = cache.setdefault((call.namespace, call.name), entry)
-            state = state.with_table(call.namespace, call.name, cached)
-        return faithful(state, call)
-
-    wrap(registries, "updateTable", around)
+    entry = state.table(call.namespace, call.name)
+    if entry is not None:
+        cached = cache.setdefault((call.namespace, call.name), entry)
+        state = state.with_table(call.namespace, call.name, cached)
+    return faithful(state, call)
 
 
 @defect(
     "commit-accepts-replays",
+    on=remembering(dict, wrap, "updateTable"),
     breaks="commit.same-commit-twice",
     suffering="A writer whose answer was lost cannot tell whether it wrote once or twice.",
 )
-def _accepts_replays(registries: Registries) -> None:
+def _accepts_replays(
+    seen: dict[bytes, Outcome], faithful: Faithful, state: WarehouseState, call: Call
+) -> Outcome:
     """A commit seen before is answered as then, whatever its requirements say now."""
-    seen: dict[bytes, Outcome] = {}
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        earlier = seen.get(call.request.body)
-        if earlier is not None:
-            return Outcome(state, earlier.reply)
-        seen[call.request.body] = outcome = faithful(state, call)
-        return outcome
-
-    wrap(registries, "updateTable", around)
+    earlier = seen.get(call.request.body)
+    if earlier is not None:
+        return Outcome(state, earlier.reply)
+    seen[call.request.body] = outcome = faithful(state, call)
+    return outcome
 
 
 @defect(
@@ -210,17 +175,13 @@ def _moves_main_once(faithful: Faithful, state: WarehouseState, call: Call) -> O
 
 @defect(
     "commit-expiry-empties-the-log",
+    on=table_update("remove-snapshots"),
     breaks="commit.snapshot-log-after-removal",
     suffering="After snapshots expired, no query finds the table as it was at a time.",
 )
-def _expiry_empties_the_log(registries: Registries) -> None:
+def _expiry_empties_the_log(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
     """With a snapshot that is removed, the whole history of main is."""
-    faithful = registries.updates["remove-snapshots"]
-
-    def remove(update: Any, draft: Draft) -> None:
-        before = draft.metadata.snapshots
-        faithful(update, draft)
-        if draft.metadata.snapshots != before:
-            draft.change(snapshot_log=())
-
-    registries.updates["remove-snapshots"] = remove
+    before = draft.metadata.snapshots
+    faithful(update, draft)
+    if draft.metadata.snapshots != before:
+        draft.change(snapshot_log=())

@@ -6,32 +6,31 @@ from typing import Any
 from msgspec import structs
 
 from icecheck.mock_server.commits.publication import NAMESPACE_LOCATION
-from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import defect
+from icecheck.mock_server.defects.kit.places import request_of
 from icecheck.mock_server.defects.kit.requests import sent_json
-from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body
+from icecheck.mock_server.defects.kit.rewriting import Faithful
 from icecheck.mock_server.protocol import problem
 
 
 @defect(
     "ref-removals-run-last",
+    on=request_of("updateTable"),
     breaks="commit.updates-in-order",
     suffering="CREATE OR REPLACE TABLE leaves an empty table: its main branch is gone.",
 )
-def _removals_run_last(registries: Registries) -> None:
+def _removals_run_last(body: dict[str, Any]) -> dict[str, Any]:
     """Refs are set first and removed afterwards: what a commit removes and sets again is gone."""
 
     def is_removal(update: Any) -> bool:
         return isinstance(update, Mapping) and update.get("action") == "remove-snapshot-ref"
 
-    def late(body: dict[str, Any]) -> dict[str, Any]:
-        updates = body.get("updates")
-        if not isinstance(updates, list):
-            return body
-        return {**body, "updates": sorted(updates, key=is_removal)}
-
-    alter_request_body(registries, "updateTable", late)
+    updates = body.get("updates")
+    if not isinstance(updates, list):
+        return body
+    return {**body, "updates": sorted(updates, key=is_removal)}
 
 
 @defect(

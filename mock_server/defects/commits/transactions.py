@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from icecheck.mock_server.core.context import Call, FileEffect, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
+from icecheck.mock_server.defects.kit.places import request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_members
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -30,39 +31,6 @@ def _alter_changes(registries: Registries, alter: Callable[[list[Json]], list[Js
         return {**body, "table-changes": alter(changes)}
 
     alter_request_body(registries, "commitTransaction", altered)
-
-
-declare(
-    "transaction-200",
-    "A transaction is answered 200 with an empty object.",
-    by(answer_status, "commitTransaction", 200),
-    breaks="commitTransaction.204",
-    suffering="Strict clients only: Java takes it.",
-)
-
-declare(
-    "transaction-malformed-is-500",
-    "What cannot be parsed ends in the framework's own error page.",
-    by(refuse_as, "commitTransaction", 400, 500, "InternalServerError"),
-    breaks="commitTransaction.400",
-    suffering="Writers take the outcome for unknown and keep their files for ever.",
-)
-
-declare(
-    "transaction-missing-table-is-conflict",
-    "A table that is gone is reported as changed.",
-    by(refuse_as, "commitTransaction", 404, 409, "CommitFailedException"),
-    breaks="commitTransaction.404",
-    suffering="Writers retry for ever on a table that was dropped.",
-)
-
-declare(
-    "transaction-conflict-is-400",
-    "A failed requirement is a bad request.",
-    by(refuse_as, "commitTransaction", 409, 400, "ValidationException"),
-    breaks="commitTransaction.409",
-    suffering="Concurrent writers fail instead of retrying.",
-)
 
 
 @defect(
@@ -122,23 +90,6 @@ def _skips_unknown_requirements(registries: Registries) -> None:
     _alter_changes(registries, known)
 
 
-declare(
-    "transaction-skips-nameless-changes",
-    "A change that names no table is skipped.",
-    by(_alter_changes, lambda changes: [c for c in changes if "identifier" in c]),
-    breaks="transaction.identifier-required",
-    suffering="A client's mistake loses one of its changes.",
-)
-
-declare(
-    "transaction-first-table-only",
-    "Only the first table changes.",
-    by(_alter_changes, lambda changes: changes[:1]),
-    breaks="transaction.every-table-changes",
-    suffering=_HALF,
-)
-
-
 @defect(
     "transaction-second-change-lost",
     on=through(_alter_changes),
@@ -176,29 +127,35 @@ def _one_after_another(registries: Registries, status: int) -> None:
     wrap(registries, "commitTransaction", around)
 
 
-declare(
-    "transaction-half-done-on-conflict",
-    "Tables before the one whose requirement fails stay committed.",
-    by(_one_after_another, 409),
-    breaks="transaction.atomic-on-failed-requirement",
-    suffering=_HALF,
-)
-
-declare(
-    "transaction-half-done-on-missing-table",
-    "Tables before the one that is missing stay committed.",
-    by(_one_after_another, 404),
-    breaks="transaction.atomic-on-missing-table",
-    suffering=_HALF,
-)
-
-declare(
-    "transaction-half-done-on-refused-update",
-    "Tables before the one whose update cannot be applied stay committed.",
-    by(_one_after_another, 400),
-    breaks="transaction.atomic-on-refused-update",
-    suffering=_HALF,
-)
+declare_each(
+    ("transaction-200", "commitTransaction.204",
+     "A transaction is answered 200 with an empty object.", "Strict clients only: Java takes it.",
+     by(answer_status, "commitTransaction", 200)),
+    ("transaction-malformed-is-500", "commitTransaction.400",
+     "What cannot be parsed ends in the framework's own error page.",
+     "Writers take the outcome for unknown and keep their files for ever.",
+     by(refuse_as, "commitTransaction", 400, 500, "InternalServerError")),
+    ("transaction-missing-table-is-conflict", "commitTransaction.404",
+     "A table that is gone is reported as changed.",
+     "Writers retry for ever on a table that was dropped.",
+     by(refuse_as, "commitTransaction", 404, 409, "CommitFailedException")),
+    ("transaction-conflict-is-400", "commitTransaction.409",
+     "A failed requirement is a bad request.", "Concurrent writers fail instead of retrying.",
+     by(refuse_as, "commitTransaction", 409, 400, "ValidationException")),
+    ("transaction-skips-nameless-changes", "transaction.identifier-required",
+     "A change that names no table is skipped.", "A client's mistake loses one of its changes.",
+     by(_alter_changes, lambda changes: [c for c in changes if "identifier" in c])),
+    ("transaction-first-table-only", "transaction.every-table-changes",
+     "Only the first table changes.", _HALF, by(_alter_changes, lambda changes: changes[:1])),
+    ("transaction-half-done-on-conflict", "transaction.atomic-on-failed-requirement",
+     "Tables before the one whose requirement fails stay committed.", _HALF,
+     by(_one_after_another, 409)),
+    ("transaction-half-done-on-missing-table", "transaction.atomic-on-missing-table",
+     "Tables before the one that is missing stay committed.", _HALF, by(_one_after_another, 404)),
+    ("transaction-half-done-on-refused-update", "transaction.atomic-on-refused-update",
+     "Tables before the one whose update cannot be applied stay committed.", _HALF,
+     by(_one_after_another, 400)),
+)  # fmt: skip
 
 
 @defect(
@@ -214,3 +171,17 @@ def _in_one_namespace(changes: list[Json]) -> list[Json]:
         return changes
     first = named[0].get("namespace")
     return [{**c, "identifier": {**c["identifier"], "namespace": first}} for c in changes]
+
+
+@defect(
+    "transaction-assert-only-changes-skipped",
+    on=request_of("commitTransaction"),
+    breaks="transaction.atomic-on-failed-requirement",
+    suffering="A table that was only read has changed, and the transaction commits all the same.",
+)
+def _assert_only_changes_skipped(body: Json) -> Json:
+    """A change without updates is left out of a transaction, its requirements with it."""
+    changes = body.get("table-changes")
+    if not isinstance(changes, list) or not all(isinstance(each, dict) for each in changes):
+        return body
+    return {**body, "table-changes": [c for c in changes if c.get("updates") != []] or changes}

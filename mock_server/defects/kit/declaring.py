@@ -2,14 +2,26 @@
 
 import inspect
 from collections.abc import Callable
+from types import FrameType
 from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, TypeVarTuple, overload
 
 import msgspec
 
 from icecheck.mock_server.core.context import Registries
-from icecheck.mock_server.defects.kit.rewriting import Around, wrap
+from icecheck.mock_server.defects.kit.rewriting import Around, wrap, wrap_each
 
-__all__ = ["Defect", "Install", "Place", "by", "declare", "declared", "defect", "through"]
+__all__ = [
+    "Defect",
+    "Install",
+    "Place",
+    "Row",
+    "by",
+    "declare",
+    "declare_each",
+    "declared",
+    "defect",
+    "through",
+]
 
 F = TypeVar("F", bound=Callable[..., object])
 P = ParamSpec("P")
@@ -18,6 +30,8 @@ Ts = TypeVarTuple("Ts")
 Install: TypeAlias = Callable[[Registries], None]
 Place: TypeAlias = Callable[[F], Install]
 """Installs a function at one place of a server, such as an update."""
+Row: TypeAlias = tuple[str, str, str, str, Install]
+"""A defect in a table: name, id of the broken requirement, title, suffering, installation."""
 
 _DEFECTS: dict[str, "Defect"] = {}
 
@@ -72,10 +86,13 @@ def defect(
 
 def declare(name: str, title: str, install: Install, *, breaks: str, suffering: str) -> None:
     """Declare a defect made of building blocks; ValueError if another one has the name."""
-    frame = inspect.currentframe()
-    caller = None if frame is None else frame.f_back
-    module = "" if caller is None else str(caller.f_globals["__name__"])
-    _add(name, title, install, breaks, suffering, module)
+    _add(name, title, install, breaks, suffering, _caller(inspect.currentframe()))
+
+
+def declare_each(*rows: Row) -> None:
+    """Declare the defects of a table, each made of building blocks; ValueError as `declare`."""
+    for name, breaks, title, suffering, install in rows:
+        _add(name, title, install, breaks, suffering, _caller(inspect.currentframe()))
 
 
 def by(
@@ -90,6 +107,12 @@ def through(block: Callable[[Registries, *Ts, F], None], *args: *Ts) -> Place[F]
     return lambda function: lambda registries: block(registries, *args, function)
 
 
+def _caller(frame: FrameType | None) -> str:
+    """Return the name of the module that called the function with this frame."""
+    caller = None if frame is None else frame.f_back
+    return "" if caller is None else str(caller.f_globals["__name__"])
+
+
 def _place_of(on: str | tuple[str, ...] | Place[Any] | None) -> Place[Any]:
     match on:
         case None:
@@ -97,13 +120,8 @@ def _place_of(on: str | tuple[str, ...] | Place[Any] | None) -> Place[Any]:
         case str():
             return through(wrap, on)
         case tuple():
-            return through(_wrap_each, on)
+            return through(wrap_each, on)
     return on
-
-
-def _wrap_each(registries: Registries, operation_ids: tuple[str, ...], around: Around) -> None:
-    for operation_id in operation_ids:
-        wrap(registries, operation_id, around)
 
 
 def _add(name: str, title: str, install: Install, breaks: str, suffering: str, module: str) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from icecheck.mock_server.core.context import Call
+from icecheck.mock_server.core.context import Call, Registries, Reply, Request
 from icecheck.mock_server.defects.kit.declaring import Place, through
 from icecheck.mock_server.defects.kit.rewriting import alter_body, alter_call, alter_request_body
 from icecheck.mock_server.defects.kit.updating import (
@@ -17,15 +17,37 @@ from icecheck.mock_server.defects.kit.updating import (
 from icecheck.mock_server.metadata.builder import Draft
 from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.metadata.view_builder import ViewDraft
+from icecheck.mock_server.security.callers import Security
 
 __all__ = [
+    "GATE",
+    "FaithfulGate",
+    "alter_gate",
     "answer_of",
     "call_of",
+    "gate",
     "request_of",
     "table_assertion",
     "table_update",
     "view_update",
 ]
+
+
+GATE = "authorization"
+FaithfulGate = Callable[[Request, Security], Reply | None]
+"""Returns the refusal of a request, or None to let it pass."""
+
+
+def alter_gate(
+    registries: Registries, function: Callable[[FaithfulGate, Request, Security], Reply | None]
+) -> None:
+    """Replace the gate of all requests by a function that gets the faithful one first."""
+    faithful = registries.gates[GATE]
+    registries.gates[GATE] = lambda request, security: function(faithful, request, security)
+
+
+gate = through(alter_gate)
+"""The place that replaces the gate of all requests: (faithful, request, security) -> refusal."""
 
 
 def answer_of(operation_id: str) -> Place[Callable[[Any], Any]]:

@@ -15,6 +15,7 @@ __all__ = [
     "rename_ends",
     "sent_json",
     "sent_name",
+    "unlisted",
     "with_content",
     "with_json",
     "with_members",
@@ -60,6 +61,12 @@ def with_content(call: Call, content: bytes) -> Call:
     return msgspec.structs.replace(
         call, request=msgspec.structs.replace(call.request, body=content)
     )
+
+
+def unlisted(call: Call) -> Call:
+    """Return the call with the object that stands alone in a list in place of that list."""
+    content = call.request.body
+    return with_content(call, content[1:-1]) if content.startswith(b"[") else call
 
 
 def with_json(call: Call, body: Any) -> Call:

@@ -25,6 +25,7 @@ __all__ = [
     "refuse_as",
     "with_answer",
     "wrap",
+    "wrap_each",
 ]
 
 
@@ -57,6 +58,12 @@ def wrap(registries: Registries, operation_id: str, around: Around) -> None:
         return around(Faithful(faithful, context), state, call)
 
     registries.operations[operation_id] = wrapped
+
+
+def wrap_each(registries: Registries, operation_ids: tuple[str, ...], around: Around) -> None:
+    """Replace several operations by one function, as `wrap`."""
+    for operation_id in operation_ids:
+        wrap(registries, operation_id, around)
 
 
 def answer_status(registries: Registries, operation_id: str, status: int) -> None:

@@ -15,7 +15,8 @@ from icecheck.mock_server.metadata.builder import Draft
 from icecheck.mock_server.metadata.encoding import encode
 from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.metadata.view_builder import ViewDraft
-from icecheck.mock_server.protocol.problem import Problem
+from icecheck.mock_server.metadata.view_metadata import ViewMetadata
+from icecheck.mock_server.protocol.problem import Problem, bad_request
 
 __all__ = [
     "AssertionCheck",
@@ -23,9 +24,13 @@ __all__ = [
     "alter_update",
     "alter_version",
     "alter_view_update",
+    "change_also",
     "ignore_update",
     "keep_known",
+    "read_update",
+    "read_view_update",
     "refuse_updates_as",
+    "refuse_updates_where",
     "swallow_refusals",
 ]
 
@@ -86,6 +91,47 @@ def alter_view_update(
     registries.view_updates[action] = altered
 
 
+def change_also(
+    registries: Registries,
+    action: str,
+    change: Callable[[TableMetadata, TableMetadata, Any], Json],
+) -> None:
+    """Change more with an update than it names, or less.
+
+    `change` gets the metadata before and after it and the update, and returns members to change.
+    """
+
+    def apply(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+        before = draft.metadata
+        faithful(update, draft)
+        if members := change(before, draft.metadata, update):
+            draft.change(**members)
+
+    alter_update(registries, action, apply)
+
+
+def read_update(
+    registries: Registries, action: str, read: Callable[[Any, TableMetadata], Any]
+) -> None:
+    """Apply another update of a table than the sent one; `read` gets the metadata before too."""
+    alter_update(
+        registries,
+        action,
+        lambda faithful, update, draft: faithful(read(update, draft.metadata), draft),
+    )
+
+
+def read_view_update(
+    registries: Registries, action: str, read: Callable[[Any, ViewMetadata], Any]
+) -> None:
+    """Apply another update of a view than the sent one, as `read_update`."""
+    alter_view_update(
+        registries,
+        action,
+        lambda faithful, update, draft: faithful(read(update, draft.metadata), draft),
+    )
+
+
 def ignore_update(
     registries: Registries, action: str, when: Callable[[Any, Draft], bool] = lambda *_: True
 ) -> None:
@@ -106,6 +152,19 @@ def swallow_refusals(registries: Registries, action: str) -> None:
             faithful(update, draft)
         except Problem:
             return
+
+    alter_update(registries, action, apply)
+
+
+def refuse_updates_where(
+    registries: Registries, action: str, where: Callable[[Any, Draft], Any]
+) -> None:
+    """Refuse (400) the updates of a table for which `where` holds."""
+
+    def apply(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+        if where(update, draft):
+            raise bad_request(f"Refused: {action}")
+        faithful(update, draft)
 
     alter_update(registries, action, apply)
 

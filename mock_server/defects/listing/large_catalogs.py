@@ -4,7 +4,7 @@ from typing import Any
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body
 
@@ -20,21 +20,16 @@ def _first_page_only(registries: Registries, operation_id: str, member: str) -> 
     alter_body(registries, operation_id, cut)
 
 
-declare(
-    "namespaces-beyond-a-thousand-unlisted",
-    "A list of namespaces holds the first page of the store behind the catalog.",
-    by(_first_page_only, "listNamespaces", "namespaces"),
-    breaks="listNamespaces.without-token-everything",
-    suffering="SHOW NAMESPACES ends after a thousand, and nothing says that there are more.",
-)
-
-declare(
-    "tables-beyond-a-thousand-unlisted",
-    "A list of tables holds the first page of the store behind the catalog.",
-    by(_first_page_only, "listTables", "identifiers"),
-    breaks="listTables.without-token-everything",
-    suffering="SHOW TABLES ends after a thousand, and nothing says that there are more.",
-)
+declare_each(
+    ("namespaces-beyond-a-thousand-unlisted", "listNamespaces.without-token-everything",
+     "A list of namespaces holds the first page of the store behind the catalog.",
+     "SHOW NAMESPACES ends after a thousand, and nothing says that there are more.",
+     by(_first_page_only, "listNamespaces", "namespaces")),
+    ("tables-beyond-a-thousand-unlisted", "listTables.without-token-everything",
+     "A list of tables holds the first page of the store behind the catalog.",
+     "SHOW TABLES ends after a thousand, and nothing says that there are more.",
+     by(_first_page_only, "listTables", "identifiers")),
+)  # fmt: skip
 
 
 @defect(

@@ -1,15 +1,17 @@
 """Defects of the pages of a list; each for namespaces, for tables and for views."""
 
+import base64
 import json
 import re
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -18,7 +20,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
     alter_call,
     wrap,
 )
-from icecheck.mock_server.protocol import problem
+from icecheck.mock_server.protocol import problem, replies
 
 OnOperation = Callable[[Registries, str], None]
 
@@ -300,3 +302,41 @@ def _size_of_the_first(registries: Registries, operation_id: str) -> None:
         return outcome
 
     wrap(registries, operation_id, around)
+
+
+_SIGNATURE_BYTES = 12  # before the name in a token of the faithful server
+
+
+@defect(
+    "pages-nested-rows-count",
+    on="listNamespaces",
+    breaks="listNamespaces.pages-cover-all",
+    suffering="SHOW NAMESPACES stops at the first namespace that has others in it.",
+)
+def _nested_rows_count(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A page of namespaces is a number of rows, nested ones too, and a short page the last one."""
+    outcome = faithful(state, call)
+    if not call.query.get("pageToken", "x"):  # the first page
+        body = json.loads(outcome.reply.body)
+        listed = [tuple(each) for each in body["namespaces"]]
+        if any(next(state.children(each), None) for each in listed):
+            reply = replies.json_reply({**body, "next-page-token": None})
+            return structs.replace(outcome, reply=reply)
+    return outcome
+
+
+@defect(
+    "pages-tokens-are-ascii",
+    on=("listNamespaces", "listTables", "listViews"),
+    breaks="listTables.pages-cover-all",
+    suffering="A list ends with an error after the first table with a letter beyond ASCII.",
+)
+def _tokens_are_ascii(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A token made after a name with letters beyond ASCII is refused."""
+    try:
+        token = base64.urlsafe_b64decode(call.query.get("pageToken", ""))
+    except ValueError:
+        token = b""
+    if not token[_SIGNATURE_BYTES:].isascii():
+        raise problem.bad_request("Malformed page token")
+    return faithful(state, call)

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from msgspec import structs
 
 from icecheck.mock_server.core.context import Call, Context, Outcome, Registries, Reply
-from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.core.state import Kind, WarehouseState
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
+from icecheck.mock_server.defects.kit.remembering import answer_again, remembering
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_content
-from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_call, wrap
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_call, wrap, wrap_each
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
 
@@ -18,6 +19,11 @@ Key = tuple[str, tuple[str, ...], str]
 
 def _key(context: Context, call: Call) -> Key:
     return context.warehouse, call.namespace, call.name
+
+
+def _as_asked(context: Context, _: WarehouseState, call: Call) -> tuple[object, ...]:
+    access = call.request.headers.get("x-iceberg-access-delegation")
+    return *_key(context, call), call.request.query_string, access
 
 
 def _keep_answers(
@@ -40,6 +46,21 @@ def _keep_answers(
 
     wrap(registries, operation_id, around)
     wrap(registries, changes, changing)
+
+
+def _known_as(registries: Registries, kind: Kind, *operation_ids: str) -> None:
+    """Answer operations from a cache by name where another kind of object has taken the name."""
+    known: dict[Key, Reply] = {}
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        key = _key(faithful.context, call)
+        if state.kind_of(call.namespace, call.name) not in {kind, None} and key in known:
+            return Outcome(state, known[key])
+        outcome = faithful(state, call)
+        known[key] = outcome.reply
+        return outcome
+
+    wrap_each(registries, operation_ids, around)
 
 
 def _keep_absence(registries: Registries, operation_id: str, *ended_by: str) -> None:
@@ -87,20 +108,6 @@ def _keep_presence(registries: Registries, operation_id: str, forgotten_by: str)
     wrap(registries, forgotten_by, ending)
 
 
-declare(
-    "second-table-cached-refs",
-    "Loads that ask for the referenced snapshots only are cached by name, until a commit.",
-    by(
-        _keep_answers,
-        "loadTable",
-        lambda call: call.query.get("snapshots") == "refs",
-        "updateTable",
-    ),
-    breaks="second-life.table",
-    suffering="A table that was dropped and made again is read with its old columns.",
-)
-
-
 @defect(
     "second-table-same-tag",
     breaks="second-life.table",
@@ -127,113 +134,22 @@ def _same_tag(registries: Registries) -> None:
     wrap(registries, "updateTable", committing)
 
 
-declare(
-    "second-table-renamed-still-missing",
-    "That a table is missing is cached, and a rename does not empty the cache.",
-    by(_keep_absence, "loadTable", "createTable", "registerTable"),
-    breaks="second-life.table-renamed",
-    suffering="A renamed table is not found by whoever has looked for it before.",
-)
-
-declare(
-    "second-table-renamed-still-there",
-    "That a table exists is cached, and a rename does not empty the cache.",
-    by(_keep_presence, "tableExists", "dropTable"),
-    breaks="second-life.table-renamed",
-    suffering="CREATE TABLE IF NOT EXISTS does nothing under the name that a table had.",
-)
-
-
 @defect(
     "second-table-staged-properties",
+    on=remembering(dict, alter_call, "createTable"),
     breaks="second-life.staged",
     suffering="A table has the properties of a CREATE TABLE AS SELECT that was given up.",
 )
-def _staged_properties(registries: Registries) -> None:
+def _staged_properties(staged: dict[tuple[tuple[str, ...], str], Json], call: Call) -> Call:
     """What was staged waits under its name, and whoever makes a table of that name gets it too."""
-    staged: dict[tuple[tuple[str, ...], str], Json] = {}
-
-    def altered(call: Call) -> Call:
-        sent = sent_json(call)
-        where = (call.namespace, str(sent.get("name")))
-        own = sent.get("properties") or {}
-        if sent.get("stage-create") is True:
-            staged[where] = own
-            return call
-        body = json.dumps({**sent, "properties": {**staged.pop(where, {}), **own}}).encode()
-        return with_content(call, body)
-
-    alter_call(registries, "createTable", altered)
-
-
-declare(
-    "second-view-cached",
-    "Views are cached by name until they are replaced.",
-    by(_keep_answers, "loadView", lambda _: True, "replaceView"),
-    breaks="second-life.view",
-    suffering="A view that was dropped and made again answers with its old query.",
-)
-
-declare(
-    "second-view-renamed-still-missing",
-    "That a view is missing is cached, and a rename does not empty the cache.",
-    by(_keep_absence, "loadView", "createView"),
-    breaks="second-life.view-renamed",
-    suffering="A renamed view is not found by whoever has looked for it before.",
-)
-
-declare(
-    "second-view-renamed-still-there",
-    "That a view exists is cached, and a rename does not empty the cache.",
-    by(_keep_presence, "viewExists", "dropView"),
-    breaks="second-life.view-renamed",
-    suffering="CREATE VIEW IF NOT EXISTS does nothing under the name that a view had.",
-)
-
-
-@defect(
-    "second-kind-still-a-table",
-    breaks="second-life.other-kind",
-    suffering="A view is offered as a table, because one had its name.",
-)
-def _still_a_table(registries: Registries) -> None:
-    """Credentials of a table are cached by name, and vended for the view that has it now."""
-    known: dict[Key, Reply] = {}
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        if (
-            state.view(call.namespace, call.name) is not None
-            and _key(faithful.context, call) in known
-        ):
-            return Outcome(state, known[_key(faithful.context, call)])
-        outcome = faithful(state, call)
-        known[_key(faithful.context, call)] = outcome.reply
-        return outcome
-
-    for operation_id in ("loadCredentials", "tableExists"):
-        wrap(registries, operation_id, around)
-
-
-@defect(
-    "second-kind-still-a-view",
-    breaks="second-life.other-kind",
-    suffering="A table is read as the view that had its name.",
-)
-def _still_a_view(registries: Registries) -> None:
-    """A view is answered from a cache by name where a table has taken the name."""
-    known: dict[Key, Reply] = {}
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        if (
-            state.table(call.namespace, call.name) is not None
-            and _key(faithful.context, call) in known
-        ):
-            return Outcome(state, known[_key(faithful.context, call)])
-        outcome = faithful(state, call)
-        known[_key(faithful.context, call)] = outcome.reply
-        return outcome
-
-    wrap(registries, "loadView", around)
+    sent = sent_json(call)
+    where = (call.namespace, str(sent.get("name")))
+    own = sent.get("properties") or {}
+    if sent.get("stage-create") is True:
+        staged[where] = own
+        return call
+    body = json.dumps({**sent, "properties": {**staged.pop(where, {}), **own}}).encode()
+    return with_content(call, body)
 
 
 @defect(
@@ -268,10 +184,51 @@ def _old_properties(registries: Registries) -> None:
     wrap(registries, "createNamespace", creating)
 
 
-declare(
-    "second-namespace-tables-cached",
-    "The tables of a namespace that has none are cached, and listed when it is gone.",
-    by(_keep_presence, "listTables", "createTable"),
-    breaks="second-life.namespace",
-    suffering="SHOW TABLES works in a namespace that was dropped.",
-)
+declare_each(
+    ("second-table-cached-refs", "second-life.table",
+     "Loads that ask for the referenced snapshots only are cached by name, until a commit.",
+     "A table that was dropped and made again is read with its old columns.",
+     by(_keep_answers, "loadTable", lambda call: call.query.get("snapshots") == "refs",
+        "updateTable")),
+    ("second-kind-still-a-table", "second-life.other-kind",
+     "Credentials of a table are cached by name, and vended for the view that has it now.",
+     "A view is offered as a table, because one had its name.",
+     by(_known_as, "table", "loadCredentials", "tableExists")),
+    ("second-kind-still-a-view", "second-life.other-kind",
+     "A view is answered from a cache by name where a table has taken the name.",
+     "A table is read as the view that had its name.", by(_known_as, "view", "loadView")),
+    ("second-table-renamed-still-missing", "second-life.table-renamed",
+     "That a table is missing is cached, and a rename does not empty the cache.",
+     "A renamed table is not found by whoever has looked for it before.",
+     by(_keep_absence, "loadTable", "createTable", "registerTable")),
+    ("second-table-renamed-still-there", "second-life.table-renamed",
+     "That a table exists is cached, and a rename does not empty the cache.",
+     "CREATE TABLE IF NOT EXISTS does nothing under the name that a table had.",
+     by(_keep_presence, "tableExists", "dropTable")),
+    ("second-view-cached", "second-life.view", "Views are cached by name until they are replaced.",
+     "A view that was dropped and made again answers with its old query.",
+     by(_keep_answers, "loadView", lambda _: True, "replaceView")),
+    ("second-view-renamed-still-missing", "second-life.view-renamed",
+     "That a view is missing is cached, and a rename does not empty the cache.",
+     "A renamed view is not found by whoever has looked for it before.",
+     by(_keep_absence, "loadView", "createView")),
+    ("second-view-renamed-still-there", "second-life.view-renamed",
+     "That a view exists is cached, and a rename does not empty the cache.",
+     "CREATE VIEW IF NOT EXISTS does nothing under the name that a view had.",
+     by(_keep_presence, "viewExists", "dropView")),
+    ("second-namespace-tables-cached", "second-life.namespace",
+     "The tables of a namespace that has none are cached, and listed when it is gone.",
+     "SHOW TABLES works in a namespace that was dropped.",
+     by(_keep_presence, "listTables", "createTable")),
+    ("table-cache-survives-drop", "dropTable.gone",
+     "Tables are loaded from a cache by name, which commits empty and drops do not.",
+     "A table that was dropped and made anew loads with its old schema and data.",
+     by(answer_again, "loadTable", _as_asked, "updateTable", "commitTransaction", "registerTable",
+        "renameTable")),
+    ("list-namespaces-cache-survives-drop", "dropNamespace.gone",
+     "Namespaces are listed from a cache, which creations empty and drops do not.",
+     "SHOW NAMESPACES shows what was dropped until somebody makes another one.",
+     by(answer_again, "listNamespaces",
+        lambda context, _, call: (context.warehouse, call.request.query_string),
+        "createNamespace")),
+)  # fmt: skip

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
 from icecheck.mock_server.defects.kit.requests import Json, Levels, sent_json, with_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
 from icecheck.mock_server.protocol import problem, replies
@@ -259,21 +259,14 @@ def _mix(registries: Registries, member: str) -> None:
     _before(registries, "commitTransaction", take)
 
 
-declare(
-    "transaction-knows-tables-by-name",
-    "Changes to tables of one name in two namespaces are all made to the last of them.",
-    by(_mix, "identifier"),
-    breaks="transaction.several-namespaces",
-    suffering="A commit is lost, or lands in another table.",
-)
-
-declare(
-    "transaction-keeps-updates-by-name",
-    "Of tables of one name in two namespaces, each gets the updates of the last.",
-    by(_mix, "updates"),
-    breaks="alike.transaction-over-one-name",
-    suffering="A commit is lost, or lands in another table.",
-)
+declare_each(
+    ("transaction-knows-tables-by-name", "transaction.several-namespaces",
+     "Changes to tables of one name in two namespaces are all made to the last of them.",
+     "A commit is lost, or lands in another table.", by(_mix, "identifier")),
+    ("transaction-keeps-updates-by-name", "alike.transaction-over-one-name",
+     "Of tables of one name in two namespaces, each gets the updates of the last.",
+     "A commit is lost, or lands in another table.", by(_mix, "updates")),
+)  # fmt: skip
 
 
 # ------------------------------------------------------------------------------- pages

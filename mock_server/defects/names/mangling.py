@@ -8,8 +8,8 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
-from icecheck.mock_server.defects.kit.places import answer_of, call_of
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
+from icecheck.mock_server.defects.kit.places import answer_of, call_of, request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -33,39 +33,6 @@ def _misread(registries: Registries, reading: Reading) -> None:
 
     for operation_id in [*registries.operations]:
         alter_call(registries, operation_id, misread)
-
-
-declare(
-    "names-space-not-decoded",
-    "%20 in a path is left as it is.",
-    by(_misread, lambda name: name.replace(" ", "%20")),
-    breaks="names.space",
-    suffering="Tables with a space in their name can be created and never read.",
-)
-
-declare(
-    "names-plus-as-space",
-    "A path is decoded first as a path and then as a form: %2B becomes a space.",
-    by(_misread, lambda name: name.replace("+", " ")),
-    breaks="names.plus",
-    suffering="Tables with a plus sign in their name can be created and never read.",
-)
-
-declare(
-    "names-decoded-twice",
-    "A path is decoded by the gateway and again by the server.",
-    by(_misread, unquote),
-    breaks="names.percent",
-    suffering="A name with a percent sign reaches another table.",
-)
-
-declare(
-    "names-latin-1",
-    "A path is decoded as Latin-1.",
-    by(_misread, lambda name: name.encode().decode("latin-1")),
-    breaks="names.unicode",
-    suffering="Tables with an umlaut in their name can be created and never read.",
-)
 
 
 @defect(
@@ -156,26 +123,6 @@ def _folded(levels: Iterable[Any]) -> tuple[str, ...]:
     return tuple(str(level).lower() for level in levels)
 
 
-declare(
-    "names-table-lower-case",
-    "Tables are listed in lower case.",
-    by(
-        alter_body,
-        "listTables",
-        lambda body: (
-            body
-            | {
-                "identifiers": [
-                    each | {"name": each["name"].lower()} for each in body["identifiers"]
-                ]
-            }
-        ),
-    ),
-    breaks="names.case",
-    suffering="SHOW TABLES shows another name than CREATE TABLE was given.",
-)
-
-
 @defect(
     "names-plus-is-plus",
     on=call_of("loadNamespaceMetadata"),
@@ -203,21 +150,41 @@ def _join_at(registries: Registries, spelling: str) -> None:
         alter_call(registries, operation_id, joined)
 
 
-declare(
-    "names-no-separator",
-    "%1F in a path separates nothing.",
-    by(_join_at, "%1F"),
-    breaks="names.unit-separator",
-    suffering="No client can address a namespace of two levels.",
-)
-
-declare(
-    "names-separator-upper-case-only",
-    "The separator is compared as the text %1F before the path is decoded.",
-    by(_join_at, "%1f"),
-    breaks="names.separator-letter-case",
-    suffering="Clients that encode in lower case cannot address a namespace of two levels.",
-)
+declare_each(
+    ("names-table-lower-case", "names.case", "Tables are listed in lower case.",
+     "SHOW TABLES shows another name than CREATE TABLE was given.",
+     by(
+         alter_body,
+         "listTables",
+         lambda body: (
+             body
+             | {
+                 "identifiers": [
+                     each | {"name": each["name"].lower()} for each in body["identifiers"]
+                 ]
+             }
+         ),
+     )),
+    ("names-space-not-decoded", "names.space", "%20 in a path is left as it is.",
+     "Tables with a space in their name can be created and never read.",
+     by(_misread, lambda name: name.replace(" ", "%20"))),
+    ("names-plus-as-space", "names.plus",
+     "A path is decoded first as a path and then as a form: %2B becomes a space.",
+     "Tables with a plus sign in their name can be created and never read.",
+     by(_misread, lambda name: name.replace("+", " "))),
+    ("names-decoded-twice", "names.percent",
+     "A path is decoded by the gateway and again by the server.",
+     "A name with a percent sign reaches another table.", by(_misread, unquote)),
+    ("names-latin-1", "names.unicode", "A path is decoded as Latin-1.",
+     "Tables with an umlaut in their name can be created and never read.",
+     by(_misread, lambda name: name.encode().decode("latin-1"))),
+    ("names-no-separator", "names.unit-separator", "%1F in a path separates nothing.",
+     "No client can address a namespace of two levels.", by(_join_at, "%1F")),
+    ("names-separator-upper-case-only", "names.separator-letter-case",
+     "The separator is compared as the text %1F before the path is decoded.",
+     "Clients that encode in lower case cannot address a namespace of two levels.",
+     by(_join_at, "%1f")),
+)  # fmt: skip
 
 
 @defect(
@@ -279,3 +246,17 @@ def _view_letters_dropped(body: Json) -> Json:
         for each in body["identifiers"]
     ]
     return body | {"identifiers": listed}
+
+
+@defect(
+    "rename-decodes-destination",
+    on=request_of("renameTable"),
+    breaks="renameTable.204",
+    suffering="A table is renamed to a name that nobody chose, and not found under its own.",
+)
+def _rename_decodes_destination(body: Json) -> Json:
+    """The new name in the body is percent-decoded, as names in a path are."""
+    target = body.get("destination")
+    if not isinstance(target, dict) or not isinstance(target.get("name"), str):
+        return body
+    return {**body, "destination": {**target, "name": unquote(target["name"])}}

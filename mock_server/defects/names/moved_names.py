@@ -1,15 +1,13 @@
 """Defects of services beside the catalog that miss the rename of a table or a view."""
 
-from collections.abc import Callable
-
 from msgspec.structs import replace
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
-from icecheck.mock_server.defects.kit.requests import rename_ends
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
+from icecheck.mock_server.defects.kit.remembering import note_after, place_of
+from icecheck.mock_server.defects.kit.requests import Name, rename_ends
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_call, wrap
-from icecheck.mock_server.defects.scans.combinations import Place, place_of
 from icecheck.mock_server.protocol import problem
 from icecheck.mock_server.protocol.problem import Problem
 
@@ -18,22 +16,11 @@ _VIEW = "whereabouts.view"
 _LOST = "Whoever renames a table cannot read it any more."
 
 
-def _after(registries: Registries, operation_id: str, note: Callable[[Call], None]) -> None:
-    """Call `note` after every success of an operation."""
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        note(call)
-        return outcome
-
-    wrap(registries, operation_id, around)
-
-
 def _know_first_names_only(registries: Registries, operation_id: str) -> None:
     """Let an operation on tables answer 404 under a name that a table got by a rename."""
-    unheard_of: set[Place] = set()
-    _after(registries, "renameTable", lambda call: unheard_of.add(rename_ends(call)[1]))
-    _after(registries, "dropTable", lambda call: unheard_of.discard(place_of(call)))
+    unheard_of: set[Name] = set()
+    note_after(registries, "renameTable", lambda call: unheard_of.add(rename_ends(call)[1]))
+    note_after(registries, "dropTable", lambda call: unheard_of.discard(place_of(call)))
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if place_of(call) in unheard_of:
@@ -41,23 +28,6 @@ def _know_first_names_only(registries: Registries, operation_id: str) -> None:
         return faithful(state, call)
 
     wrap(registries, operation_id, around)
-
-
-declare(
-    "renamed-table-has-no-metrics",
-    "Metrics are kept by the name that a table was made with: a renamed one is unknown.",
-    by(_know_first_names_only, "reportMetrics"),
-    breaks=_TABLE,
-    suffering="Nobody sees who uses the table.",
-)
-
-declare(
-    "renamed-table-has-no-plans",
-    "Scans are planned by the name that a table was made with: a renamed one is unknown.",
-    by(_know_first_names_only, "planTableScan"),
-    breaks=_TABLE,
-    suffering=_LOST,
-)
 
 
 _BESIDE = ("loadCredentials", "planTableScan", "reportMetrics")
@@ -95,7 +65,7 @@ def _plus_in_namespaces(registries: Registries) -> None:
 
 def _answer_from_memory(registries: Registries, operation_id: str) -> None:
     """Let an operation repeat its last answer after the table is gone."""
-    seen: dict[Place, Reply] = {}
+    seen: dict[Name, Reply] = {}
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         try:
@@ -110,27 +80,10 @@ def _answer_from_memory(registries: Registries, operation_id: str) -> None:
     wrap(registries, operation_id, around)
 
 
-declare(
-    "credentials-of-a-gone-table",
-    "Credentials are kept for a while by name, and are answered though the table is gone.",
-    by(_answer_from_memory, "loadCredentials"),
-    breaks=_TABLE,
-    suffering="Whoever had access to a table has it still, to files that should be gone.",
-)
-
-declare(
-    "metrics-of-a-gone-table",
-    "Reports are taken for every table that has ever been reported of.",
-    by(_answer_from_memory, "reportMetrics"),
-    breaks=_TABLE,
-    suffering="Reports tell of tables that are none.",
-)
-
-
 def _conflict_where_it_was(registries: Registries, kind: str, operation_id: str) -> None:
     """Answer 409 to a commit to an object that was dropped under this name."""
-    dropped: set[Place] = set()
-    _after(registries, f"drop{kind.capitalize()}", lambda call: dropped.add(place_of(call)))
+    dropped: set[Name] = set()
+    note_after(registries, f"drop{kind.capitalize()}", lambda call: dropped.add(place_of(call)))
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         try:
@@ -146,29 +99,12 @@ def _conflict_where_it_was(registries: Registries, kind: str, operation_id: str)
 _RETRIED = "Writers try their commit again and again, to something that is gone."
 
 
-declare(
-    "commit-to-a-dropped-table-is-a-conflict",
-    "A commit finds the row of a table that was dropped, with another version: 409, not 404.",
-    by(_conflict_where_it_was, "table", "updateTable"),
-    breaks=_TABLE,
-    suffering=_RETRIED,
-)
-
-declare(
-    "commit-to-a-dropped-view-is-a-conflict",
-    "A commit finds the row of a view that was dropped, with another version: 409, not 404.",
-    by(_conflict_where_it_was, "view", "replaceView"),
-    breaks=_VIEW,
-    suffering=_RETRIED,
-)
-
-
 def _count_where_made(registries: Registries, kind: str, *, gone: bool) -> None:
     """Let dropNamespace count objects in the namespace where they were made.
 
     Objects that moved in are overlooked; or, if ``gone``, those that moved out still count.
     """
-    made_in: dict[Place, tuple[str, ...]] = {}
+    made_in: dict[Name, tuple[str, ...]] = {}
 
     def moved(call: Call) -> None:
         source, target = rename_ends(call)
@@ -179,8 +115,8 @@ def _count_where_made(registries: Registries, kind: str, *, gone: bool) -> None:
     def dropped(call: Call) -> None:
         made_in.pop(place_of(call), None)
 
-    _after(registries, f"rename{kind.capitalize()}", moved)
-    _after(registries, f"drop{kind.capitalize()}", dropped)
+    note_after(registries, f"rename{kind.capitalize()}", moved)
+    note_after(registries, f"drop{kind.capitalize()}", dropped)
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if gone and call.namespace in made_in.values():
@@ -199,26 +135,33 @@ _ORPHANED = "What was moved into a namespace goes with it when that is dropped."
 _HELD = "A namespace with nothing in it cannot be dropped."
 
 
-declare(
-    "moved-view-does-not-hold-its-namespace",
-    "A namespace counts the views that were made in it: one with a moved view is empty.",
-    by(_count_where_made, "view", gone=False),
-    breaks=_VIEW,
-    suffering=_ORPHANED,
-)
-
-declare(
-    "moved-table-holds-its-old-namespace",
-    "A namespace counts the tables that were made in it, also when they have moved away.",
-    by(_count_where_made, "table", gone=True),
-    breaks=_TABLE,
-    suffering=_HELD,
-)
-
-declare(
-    "moved-view-holds-its-old-namespace",
-    "A namespace counts the views that were made in it, also when they have moved away.",
-    by(_count_where_made, "view", gone=True),
-    breaks=_VIEW,
-    suffering=_HELD,
-)
+declare_each(
+    ("renamed-table-has-no-metrics", _TABLE,
+     "Metrics are kept by the name that a table was made with: a renamed one is unknown.",
+     "Nobody sees who uses the table.", by(_know_first_names_only, "reportMetrics")),
+    ("renamed-table-has-no-plans", _TABLE,
+     "Scans are planned by the name that a table was made with: a renamed one is unknown.", _LOST,
+     by(_know_first_names_only, "planTableScan")),
+    ("credentials-of-a-gone-table", _TABLE,
+     "Credentials are kept for a while by name, and are answered though the table is gone.",
+     "Whoever had access to a table has it still, to files that should be gone.",
+     by(_answer_from_memory, "loadCredentials")),
+    ("metrics-of-a-gone-table", _TABLE,
+     "Reports are taken for every table that has ever been reported of.",
+     "Reports tell of tables that are none.", by(_answer_from_memory, "reportMetrics")),
+    ("commit-to-a-dropped-table-is-a-conflict", _TABLE,
+     "A commit finds the row of a table that was dropped, with another version: 409, not 404.",
+     _RETRIED, by(_conflict_where_it_was, "table", "updateTable")),
+    ("commit-to-a-dropped-view-is-a-conflict", _VIEW,
+     "A commit finds the row of a view that was dropped, with another version: 409, not 404.",
+     _RETRIED, by(_conflict_where_it_was, "view", "replaceView")),
+    ("moved-view-does-not-hold-its-namespace", _VIEW,
+     "A namespace counts the views that were made in it: one with a moved view is empty.",
+     _ORPHANED, by(_count_where_made, "view", gone=False)),
+    ("moved-table-holds-its-old-namespace", _TABLE,
+     "A namespace counts the tables that were made in it, also when they have moved away.", _HELD,
+     by(_count_where_made, "table", gone=True)),
+    ("moved-view-holds-its-old-namespace", _VIEW,
+     "A namespace counts the views that were made in it, also when they have moved away.", _HELD,
+     by(_count_where_made, "view", gone=True)),
+)  # fmt: skip

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from msgspec import structs
 
 from icecheck.mock_server.core.context import Call, Registries
-from icecheck.mock_server.defects.kit.declaring import by, declare
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import alter_body, alter_call, alter_request_body
 
@@ -92,18 +92,11 @@ def _hide(registries: Registries, operation_id: str) -> None:
     alter_body(registries, operation_id, shown)
 
 
-declare(
-    "names-hidden-tables-unlisted",
-    "Tables are listed as a storage lists directories: none that begins with _ or a dot.",
-    by(_hide, "listTables"),
-    breaks="roundtrip.table-names",
-    suffering=_LOST,
-)
-
-declare(
-    "names-hidden-views-unlisted",
-    "Views are listed as a storage lists directories: none that begins with _ or a dot.",
-    by(_hide, "listViews"),
-    breaks="roundtrip.view-names",
-    suffering=_LOST,
-)
+declare_each(
+    ("names-hidden-tables-unlisted", "roundtrip.table-names",
+     "Tables are listed as a storage lists directories: none that begins with _ or a dot.", _LOST,
+     by(_hide, "listTables")),
+    ("names-hidden-views-unlisted", "roundtrip.view-names",
+     "Views are listed as a storage lists directories: none that begins with _ or a dot.", _LOST,
+     by(_hide, "listViews")),
+)  # fmt: skip

@@ -2,12 +2,12 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable
 
 from msgspec.structs import replace
 
 from icecheck.mock_server.core.context import Call, Context, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import Kind, WarehouseState
+from icecheck.mock_server.defects.kit.changing import do_after
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.requests import (
     Json,
@@ -22,18 +22,6 @@ from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_answer, w
 from icecheck.mock_server.defects.kit.storing import with_metadata
 from icecheck.mock_server.protocol.problem import Problem
 
-Done = Callable[[Context, WarehouseState, Call, WarehouseState], WarehouseState]
-
-
-def _afterwards(registries: Registries, operation_id: str, done: Done) -> None:
-    """Do more once an operation has succeeded; `done` gets the states before and after it."""
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        return replace(outcome, state=done(faithful.context, state, call, outcome.state))
-
-    wrap(registries, operation_id, around)
-
 
 def _renamed(registries: Registries, operation_id: str) -> dict[Name, Name]:
     """Return a map from new name to former name, which every rename extends."""
@@ -44,7 +32,7 @@ def _renamed(registries: Registries, operation_id: str) -> dict[Name, Name]:
         renamed[target] = source
         return after
 
-    _afterwards(registries, operation_id, move)
+    do_after(registries, operation_id, move)
     return renamed
 
 
@@ -74,8 +62,8 @@ def _child_takes(registries: Registries) -> None:
         inherited = changed.get(namespace[:-1], {})
         return after.with_namespace(namespace, inherited | (entry.properties if entry else {}))
 
-    _afterwards(registries, "updateProperties", note)
-    _afterwards(registries, "createNamespace", make)
+    do_after(registries, "updateProperties", note)
+    do_after(registries, "createNamespace", make)
 
 
 @defect(
@@ -103,14 +91,14 @@ def _old_children(registries: Registries) -> None:
         shown = body["namespaces"]
         return body | {"namespaces": [*shown, *(each for each in old if each not in shown)]}
 
-    _afterwards(registries, "dropNamespace", drop)
-    _afterwards(registries, "createNamespace", make)
+    do_after(registries, "dropNamespace", drop)
+    do_after(registries, "createNamespace", make)
     alter_answer(registries, "listNamespaces", listed)
 
 
 @defect(
     "world-drop-clears-the-namesake",
-    on=through(_afterwards, "dropNamespace"),
+    on=through(do_after, "dropNamespace"),
     breaks="world.namespaces",
     suffering="DROP NAMESPACE b takes the properties of a.b away.",
 )
@@ -147,7 +135,7 @@ def _later_pages(registries: Registries) -> None:
         return body | {"namespaces": [*body["namespaces"], *deeper]}
 
     for operation_id in ("createNamespace", "dropNamespace"):
-        _afterwards(registries, operation_id, note)
+        do_after(registries, operation_id, note)
     alter_answer(registries, "listNamespaces", listed)
 
 
@@ -170,8 +158,8 @@ def _goes_with_its_old_namespace(registries: Registries, kind: Kind) -> None:
                 after = after.without_table(*name) if is_table else after.without_view(*name)
         return after
 
-    _afterwards(registries, "renameTable" if kind == "table" else "renameView", move)
-    _afterwards(registries, "dropNamespace", drop)
+    do_after(registries, "renameTable" if kind == "table" else "renameView", move)
+    do_after(registries, "dropNamespace", drop)
 
 
 declare(
@@ -205,8 +193,8 @@ def _old_name_back(registries: Registries) -> None:
             return after
         return after if after.kind_of(*name) else after.with_table(*name, entry)
 
-    _afterwards(registries, "dropTable", drop)
-    _afterwards(registries, "registerTable", back)
+    do_after(registries, "dropTable", drop)
+    do_after(registries, "registerTable", back)
 
 
 @defect(
@@ -234,8 +222,8 @@ def _old_properties(registries: Registries) -> None:
         metadata = replace(entry.metadata, properties=dropped[target])
         return after.with_table(*target, with_metadata(context, entry, metadata))
 
-    _afterwards(registries, "dropTable", drop)
-    _afterwards(registries, "renameTable", move)
+    do_after(registries, "dropTable", drop)
+    do_after(registries, "renameTable", move)
 
 
 @defect(
@@ -266,7 +254,7 @@ def _not_modified(registries: Registries) -> None:
         tags[name].update(value for key, value in outcome.reply.headers if key == "etag")
         return outcome
 
-    _afterwards(registries, "renameTable", move)
+    do_after(registries, "renameTable", move)
     wrap(registries, "loadTable", load)
 
 
@@ -289,7 +277,7 @@ def _view_old_name(registries: Registries) -> None:
             return after
         return after if after.kind_of(*source) else after.with_view(*source, entry)
 
-    _afterwards(registries, "replaceView", write)
+    do_after(registries, "replaceView", write)
 
 
 @defect(
@@ -343,7 +331,7 @@ def _transaction_old_name(registries: Registries) -> None:
                 after = after.with_table(*source, entry)
         return after
 
-    _afterwards(registries, "commitTransaction", write)
+    do_after(registries, "commitTransaction", write)
 
 
 @defect(
@@ -365,7 +353,7 @@ def _views_in_pages(faithful: Faithful, state: WarehouseState, call: Call) -> Ou
 
 @defect(
     "world-removal-of-a-property-removes-views",
-    on=through(_afterwards, "updateProperties"),
+    on=through(do_after, "updateProperties"),
     breaks="world.together",
     suffering="ALTER NAMESPACE UNSET makes the views of a database disappear.",
 )

@@ -5,11 +5,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.places import view_update
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body
+from icecheck.mock_server.defects.kit.updating import FaithfulViewUpdate
 
 Alter = Callable[[Any], Any]
 
@@ -188,15 +190,12 @@ def _removed_whatever_case(faithful: Faithful, state: WarehouseState, call: Call
 
 @defect(
     "view-properties-removed-by-prefix",
+    on=view_update("remove-properties"),
     breaks="roundtrip.view-properties",
     suffering="A property disappears that nobody has removed.",
 )
-def _removed_by_prefix(registries: Registries) -> None:
+def _removed_by_prefix(_faithful: FaithfulViewUpdate, update: Any, draft: Any) -> None:
     """Removing a property of a view removes those that begin with its key too."""
-
-    def altered(update: Any, draft: Any) -> None:
-        gone = tuple(update.removals)
-        held = draft.metadata.properties.items()
-        draft.change(properties={k: v for k, v in held if not k.startswith(gone)})
-
-    registries.view_updates["remove-properties"] = altered
+    gone = tuple(update.removals)
+    held = draft.metadata.properties.items()
+    draft.change(properties={k: v for k, v in held if not k.startswith(gone)})

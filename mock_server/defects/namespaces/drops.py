@@ -1,8 +1,18 @@
 """Defects of dropNamespace: it removes too much or too little."""
 
-from icecheck.mock_server.core.context import Call, Outcome, Registries
+import re
+from collections.abc import Callable
+from typing import Any
+
+from icecheck.mock_server.core.context import Call, Context, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.changing import (
+    change_and_refuse,
+    do_after,
+    see_otherwise,
+    without_all,
+)
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.requests import Json, Levels
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -13,59 +23,18 @@ from icecheck.mock_server.defects.kit.rewriting import (
     wrap,
 )
 from icecheck.mock_server.protocol import problem, replies
-from icecheck.mock_server.protocol.problem import Problem
-
-declare(
-    "namespace-drop-200",
-    "A drop is answered 200.",
-    by(answer_status, "dropNamespace", 200),
-    breaks="dropNamespace.204",
-    suffering="Strict clients take the drop for failed.",
-)
-
-declare(
-    "namespace-drop-forgotten",
-    "A drop is answered before it is carried out, and then fails in the background.",
-    by(forget_effect, "dropNamespace"),
-    breaks="dropNamespace.gone",
-    suffering="DROP NAMESPACE succeeds, and the namespace is still there.",
-)
-
-declare(
-    "namespace-drop-missing-204",
-    "Dropping what does not exist succeeds.",
-    by(refuse_as, "dropNamespace", 404, 204),
-    breaks="dropNamespace.404",
-    suffering="DROP NAMESPACE hides a misspelled name.",
-)
 
 
-@defect(
-    "namespace-drop-cascades",
-    on="dropNamespace",
-    breaks="dropNamespace.holds-table",
-    suffering="DROP NAMESPACE without CASCADE destroys tables.",
-)
-def _drop_cascades(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A drop takes the tables along."""
-    return faithful(_without_tables(state, call.namespace), call)
+def _drop_where(registries: Registries, alike: Callable[[str, str], Any]) -> None:
+    """Drop every namespace for which `alike` holds of the joined names of the dropped and it."""
 
+    def done(_c: Context, _s: WarehouseState, call: Call, left: WarehouseState) -> WarehouseState:
+        for namespace, _ in [*left.namespaces.after(None)]:
+            if alike(".".join(call.namespace), ".".join(namespace)):
+                left = left.without_namespace(namespace)
+        return left
 
-@defect(
-    "namespace-drop-empties",
-    on="dropNamespace",
-    breaks="dropNamespace.409",
-    suffering="A refused DROP NAMESPACE destroys tables.",
-)
-def _drop_empties(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A drop removes the tables before it finds out that the namespace is not empty."""
-    try:
-        return faithful(state, call)
-    except Problem as refused:
-        if refused.status != 409:
-            raise
-        emptied = _without_tables(state, call.namespace)
-        return Outcome(emptied, replies.problem_reply(refused))
+    do_after(registries, "dropNamespace", done)
 
 
 @defect(
@@ -103,48 +72,6 @@ def _drop_takes_inner(faithful: Faithful, state: WarehouseState, call: Call) -> 
 
 
 @defect(
-    "namespace-drop-by-prefix",
-    on="dropNamespace",
-    breaks="dropNamespace.others-untouched",
-    suffering="DROP NAMESPACE sales removes sales_2025 too.",
-)
-def _drop_by_prefix(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A drop removes every namespace whose joined name begins alike."""
-    outcome = faithful(state, call)
-    left = outcome.state
-    joined = ".".join(call.namespace)
-    for namespace, _ in outcome.state.namespaces.after(None):
-        if ".".join(namespace).startswith(joined):
-            left = left.without_namespace(namespace)
-    return Outcome(left, outcome.reply)
-
-
-@defect(
-    "namespace-drop-like",
-    breaks="dropNamespace.others-untouched",
-    suffering="DROP NAMESPACE a_b removes axb too.",
-)
-def _drop_like(registries: Registries) -> None:
-    """A drop compares with SQL's LIKE, to which an underscore is any character."""
-
-    def alike(one: str, other: str) -> bool:
-        return len(one) == len(other) and all(
-            a in {b, "_"} for a, b in zip(one, other, strict=True)
-        )
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        left = outcome.state
-        joined = ".".join(call.namespace)
-        for namespace, _ in outcome.state.namespaces.after(None):
-            if alike(joined, ".".join(namespace)):
-                left = left.without_namespace(namespace)
-        return Outcome(left, outcome.reply)
-
-    wrap(registries, "dropNamespace", around)
-
-
-@defect(
     "namespace-recreated-with-old-properties",
     breaks="dropNamespace.recreate",
     suffering="A new namespace has the owner of one that was dropped long ago.",
@@ -167,8 +94,36 @@ def _recreated_with_old_properties(registries: Registries) -> None:
     alter_request_body(registries, "createNamespace", revive)
 
 
-def _without_tables(state: WarehouseState, namespace: Levels) -> WarehouseState:
-    entry = state.namespace(namespace)
-    for name, _ in () if entry is None else entry.tables.after(None):
-        state = state.without_table(namespace, name)
-    return state
+declare_each(
+    ("namespace-drop-200", "dropNamespace.204", "A drop is answered 200.",
+     "Strict clients take the drop for failed.", by(answer_status, "dropNamespace", 200)),
+    ("namespace-drop-forgotten", "dropNamespace.gone",
+     "A drop is answered before it is carried out, and then fails in the background.",
+     "DROP NAMESPACE succeeds, and the namespace is still there.",
+     by(forget_effect, "dropNamespace")),
+    ("namespace-drop-missing-204", "dropNamespace.404", "Dropping what does not exist succeeds.",
+     "DROP NAMESPACE hides a misspelled name.", by(refuse_as, "dropNamespace", 404, 204)),
+    ("namespace-drop-cascades", "dropNamespace.holds-table", "A drop takes the tables along.",
+     "DROP NAMESPACE without CASCADE destroys tables.",
+     by(see_otherwise, "dropNamespace",
+        lambda state, call: without_all(state, call.namespace, "table"))),
+    ("namespace-drop-empties", "dropNamespace.409",
+     "A drop removes the tables before it finds out that the namespace is not empty.",
+     "A refused DROP NAMESPACE destroys tables.",
+     by(change_and_refuse, "dropNamespace", 409,
+        lambda _, state, call: without_all(state, call.namespace, "table"))),
+    ("namespace-drop-by-prefix", "dropNamespace.others-untouched",
+     "A drop removes every namespace whose joined name begins alike.",
+     "DROP NAMESPACE sales removes sales_2025 too.",
+     by(_drop_where, lambda dropped, other: other.startswith(dropped))),
+    ("namespace-drop-like", "dropNamespace.others-untouched",
+     "A drop compares with SQL's LIKE, to which an underscore is any character.",
+     "DROP NAMESPACE a_b removes axb too.",
+     by(_drop_where,
+        lambda dropped, other: re.fullmatch(re.escape(dropped).replace("_", "."), other))),
+    ("namespace-refused-drop-empties-properties", "dropNamespace.refusal-changes-nothing",
+     "A drop deletes the properties first, and meets the tables only then.",
+     "Owner and location of a namespace are gone after a drop that did not happen.",
+     by(change_and_refuse, "dropNamespace", 409,
+        lambda _, state, call: state.with_namespace(call.namespace, {}))),
+)  # fmt: skip

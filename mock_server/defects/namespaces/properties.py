@@ -3,10 +3,13 @@
 import json
 from typing import Any
 
+from msgspec import structs
+
 from icecheck.mock_server.commits.publication import NAMESPACE_LOCATION
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.changing import do_after, make_namespace, refuse_where
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
 from icecheck.mock_server.defects.kit.places import answer_of, request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -18,22 +21,6 @@ from icecheck.mock_server.defects.kit.rewriting import (
     refuse_as,
 )
 from icecheck.mock_server.protocol import problem, replies
-
-declare(
-    "properties-update-forgotten",
-    "A change of properties is answered as done, and not stored.",
-    by(forget_effect, "updateProperties"),
-    breaks="updateProperties.set",
-    suffering="ALTER NAMESPACE SET PROPERTIES has no effect.",
-)
-
-declare(
-    "properties-update-204",
-    "A change of properties is answered 204.",
-    by(answer_status, "updateProperties", 204),
-    breaks="updateProperties.200",
-    suffering="PyIceberg finds no answer to read.",
-)
 
 
 @defect(
@@ -48,32 +35,6 @@ def _removals_ignored(faithful: Faithful, state: WarehouseState, call: Call) -> 
     before, after = (each.namespace(call.namespace) for each in (state, outcome.state))
     kept = (before.properties if before else {}) | (after.properties if after else {})
     return Outcome(outcome.state.with_namespace(call.namespace, kept), outcome.reply)
-
-
-@defect(
-    "properties-replaced",
-    on="updateProperties",
-    breaks="updateProperties.others-untouched",
-    suffering="Setting a comment removes the owner.",
-)
-def _replaced(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A change replaces all properties by the ones it sets."""
-    outcome = faithful(state, call)
-    updates = sent_json(call).get("updates") or {}
-    return Outcome(outcome.state.with_namespace(call.namespace, updates), outcome.reply)
-
-
-@defect(
-    "properties-need-both-members",
-    on="updateProperties",
-    breaks="updateProperties.members-optional",
-    suffering="Clients that leave out what is empty cannot change properties.",
-)
-def _need_both_members(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A change needs both updates and removals."""
-    if not {"updates", "removals"} <= sent_json(call).keys():
-        raise problem.bad_request("updates and removals are required")
-    return faithful(state, call)
 
 
 @defect(
@@ -92,50 +53,6 @@ def _report_additions_only(faithful: Faithful, state: WarehouseState, call: Call
 
 
 declare(
-    "properties-report-everything-updated",
-    "Every key that a change touches is reported as updated.",
-    by(
-        alter_body,
-        "updateProperties",
-        lambda body: body | {"updated": [*body["updated"], *body["removed"]]},
-    ),
-    breaks="updateProperties.reports-updated",
-    suffering="Clients believe that a removed key was set.",
-)
-
-declare(
-    "properties-report-set-keys-missing",
-    "The keys that were set are reported as updated and as missing.",
-    by(alter_body, "updateProperties", lambda body: body | {"missing": body["updated"]}),
-    breaks="updateProperties.reports-updated",
-    suffering="Clients report a change that was made as one that was not possible.",
-)
-
-declare(
-    "properties-report-removed-keys-missing",
-    "The keys that were removed are reported as removed and as missing.",
-    by(alter_body, "updateProperties", lambda body: body | {"missing": body["removed"]}),
-    breaks="updateProperties.reports-removed",
-    suffering="Clients warn of properties that were not there, and were.",
-)
-
-declare(
-    "properties-report-twice",
-    "The keys that were set are reported once as added and once more as updated.",
-    by(alter_body, "updateProperties", lambda body: body | {"updated": body["updated"] * 2}),
-    breaks="updateProperties.reports-updated",
-    suffering="Clients that count are told of more changes than there were.",
-)
-
-declare(
-    "properties-report-no-removals",
-    "Removed keys are not reported.",
-    by(alter_body, "updateProperties", lambda body: body | {"removed": []}),
-    breaks="updateProperties.reports-removed",
-    suffering="Clients report a removal that worked as failed.",
-)
-
-declare(
     "properties-report-request",
     "What was asked to be removed is reported as removed, whether it was there or not.",
     by(
@@ -146,27 +63,6 @@ declare(
     breaks="updateProperties.removed-really-existed",
     suffering="Clients report the removal of a misspelled key as done.",
 )
-
-declare(
-    "properties-missing-null",
-    "Nothing missing is reported as null.",
-    by(alter_body, "updateProperties", lambda body: body | {"missing": body["missing"] or None}),
-    breaks="updateProperties.missing-is-a-list",
-    suffering="PyIceberg fails after the change was carried out.",
-)
-
-
-@defect(
-    "properties-of-nothing",
-    on="updateProperties",
-    breaks="updateProperties.404",
-    suffering="A misspelled namespace comes into being.",
-)
-def _of_nothing(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """Setting properties of a namespace that does not exist creates it."""
-    if state.namespace(call.namespace) is None:
-        state = state.with_namespace(call.namespace, {})
-    return faithful(state, call)
 
 
 @defect(
@@ -202,13 +98,58 @@ def _overlap_half_done(faithful: Faithful, state: WarehouseState, call: Call) ->
         return Outcome(changed, replies.problem_reply(refused))
 
 
-declare(
-    "properties-malformed-500",
-    "A change that cannot be read is answered 500.",
-    by(refuse_as, "updateProperties", 400, 500, "InternalServerError"),
-    breaks="updateProperties.400",
-    suffering="A typo is reported as a failure of the server.",
-)
+declare_each(
+    ("properties-replaced", "updateProperties.others-untouched",
+     "A change replaces all properties by the ones it sets.",
+     "Setting a comment removes the owner.",
+     by(
+         do_after,
+         "updateProperties",
+         lambda _c, _s, call, after: after.with_namespace(
+             call.namespace, sent_json(call).get("updates") or {}
+         ),
+     )),
+    ("properties-need-both-members", "updateProperties.members-optional",
+     "A change needs both updates and removals.",
+     "Clients that leave out what is empty cannot change properties.",
+     by(refuse_where, "updateProperties",
+        lambda _, call: not {"updates", "removals"} <= sent_json(call).keys())),
+    ("properties-report-everything-updated", "updateProperties.reports-updated",
+     "Every key that a change touches is reported as updated.",
+     "Clients believe that a removed key was set.",
+     by(alter_body, "updateProperties",
+        lambda body: body | {"updated": [*body["updated"], *body["removed"]]})),
+    ("properties-of-nothing", "updateProperties.404",
+     "Setting properties of a namespace that does not exist creates it.",
+     "A misspelled namespace comes into being.", by(make_namespace, "updateProperties")),
+    ("properties-update-forgotten", "updateProperties.set",
+     "A change of properties is answered as done, and not stored.",
+     "ALTER NAMESPACE SET PROPERTIES has no effect.", by(forget_effect, "updateProperties")),
+    ("properties-update-204", "updateProperties.200", "A change of properties is answered 204.",
+     "PyIceberg finds no answer to read.", by(answer_status, "updateProperties", 204)),
+    ("properties-report-set-keys-missing", "updateProperties.reports-updated",
+     "The keys that were set are reported as updated and as missing.",
+     "Clients report a change that was made as one that was not possible.",
+     by(alter_body, "updateProperties", lambda body: body | {"missing": body["updated"]})),
+    ("properties-report-removed-keys-missing", "updateProperties.reports-removed",
+     "The keys that were removed are reported as removed and as missing.",
+     "Clients warn of properties that were not there, and were.",
+     by(alter_body, "updateProperties", lambda body: body | {"missing": body["removed"]})),
+    ("properties-report-twice", "updateProperties.reports-updated",
+     "The keys that were set are reported once as added and once more as updated.",
+     "Clients that count are told of more changes than there were.",
+     by(alter_body, "updateProperties", lambda body: body | {"updated": body["updated"] * 2})),
+    ("properties-report-no-removals", "updateProperties.reports-removed",
+     "Removed keys are not reported.", "Clients report a removal that worked as failed.",
+     by(alter_body, "updateProperties", lambda body: body | {"removed": []})),
+    ("properties-missing-null", "updateProperties.missing-is-a-list",
+     "Nothing missing is reported as null.", "PyIceberg fails after the change was carried out.",
+     by(alter_body, "updateProperties", lambda body: body | {"missing": body["missing"] or None})),
+    ("properties-malformed-500", "updateProperties.400",
+     "A change that cannot be read is answered 500.",
+     "A typo is reported as a failure of the server.",
+     by(refuse_as, "updateProperties", 400, 500, "InternalServerError")),
+)  # fmt: skip
 
 
 @defect(
@@ -278,3 +219,28 @@ def _moved_value_lost(faithful: Faithful, state: WarehouseState, call: Call) -> 
     kept = {key: value for key, value in after.properties.items() if key not in lost}
     state = outcome.state.with_namespace(call.namespace, kept)
     return Outcome(state, outcome.reply, outcome.effects)
+
+
+@defect(
+    "properties-first-removal-only",
+    on=request_of("updateProperties"),
+    breaks="updateProperties.remove",
+    suffering="ALTER NAMESPACE UNSET PROPERTIES leaves all but one of what it names.",
+)
+def _first_namespace_property_only(body: Any) -> Any:
+    """Of the removals the first one is carried out."""
+    removals = body.get("removals") if isinstance(body, dict) else None
+    return body | {"removals": removals[:1]} if isinstance(removals, list) else body
+
+
+@defect(
+    "properties-missing-removal-undoes",
+    on="updateProperties",
+    breaks="updateProperties.set",
+    suffering="ALTER NAMESPACE reports success and has changed nothing.",
+)
+def _missing_removal_undoes(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A removal that touches no row rolls everything back, and the answer tells of success."""
+    outcome = faithful(state, call)
+    missing = json.loads(outcome.reply.body)["missing"]
+    return structs.replace(outcome, state=state) if missing else outcome

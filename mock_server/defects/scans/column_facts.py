@@ -9,14 +9,20 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.changing import show_after
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
+from icecheck.mock_server.defects.kit.json_values import texts
 from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_json
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
-    alter_body,
-    alter_request_body,
     wrap,
+)
+from icecheck.mock_server.defects.scans.plans import (
+    alter_data_files,
+    alter_filter,
+    with_data_files,
+    without_members,
 )
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
@@ -56,15 +62,6 @@ def _try_first(registries: Registries, alter: Callable[[Json], Json | None]) -> 
     wrap(registries, "planTableScan", around)
 
 
-declare(
-    "plan-names-of-whichever-schema",
-    "A name that the table's schema has is that column, whatever the snapshot's schema says.",
-    by(_try_first, lambda body: {**body, _FLAG: False} if body.get(_FLAG) else None),
-    breaks="planTableScan.names-of-each-schema",
-    suffering=_LOST_ROWS,
-)
-
-
 @defect(
     "plan-nested-names-of-the-table",
     on=through(_try_first),
@@ -92,60 +89,41 @@ declare(
 def _statistics_left_out(registries: Registries, when: Callable[[Json], bool]) -> None:
     """Leave the bounds of columns out of answers to scans for which `when` holds."""
 
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        if not when(sent_json(call)):
-            return outcome
-        body = json.loads(outcome.reply.body)
-        for task in body.get("file-scan-tasks", ()):
-            for member in ("lower-bounds", "upper-bounds"):
-                task["data-file"].pop(member, None)
-        return msgspec.structs.replace(outcome, reply=replies.json_reply(body))
+    def bare(file: Json) -> Json:
+        return without_members(file, "lower-bounds", "upper-bounds")
 
-    wrap(registries, "planTableScan", around)
+    def shown(_: WarehouseState, call: Call, body: Json) -> Json:
+        return with_data_files(body, bare) if when(sent_json(call)) else body
+
+    show_after(registries, "planTableScan", shown)
 
 
-declare(
-    "plan-statistics-of-columns-only",
-    "There are statistics for columns, and none for fields of structs.",
-    by(
-        _statistics_left_out,
-        lambda body: any("." in name for name in body.get("stats-fields") or ()),
-    ),
-    breaks="planTableScan.stats-of-each-schema",
-    suffering="Engines that prune by fields of structs read every file.",
-)
-
-declare(
-    "plan-statistics-of-now-only",
-    "A scan with the schema of a snapshot has no statistics.",
-    by(_statistics_left_out, lambda body: body.get(_FLAG) is True),
-    breaks="planTableScan.stats-of-each-schema",
-    suffering="Engines that travel in time read every file.",
-)
-
-declare(
-    "plan-statistics-of-the-table-s-names",
-    "The names in stats-fields are those of the table's schema, whichever the scan has.",
-    by(_try_first, lambda body: {**body, _FLAG: False} if body.get("stats-fields") else None),
-    breaks="planTableScan.stats-of-each-schema",
-    suffering="Engines prune by the bounds of another column.",
-)
+declare_each(
+    ("plan-statistics-of-columns-only", "planTableScan.stats-of-each-schema",
+     "There are statistics for columns, and none for fields of structs.",
+     "Engines that prune by fields of structs read every file.",
+     by(_statistics_left_out,
+        lambda body: any("." in name for name in body.get("stats-fields") or ()))),
+    ("plan-names-of-whichever-schema", "planTableScan.names-of-each-schema",
+     "A name that the table's schema has is that column, whatever the snapshot's schema says.",
+     _LOST_ROWS, by(_try_first, lambda body: {**body, _FLAG: False} if body.get(_FLAG) else None)),
+    ("plan-statistics-of-now-only", "planTableScan.stats-of-each-schema",
+     "A scan with the schema of a snapshot has no statistics.",
+     "Engines that travel in time read every file.",
+     by(_statistics_left_out, lambda body: body.get(_FLAG) is True)),
+    ("plan-statistics-of-the-table-s-names", "planTableScan.stats-of-each-schema",
+     "The names in stats-fields are those of the table's schema, whichever the scan has.",
+     "Engines prune by the bounds of another column.",
+     by(_try_first, lambda body: {**body, _FLAG: False} if body.get("stats-fields") else None)),
+)  # fmt: skip
 
 
 # ---- filters
 
 
-def _alter_filter(registries: Registries, alter: Callable[[Any], Any]) -> None:
-    def altered(body: Json) -> Json:
-        return {**body, "filter": alter(body["filter"])} if "filter" in body else body
-
-    alter_request_body(registries, "planTableScan", altered)
-
-
 @defect(
     "plan-not-and-as-and-not",
-    on=through(_alter_filter),
+    on=through(alter_filter),
     breaks="planTableScan.empty-columns",
     suffering=_LOST_ROWS,
 )
@@ -160,7 +138,7 @@ def _not_and_as_and_not(filter_: Any) -> Any:
 
 @defect(
     "plan-not-null-as-null",
-    on=through(_alter_filter),
+    on=through(alter_filter),
     breaks="planTableScan.empty-columns",
     suffering=_LOST_ROWS,
 )
@@ -193,15 +171,6 @@ def _prune(registries: Registries, kinds: frozenset[str], lost: Callable[[Json],
     wrap(registries, "planTableScan", around)
 
 
-declare(
-    "plan-uncounted-is-none",
-    "A file of which nulls and NaN were not counted is taken to have none.",
-    by(_prune, frozenset({"is-null", "is-nan"}), lambda file: "value-counts" not in file),
-    breaks="planTableScan.empty-columns",
-    suffering=_LOST_ROWS,
-)
-
-
 @defect("plan-unbounded-is-empty", breaks="planTableScan.empty-columns", suffering=_LOST_ROWS)
 def _unbounded_is_empty(registries: Registries) -> None:
     """A file without bounds of a column is taken to have no values in it."""
@@ -209,65 +178,42 @@ def _unbounded_is_empty(registries: Registries) -> None:
     _prune(registries, comparing, lambda file: "lower-bounds" not in file)
 
 
-declare(
-    "plan-nan-is-beyond-bounds",
-    "NaN is compared with the bounds of a column, which it never is within.",
-    by(_prune, frozenset({"is-nan"}), lambda file: "lower-bounds" in file),
-    breaks="planTableScan.empty-columns",
-    suffering=_LOST_ROWS,
-)
-
-
 def _residual(registries: Registries, kinds: frozenset[str], value: bool) -> None:
     """Answer a constant residual if the filter is of these kinds."""
 
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
+    def shown(_: WarehouseState, call: Call, body: Json) -> Json:
         filter_ = sent_json(call).get("filter")
         if not isinstance(filter_, dict) or filter_.get("type") not in kinds:
-            return outcome
-        body = json.loads(outcome.reply.body)
+            return body
         tasks = [{**task, "residual-filter": value} for task in body["file-scan-tasks"]]
-        reply = replies.json_reply({**body, "file-scan-tasks": tasks})
-        return msgspec.structs.replace(outcome, reply=reply)
+        return {**body, "file-scan-tasks": tasks}
 
-    wrap(registries, "planTableScan", around)
+    show_after(registries, "planTableScan", shown)
 
 
-declare(
-    "plan-residual-of-negations-true",
-    "A negated filter is taken to be done with once files are chosen.",
-    by(_residual, frozenset({"not"}), value=True),
-    breaks="planTableScan.every-residual",
-    suffering="Queries count rows that their filter excludes, and nothing says so.",
-)
-
-declare(
-    "plan-residual-of-sets-false",
-    "What is left of a filter by a list of values is that nothing matches.",
-    by(_residual, frozenset({"in", "not-in"}), value=False),
-    breaks="planTableScan.every-residual",
-    suffering=_LOST_ROWS,
-)
+declare_each(
+    ("plan-uncounted-is-none", "planTableScan.empty-columns",
+     "A file of which nulls and NaN were not counted is taken to have none.", _LOST_ROWS,
+     by(_prune, frozenset({"is-null", "is-nan"}), lambda file: "value-counts" not in file)),
+    ("plan-nan-is-beyond-bounds", "planTableScan.empty-columns",
+     "NaN is compared with the bounds of a column, which it never is within.", _LOST_ROWS,
+     by(_prune, frozenset({"is-nan"}), lambda file: "lower-bounds" in file)),
+    ("plan-residual-of-negations-true", "planTableScan.every-residual",
+     "A negated filter is taken to be done with once files are chosen.",
+     "Queries count rows that their filter excludes, and nothing says so.",
+     by(_residual, frozenset({"not"}), value=True)),
+    ("plan-residual-of-sets-false", "planTableScan.every-residual",
+     "What is left of a filter by a list of values is that nothing matches.", _LOST_ROWS,
+     by(_residual, frozenset({"in", "not-in"}), value=False)),
+)  # fmt: skip
 
 
 # ---- facts
 
 
-def _alter_data_files(registries: Registries, alter: Callable[[Json], Json]) -> None:
-    def altered(body: Json) -> Json:
-        tasks = [
-            {**task, "data-file": alter(task["data-file"])}
-            for task in body.get("file-scan-tasks", ())
-        ]
-        return {**body, "file-scan-tasks": tasks} if "file-scan-tasks" in body else body
-
-    alter_body(registries, "planTableScan", altered)
-
-
 @defect(
     "plan-counts-by-size",
-    on=through(_alter_data_files),
+    on=through(alter_data_files),
     breaks="planTableScan.told-facts",
     suffering="Engines take one column's counts for another's, and choose bad plans.",
 )
@@ -283,7 +229,7 @@ def _counts_by_size(file: Json) -> Json:
 
 @defect(
     "plan-sizes-in-32-bits",
-    on=through(_alter_data_files),
+    on=through(alter_data_files),
     breaks="planTableScan.told-facts",
     suffering="Large files are read in part, or not at all.",
 )
@@ -291,15 +237,6 @@ def _sizes_in_32_bits(file: Json) -> Json:
     """Sizes and row counts of files are cut to 32 bits."""
     cut = {name: file[name] % 2**32 for name in ("file-size-in-bytes", "record-count")}
     return {**file, **cut}
-
-
-declare(
-    "plan-all-parquet",
-    "Every data file is told to be Parquet.",
-    by(_alter_data_files, lambda file: {**file, "file-format": "parquet"}),
-    breaks="planTableScan.told-facts",
-    suffering="Files of other formats cannot be read.",
-)
 
 
 @defect(
@@ -320,30 +257,20 @@ def _deletes_as_large_as_data(body: Json) -> Json:
 _NANOSECONDS = re.compile(r"(\.[0-9]{6})[0-9]{3}")
 
 
-def _to_microseconds(expression: Any) -> Any:
-    """Return the expression with times cut to microseconds, at any depth."""
-    match expression:
-        case str():
-            return _NANOSECONDS.sub(r"\g<1>000", expression)
-        case list():
-            return [_to_microseconds(each) for each in expression]
-        case dict():
-            return {name: _to_microseconds(each) for name, each in expression.items()}
-    return expression
+def _to_microseconds(value: Any) -> Any:
+    """Return JSON with times cut to microseconds, at any depth."""
+    return texts(value, lambda text: _NANOSECONDS.sub(r"\g<1>000", text))
 
 
-declare(
-    "plan-filters-in-microseconds",
-    "Times in filters are read to the microsecond.",
-    by(_alter_filter, _to_microseconds),
-    breaks="planTableScan.nanoseconds",
-    suffering=_LOST_ROWS,
-)
-
-declare(
-    "plan-bounds-in-microseconds",
-    "Times in statistics are told to the microsecond.",
-    by(_alter_data_files, _to_microseconds),
-    breaks="planTableScan.nanoseconds",
-    suffering="Engines prune files that have the moment which they look for.",
-)
+declare_each(
+    ("plan-all-parquet", "planTableScan.told-facts", "Every data file is told to be Parquet.",
+     "Files of other formats cannot be read.",
+     by(alter_data_files, lambda file: {**file, "file-format": "parquet"})),
+    ("plan-filters-in-microseconds", "planTableScan.nanoseconds",
+     "Times in filters are read to the microsecond.", _LOST_ROWS,
+     by(alter_filter, _to_microseconds)),
+    ("plan-bounds-in-microseconds", "planTableScan.nanoseconds",
+     "Times in statistics are told to the microsecond.",
+     "Engines prune files that have the moment which they look for.",
+     by(alter_data_files, _to_microseconds)),
+)  # fmt: skip

@@ -6,18 +6,17 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
-from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_json
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
+from icecheck.mock_server.defects.kit.remembering import place_of, remembering
+from icecheck.mock_server.defects.kit.requests import Json, Name, sent_json, with_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
+from icecheck.mock_server.defects.scans.plans import RANGE, without_members
 from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
 
-Place = tuple[tuple[str, ...], str]
-
 _OTHER_ROWS = "Queries read rows of another moment, and nothing says so."
 _LOST_ROWS = "Queries miss rows, and nothing says so."
-_RANGE = frozenset({"start-snapshot-id", "end-snapshot-id"})
 
 
 def _alter_scan(
@@ -32,11 +31,6 @@ def _alter_scan(
         return faithful(state, call if altered is None else with_json(call, altered))
 
     wrap(registries, "planTableScan", around)
-
-
-def without(body: Json, *names: str) -> Json:
-    """Return the same object without these members."""
-    return {name: value for name, value in body.items() if name not in names}
 
 
 def _lineage(metadata: TableMetadata) -> list[int]:
@@ -64,7 +58,7 @@ def _beside_main_reads_main(metadata: TableMetadata, body: Json) -> Json | None:
     named = body.get("snapshot-id")
     known = [each.snapshot_id for each in metadata.snapshots]
     beside = named in known and named not in _lineage(metadata)
-    return without(body, "snapshot-id") if beside else None
+    return without_members(body, "snapshot-id") if beside else None
 
 
 declare(
@@ -72,20 +66,7 @@ declare(
     "Plans with statistics come from an index that knows the current snapshot only.",
     by(
         _alter_scan,
-        lambda _, body: without(body, "snapshot-id") if body.get("stats-fields") else None,
-    ),
-    breaks="planTableScan.every-snapshot",
-    suffering=_OTHER_ROWS,
-)
-
-declare(
-    "plan-without-case-reads-main",
-    "The code for names without case has lost the snapshot.",
-    by(
-        _alter_scan,
-        lambda _, body: (
-            without(body, "snapshot-id") if body.get("case-sensitive") is False else None
-        ),
+        lambda _, body: without_members(body, "snapshot-id") if body.get("stats-fields") else None,
     ),
     breaks="planTableScan.every-snapshot",
     suffering=_OTHER_ROWS,
@@ -94,28 +75,26 @@ declare(
 
 @defect(
     "plan-of-a-snapshot-outlives-it",
+    on=remembering(dict, wrap, "planTableScan"),
     breaks="planTableScan.unknown-snapshot-refused",
     suffering="Queries read files that may be deleted any moment.",
 )
-def _outlives_its_snapshot(registries: Registries) -> None:
+def _outlives_its_snapshot(
+    kept: dict[tuple[str, bytes], Reply], faithful: Faithful, state: WarehouseState, call: Call
+) -> Outcome:
     """A plan of a snapshot is kept, and answered when the table has removed the snapshot."""
-    kept: dict[tuple[str, bytes], Reply] = {}
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        entry = state.table(call.namespace, call.name)
-        if entry is None or "snapshot-id" not in sent_json(call):
-            return faithful(state, call)
-        key = (entry.metadata.table_uuid, call.request.body)
-        try:
-            outcome = faithful(state, call)
-        except Problem:
-            if key not in kept:
-                raise
-            return Outcome(state, kept[key])
-        kept[key] = outcome.reply
-        return outcome
-
-    wrap(registries, "planTableScan", around)
+    entry = state.table(call.namespace, call.name)
+    if entry is None or "snapshot-id" not in sent_json(call):
+        return faithful(state, call)
+    key = (entry.metadata.table_uuid, call.request.body)
+    try:
+        outcome = faithful(state, call)
+    except Problem:
+        if key not in kept:
+            raise
+        return Outcome(state, kept[key])
+    kept[key] = outcome.reply
+    return outcome
 
 
 @defect(
@@ -126,7 +105,7 @@ def _outlives_its_snapshot(registries: Registries) -> None:
 )
 def _main_forward_only(metadata: TableMetadata, body: Json) -> Json | None:
     """Of the snapshots that main has been at, the latest is read, also after a rollback."""
-    if "snapshot-id" in body or _RANGE & body.keys() or metadata.current_snapshot_id is None:
+    if "snapshot-id" in body or RANGE & body.keys() or metadata.current_snapshot_id is None:
         return None
     been = {each.snapshot_id for each in metadata.snapshot_log}
     latest = [each for each in metadata.snapshots if each.snapshot_id in been][-1:]
@@ -137,29 +116,12 @@ def _last_where(registries: Registries, member: str) -> None:
     """Read the snapshot added last if the member is sent and neither snapshot nor range."""
 
     def alter(metadata: TableMetadata, body: Json) -> Json | None:
-        point = "snapshot-id" in body or _RANGE & body.keys() or not metadata.snapshots
+        point = "snapshot-id" in body or RANGE & body.keys() or not metadata.snapshots
         if point or member not in body:
             return None
         return {**body, "snapshot-id": metadata.snapshots[-1].snapshot_id}
 
     _alter_scan(registries, alter)
-
-
-declare(
-    "plan-selection-reads-last",
-    "A scan of some columns reads what was committed last, on whatever branch.",
-    by(_last_where, "select"),
-    breaks="planTableScan.main-throughout",
-    suffering=_OTHER_ROWS,
-)
-
-declare(
-    "plan-filter-reads-last",
-    "A scan with a filter reads what was committed last, on whatever branch.",
-    by(_last_where, "filter"),
-    breaks="planTableScan.main-throughout",
-    suffering=_OTHER_ROWS,
-)
 
 
 @defect(
@@ -186,24 +148,33 @@ def _range_to_itself(_: TableMetadata, body: Json) -> Json | None:
     """A range that ends where it starts is that snapshot."""
     start, end = (body.get(name) for name in ("start-snapshot-id", "end-snapshot-id"))
     same = start is not None and start == end and "snapshot-id" not in body
-    return {**without(body, *_RANGE), "snapshot-id": end} if same else None
+    return {**without_members(body, *RANGE), "snapshot-id": end} if same else None
 
 
-declare(
-    "plan-range-forgets-filter",
-    "A range is planned without the filter: nothing is left to test in its files.",
-    by(_alter_scan, lambda _, body: without(body, "filter") if _RANGE & body.keys() else None),
-    breaks="planTableScan.every-range",
-    suffering=_OTHER_ROWS,
-)
-
-declare(
-    "plan-point-forgets-filter",
-    "A snapshot is planned without the filter: nothing is left to test in its files.",
-    by(_alter_scan, lambda _, body: without(body, "filter") if "snapshot-id" in body else None),
-    breaks="planTableScan.every-snapshot",
-    suffering=_OTHER_ROWS,
-)
+declare_each(
+    ("plan-without-case-reads-main", "planTableScan.every-snapshot",
+     "The code for names without case has lost the snapshot.", _OTHER_ROWS,
+     by(
+         _alter_scan,
+         lambda _, body: (
+             without_members(body, "snapshot-id") if body.get("case-sensitive") is False else None
+         ),
+     )),
+    ("plan-selection-reads-last", "planTableScan.main-throughout",
+     "A scan of some columns reads what was committed last, on whatever branch.", _OTHER_ROWS,
+     by(_last_where, "select")),
+    ("plan-filter-reads-last", "planTableScan.main-throughout",
+     "A scan with a filter reads what was committed last, on whatever branch.", _OTHER_ROWS,
+     by(_last_where, "filter")),
+    ("plan-range-forgets-filter", "planTableScan.every-range",
+     "A range is planned without the filter: nothing is left to test in its files.", _OTHER_ROWS,
+     by(_alter_scan,
+        lambda _, body: without_members(body, "filter") if RANGE & body.keys() else None)),
+    ("plan-point-forgets-filter", "planTableScan.every-snapshot",
+     "A snapshot is planned without the filter: nothing is left to test in its files.", _OTHER_ROWS,
+     by(_alter_scan,
+        lambda _, body: without_members(body, "filter") if "snapshot-id" in body else None)),
+)  # fmt: skip
 
 
 @defect(
@@ -214,9 +185,9 @@ declare(
 )
 def _range_with_filter(_: TableMetadata, body: Json) -> Json | None:
     """A range with a filter is read as the snapshot at its end."""
-    if "filter" not in body or body.keys() & _RANGE != _RANGE:
+    if "filter" not in body or body.keys() & RANGE != RANGE:
         return None
-    return {**without(body, *_RANGE), "snapshot-id": body["end-snapshot-id"]}
+    return {**without_members(body, *RANGE), "snapshot-id": body["end-snapshot-id"]}
 
 
 @defect(
@@ -245,8 +216,8 @@ def _range_of_two(metadata: TableMetadata, body: Json) -> Json | None:
 )
 def _point_and_end(_: TableMetadata, body: Json) -> Json | None:
     """A point wins over the end of a range that has no start."""
-    mixed = "snapshot-id" in body and body.keys() & _RANGE == {"end-snapshot-id"}
-    return without(body, *_RANGE) if mixed else None
+    mixed = "snapshot-id" in body and body.keys() & RANGE == {"end-snapshot-id"}
+    return without_members(body, *RANGE) if mixed else None
 
 
 @defect(
@@ -258,21 +229,16 @@ def _point_and_end(_: TableMetadata, body: Json) -> Json | None:
 def _mixture_with_filter(_: TableMetadata, body: Json) -> Json | None:
     """With a filter, a range beside a point is overlooked."""
     mixed = "snapshot-id" in body and "filter" in body
-    return without(body, *_RANGE) if mixed else None
+    return without_members(body, *RANGE) if mixed else None
 
 
 # ---- names
 
 
-def place_of(call: Call) -> Place:
-    """Return the namespace and the name in a call's path."""
-    return call.namespace, call.name
-
-
 @defect("plan-cache-by-name", breaks="planTableScan.table-of-the-name", suffering=_OTHER_ROWS)
 def _cache_by_name(registries: Registries) -> None:
     """Plans are kept by the table's name until a commit; a rename or a drop keeps them."""
-    kept: dict[tuple[Place, bytes], Outcome] = {}
+    kept: dict[tuple[Name, bytes], Outcome] = {}
 
     def planned(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         key = (place_of(call), call.request.body)
@@ -292,7 +258,7 @@ def _cache_by_name(registries: Registries) -> None:
 @defect("plan-forgets-renamed", breaks="planTableScan.table-of-the-name", suffering=_LOST_ROWS)
 def _forgets_renamed(registries: Registries) -> None:
     """What is known of files goes by name: a table with a new name has none until it is written."""
-    renamed: set[Place] = set()
+    renamed: set[Name] = set()
 
     def moved(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)

@@ -8,11 +8,13 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.changing import show_after
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import answer_of
-from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_json
-from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
-from icecheck.mock_server.defects.scans.combinations import Place, place_of, without
+from icecheck.mock_server.defects.kit.remembering import place_of
+from icecheck.mock_server.defects.kit.requests import Json, Name, sent_json, with_json
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
+from icecheck.mock_server.defects.scans.plans import alter_tasks, with_data_files, without_members
 from icecheck.mock_server.planning.scan import plan_files
 from icecheck.mock_server.planning.scan_request import PlanTableScanRequest, requested_scan
 from icecheck.mock_server.protocol import replies
@@ -41,11 +43,15 @@ def _with_deletes(body: Json, due: dict[str, list[Json]]) -> Json:
     listed: list[Json] = []
     for task in body.get("file-scan-tasks", ()):
         deletes = by_path[task["data-file"]["file-path"]]
-        bare = without(task, "delete-file-references")
+        bare = without_members(task, "delete-file-references")
         at = [*range(len(listed), len(listed) + len(deletes))]
         tasks.append({**bare, "delete-file-references": at} if at else bare)
         listed += deletes
-    return {**without(body, "delete-files"), "file-scan-tasks": tasks, "delete-files": listed}
+    return {
+        **without_members(body, "delete-files"),
+        "file-scan-tasks": tasks,
+        "delete-files": listed,
+    }
 
 
 @defect(
@@ -60,7 +66,7 @@ def _deletes_of_main(faithful: Faithful, state: WarehouseState, call: Call) -> O
     body = sent_json(call)
     if "snapshot-id" not in body:
         return outcome
-    current = faithful(state, with_json(call, without(body, "snapshot-id")))
+    current = faithful(state, with_json(call, without_members(body, "snapshot-id")))
     due = _deletes_by_path(json.loads(current.reply.body))
     told = _with_deletes(json.loads(outcome.reply.body), due)
     return msgspec.structs.replace(outcome, reply=replies.json_reply(told))
@@ -79,7 +85,7 @@ def _deletes_once(body: Json) -> Json:
     for task in body.get("file-scan-tasks", ()):
         fresh = [at for at in task.get("delete-file-references", ()) if at not in seen]
         seen.update(fresh)
-        bare = without(task, "delete-file-references")
+        bare = without_members(task, "delete-file-references")
         tasks.append({**bare, "delete-file-references": fresh} if fresh else bare)
     return {**body, "file-scan-tasks": tasks}
 
@@ -97,7 +103,7 @@ def _filter_forgets_deletes(faithful: Faithful, state: WarehouseState, call: Cal
         return outcome
     body = json.loads(outcome.reply.body)
     bare = _with_deletes(body, {path: [] for path in _deletes_by_path(body)})
-    told = without(bare, "delete-files")
+    told = without_members(bare, "delete-files")
     return msgspec.structs.replace(outcome, reply=replies.json_reply(told))
 
 
@@ -130,8 +136,8 @@ def _one_vector_a_file(body: Json) -> Json:
 )
 def _task_without_deletes(body: Json) -> Json:
     """Delete files are planned with the first answer only."""
-    tasks = [without(task, "delete-file-references") for task in body["file-scan-tasks"]]
-    return {**without(body, "delete-files"), "file-scan-tasks": tasks}
+    tasks = [without_members(task, "delete-file-references") for task in body["file-scan-tasks"]]
+    return {**without_members(body, "delete-files"), "file-scan-tasks": tasks}
 
 
 @defect(
@@ -151,30 +157,17 @@ def _task_counts_on(body: Json) -> Json:
     return {**body, "file-scan-tasks": tasks}
 
 
-def _alter_tasks(registries: Registries, alter: Callable[[Json], Json]) -> None:
-    """Change the file scan tasks of plan tasks, but not those of the first answer."""
-
-    def altered(body: Json) -> Json:
-        return {**body, "file-scan-tasks": [*map(alter, body["file-scan-tasks"])]}
-
-    alter_body(registries, "fetchScanTasks", altered)
-
-
-declare(
-    "plan-task-without-partition",
-    "Plan tasks give files without their partitions.",
-    by(_alter_tasks, lambda t: {**t, "data-file": {**t["data-file"], "partition": []}}),
-    breaks="fetchScanTasks.facts",
-    suffering="Queries by partition read only the first files of a large plan, or fail.",
-)
-
-declare(
-    "plan-task-without-filter",
-    "Plan tasks have lost the filter of their scan: nothing is left to test.",
-    by(_alter_tasks, lambda t: {**t, "residual-filter": True}),
-    breaks="fetchScanTasks.facts",
-    suffering="Queries of large tables count rows that their filter excludes.",
-)
+declare_each(
+    ("plan-task-without-partition", "fetchScanTasks.facts",
+     "Plan tasks give files without their partitions.",
+     "Queries by partition read only the first files of a large plan, or fail.",
+     by(alter_tasks, "fetchScanTasks",
+        lambda t: {**t, "data-file": {**t["data-file"], "partition": []}})),
+    ("plan-task-without-filter", "fetchScanTasks.facts",
+     "Plan tasks have lost the filter of their scan: nothing is left to test.",
+     "Queries of large tables count rows that their filter excludes.",
+     by(alter_tasks, "fetchScanTasks", lambda t: {**t, "residual-filter": True})),
+)  # fmt: skip
 
 
 @defect(
@@ -185,7 +178,11 @@ declare(
 def _task_without_statistics(registries: Registries) -> None:
     """Plan tasks have lost which statistics were asked for."""
     bounds = ("lower-bounds", "upper-bounds")
-    _alter_tasks(registries, lambda t: {**t, "data-file": without(t["data-file"], *bounds)})
+    alter_tasks(
+        registries,
+        "fetchScanTasks",
+        lambda t: {**t, "data-file": without_members(t["data-file"], *bounds)},
+    )
 
 
 @defect(
@@ -219,7 +216,7 @@ def _no_such_task() -> Problem:
 )
 def _one_at_a_time(registries: Registries) -> None:
     """A new plan for a table takes the place of the one before."""
-    newest: dict[Place, str] = {}
+    newest: dict[Name, str] = {}
 
     def planned(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
@@ -246,49 +243,33 @@ def _planned_with_specs(
 ) -> None:
     """Change answers by `alter(body, (default spec, its number of fields), request)`."""
 
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
+    def shown(state: WarehouseState, call: Call, body: Json) -> Json:
         entry = state.table(call.namespace, call.name)
         if entry is None:
-            return outcome
+            return body
         default = entry.metadata.default_spec_id
         fields = next(s.fields for s in entry.metadata.partition_specs if s.spec_id == default)
-        body = alter(json.loads(outcome.reply.body), (default, len(fields)), sent_json(call))
-        return msgspec.structs.replace(outcome, reply=replies.json_reply(body))
+        return alter(body, (default, len(fields)), sent_json(call))
 
-    wrap(registries, "planTableScan", around)
-
-
-def _with_data_files(body: Json, alter: Callable[[Json], Json]) -> Json:
-    tasks = [
-        {**task, "data-file": alter(task["data-file"])} for task in body.get("file-scan-tasks", ())
-    ]
-    return {**body, "file-scan-tasks": tasks} if "file-scan-tasks" in body else body
+    show_after(registries, "planTableScan", shown)
 
 
-declare(
-    "plan-default-spec-for-all",
-    "Every file is told to be of the table's default spec.",
-    by(
-        _planned_with_specs,
-        lambda body, spec, _: _with_data_files(body, lambda file: {**file, "spec-id": spec[0]}),
-    ),
-    breaks="planTableScan.every-spec",
-    suffering="Partition values of older files are read as those of other columns.",
-)
-
-declare(
-    "plan-partitions-cut-to-the-default",
-    "Partitions have no more values than the default spec has fields.",
-    by(
-        _planned_with_specs,
-        lambda body, spec, _: _with_data_files(
-            body, lambda file: {**file, "partition": file["partition"][: spec[1]]}
-        ),
-    ),
-    breaks="planTableScan.every-spec",
-    suffering="Engines that read partition values from the plan fail, or read null.",
-)
+declare_each(
+    ("plan-default-spec-for-all", "planTableScan.every-spec",
+     "Every file is told to be of the table's default spec.",
+     "Partition values of older files are read as those of other columns.",
+     by(_planned_with_specs,
+        lambda body, spec, _: with_data_files(body, lambda file: {**file, "spec-id": spec[0]}))),
+    ("plan-partitions-cut-to-the-default", "planTableScan.every-spec",
+     "Partitions have no more values than the default spec has fields.",
+     "Engines that read partition values from the plan fail, or read null.",
+     by(
+         _planned_with_specs,
+         lambda body, spec, _: with_data_files(
+             body, lambda file: {**file, "partition": file["partition"][: spec[1]]}
+         ),
+     )),
+)  # fmt: skip
 
 
 @defect(

@@ -1,12 +1,13 @@
 """Defects of the set of planned files: wrong ones, too few or too many."""
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_content
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -16,6 +17,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
     alter_request_body,
     wrap,
 )
+from icecheck.mock_server.defects.scans.plans import alter_filter
 from icecheck.mock_server.protocol import problem
 
 _LOST_ROWS = "Queries miss rows, and nothing says so."
@@ -58,35 +60,19 @@ def _plan_snapshot(registries: Registries, choose: Any) -> None:
     wrap(registries, "planTableScan", around)
 
 
-declare(
-    "plan-loses-the-last-file",
-    "The last file of every answer is lost.",
-    by(_alter_tasks, lambda tasks: tasks[:-1]),
-    breaks="planTableScan.every-file",
-    suffering=_LOST_ROWS,
-)
-
-declare(
-    "plan-repeats-a-file",
-    "The first file of every answer is in it twice.",
-    by(_alter_tasks, lambda tasks: [tasks[0], *tasks]),
-    breaks="planTableScan.every-file",
+@defect(
+    "plan-from-a-stale-cache",
+    on=through(_plan_snapshot),
+    breaks="planTableScan.removed-files",
     suffering=_TOO_MANY_ROWS,
 )
-
-
-@defect("plan-from-a-stale-cache", breaks="planTableScan.removed-files", suffering=_TOO_MANY_ROWS)
-def _from_a_stale_cache(registries: Registries) -> None:
+def _from_a_stale_cache(metadata: Any) -> int | None:
     """What a delete has removed is planned until the next append."""
-
-    def parent_of_a_delete(metadata: Any) -> int | None:
-        by_id = {snapshot.snapshot_id: snapshot for snapshot in metadata.snapshots}
-        current = by_id.get(metadata.current_snapshot_id)
-        if current is None or (current.summary or {}).get("operation") != "delete":
-            return None
-        return current.parent_snapshot_id  # type: ignore[no-any-return]
-
-    _plan_snapshot(registries, parent_of_a_delete)
+    by_id = {snapshot.snapshot_id: snapshot for snapshot in metadata.snapshots}
+    current = by_id.get(metadata.current_snapshot_id)
+    if current is None or (current.summary or {}).get("operation") != "delete":
+        return None
+    return current.parent_snapshot_id  # type: ignore[no-any-return]
 
 
 def _alter_file(registries: Registries, /, **members: Any) -> None:
@@ -95,31 +81,6 @@ def _alter_file(registries: Registries, /, **members: Any) -> None:
         return [{**task, "data-file": {**task["data-file"], **changed}} for task in tasks]
 
     _alter_tasks(registries, altered)
-
-
-declare(
-    "plan-without-partition",
-    "Files are planned without their partition values.",
-    by(_alter_file, partition=[]),
-    breaks="planTableScan.file-facts",
-    suffering="Queries by partition read nothing, or fail.",
-)
-
-declare(
-    "plan-without-sizes",
-    "All files have the same size.",
-    by(_alter_file, file_size_in_bytes=0),
-    breaks="planTableScan.file-facts",
-    suffering="Clients split files by a size that is not theirs, and read past their end.",
-)
-
-declare(
-    "plan-always-latest",
-    "The snapshot that a scan names is overlooked.",
-    by(_forget_member, "snapshot-id"),
-    breaks="planTableScan.point-in-time",
-    suffering=_TOO_MANY_ROWS,
-)
 
 
 @defect(
@@ -147,21 +108,8 @@ def _range_as_a_point(body: Json) -> Json:
     return {**kept, "snapshot-id": body["end-snapshot-id"]}
 
 
-def _alter_filter(registries: Registries, alter: Any) -> None:
-    def altered(body: Json) -> Json:
-        filter_ = body.get("filter")
-        return {**body, "filter": alter(filter_)} if isinstance(filter_, dict) else body
-
-    alter_request_body(registries, "planTableScan", altered)
-
-
-declare(
-    "plan-or-as-and",
-    "A filter with OR is planned as one with AND.",
-    by(_alter_filter, lambda f: {**f, "type": "and"} if f.get("type") == "or" else f),
-    breaks="planTableScan.filter",
-    suffering=_LOST_ROWS,
-)
+def _alter_filter(registries: Registries, alter: Callable[[Json], Json]) -> None:
+    alter_filter(registries, lambda sent: alter(sent) if isinstance(sent, dict) else sent)
 
 
 @defect(
@@ -190,21 +138,33 @@ def _constant_objects_refused(filter_: Json) -> Json:
     return filter_
 
 
-declare(
-    "plan-always-case-sensitive",
-    "Names are compared with their case, whatever the scan asks for.",
-    by(_forget_member, "case-sensitive"),
-    breaks="planTableScan.case-insensitive",
-    suffering="Queries with names in capitals fail, as SQL engines write them.",
-)
-
-declare(
-    "plan-always-the-table-s-schema",
-    "Names are always those of the current schema.",
-    by(_forget_member, "use-snapshot-schema"),
-    breaks="planTableScan.schema-of-the-scan",
-    suffering="A query of an old snapshot fails once a column was renamed.",
-)
+declare_each(
+    ("plan-loses-the-last-file", "planTableScan.every-file",
+     "The last file of every answer is lost.", _LOST_ROWS,
+     by(_alter_tasks, lambda tasks: tasks[:-1])),
+    ("plan-repeats-a-file", "planTableScan.every-file",
+     "The first file of every answer is in it twice.", _TOO_MANY_ROWS,
+     by(_alter_tasks, lambda tasks: [tasks[0], *tasks])),
+    ("plan-without-partition", "planTableScan.file-facts",
+     "Files are planned without their partition values.",
+     "Queries by partition read nothing, or fail.", by(_alter_file, partition=[])),
+    ("plan-without-sizes", "planTableScan.file-facts", "All files have the same size.",
+     "Clients split files by a size that is not theirs, and read past their end.",
+     by(_alter_file, file_size_in_bytes=0)),
+    ("plan-always-latest", "planTableScan.point-in-time",
+     "The snapshot that a scan names is overlooked.", _TOO_MANY_ROWS,
+     by(_forget_member, "snapshot-id")),
+    ("plan-or-as-and", "planTableScan.filter", "A filter with OR is planned as one with AND.",
+     _LOST_ROWS, by(_alter_filter, lambda f: {**f, "type": "and"} if f.get("type") == "or" else f)),
+    ("plan-always-case-sensitive", "planTableScan.case-insensitive",
+     "Names are compared with their case, whatever the scan asks for.",
+     "Queries with names in capitals fail, as SQL engines write them.",
+     by(_forget_member, "case-sensitive")),
+    ("plan-always-the-table-s-schema", "planTableScan.schema-of-the-scan",
+     "Names are always those of the current schema.",
+     "A query of an old snapshot fails once a column was renamed.",
+     by(_forget_member, "use-snapshot-schema")),
+)  # fmt: skip
 
 
 @defect(
@@ -241,3 +201,17 @@ def _all_deletes_for_all(_call: Call, body: Json) -> Json:
     every = [*range(len(body.get("delete-files") or ()))]
     tasks = [{**t, "delete-file-references": every} for t in body.get("file-scan-tasks", ())]
     return {**body, "file-scan-tasks": tasks} if every else body
+
+
+@defect(
+    "plan-lt-eq-as-lt",
+    on=request_of("planTableScan"),
+    breaks="planTableScan.filter",
+    suffering="Rows with the greatest value that was asked for are missing from the result.",
+)
+def _lt_eq_as_lt(body: Json) -> Json:
+    """Files are looked for that are below a number, where below or at it was asked for."""
+    filter_ = body.get("filter")
+    if not isinstance(filter_, dict) or filter_.get("type") != "lt-eq":
+        return body
+    return {**body, "filter": {**filter_, "type": "lt"}}

@@ -6,41 +6,24 @@ from typing import Any
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.changing import refuse_where
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_json
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
     alter_body,
-    alter_request_body,
-    wrap,
 )
-from icecheck.mock_server.protocol.problem import bad_request
+from icecheck.mock_server.defects.scans.plans import alter_tasks
 
 _HEXADECIMAL = re.compile("([0-9A-F]{2})+")
 _FRACTION = re.compile(r"(:[0-9]{2})\.[0-9]{6}")
 _STATISTICS = ("value-counts", "lower-bounds", "upper-bounds")
 
 
-def _refuse_scan(registries: Registries, when: Callable[[Json], bool], message: str) -> None:
-    """Refuse (400) the scans for whose body `when` holds."""
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        if when(sent_json(call)):
-            raise bad_request(message)
-        return faithful(state, call)
-
-    wrap(registries, "planTableScan", around)
-
-
-def _alter_tasks(registries: Registries, alter: Callable[[Json], Json]) -> None:
-    """Change every file scan task of a plan that is completed at once."""
-
-    def altered(body: Json) -> Json:
-        tasks = body.get("file-scan-tasks")
-        return body if tasks is None else {**body, "file-scan-tasks": [*map(alter, tasks)]}
-
-    alter_body(registries, "planTableScan", altered)
+def _refuse_scan(registries: Registries, where: Callable[[Json], Any]) -> None:
+    """Refuse (400) the scans for whose body `where` holds."""
+    refuse_where(registries, "planTableScan", lambda _, call: where(sent_json(call)))
 
 
 def _alter_deletes(registries: Registries, left_out: str) -> None:
@@ -71,39 +54,12 @@ def _values_of(expression: Any) -> list[Any]:
 
 
 @defect(
-    "plan-columns-only",
-    breaks="planTableScan.field-names",
-    suffering="Queries that read one field of a struct cannot be planned.",
-)
-def _columns_only(registries: Registries) -> None:
-    """Only columns have names."""
-
-    def nested(body: Json) -> bool:
-        return any("." in name for name in body.get("select") or ())
-
-    _refuse_scan(registries, nested, "No such column")
-
-
-@defect(
-    "plan-numbers-are-numbers",
-    breaks="planTableScan.literals",
-    suffering="Queries that compare decimals or binary columns cannot be planned.",
-)
-def _numbers_are_numbers(registries: Registries) -> None:
-    """A decimal in a filter has to be a JSON number."""
-
-    def as_text(body: Json) -> bool:
-        return "123.4500" in _values_of(body.get("filter"))
-
-    _refuse_scan(registries, as_text, "Not a number: 123.4500")
-
-
-@defect(
     "plan-numbers-in-32-bits",
+    on=request_of("planTableScan"),
     breaks="planTableScan.filter",
     suffering="Queries with a large number miss all rows, and nothing says so.",
 )
-def _numbers_in_32_bits(registries: Registries) -> None:
+def _numbers_in_32_bits(body: Json) -> Json:
     """A number in a filter is cut to 32 bits, as the values of an int column are."""
 
     def cut(expression: Any) -> Any:
@@ -115,10 +71,7 @@ def _numbers_in_32_bits(registries: Registries) -> None:
             found["value"] = (value + 2**31) % 2**32 - 2**31
         return found
 
-    def alter(body: Json) -> Json:
-        return {**body, "filter": cut(body["filter"])} if "filter" in body else body
-
-    alter_request_body(registries, "planTableScan", alter)
+    return {**body, "filter": cut(body["filter"])} if "filter" in body else body
 
 
 @defect(
@@ -149,18 +102,9 @@ def _names_without_case(faithful: Faithful, state: WarehouseState, call: Call) -
     return faithful(state, with_json(call, {**body, "filter": found(body["filter"])}))
 
 
-declare(
-    "plan-residual-true",
-    "No file has anything left to filter.",
-    by(_alter_tasks, lambda task: {**task, "residual-filter": True}),
-    breaks="planTableScan.residual",
-    suffering="Queries count rows that their filter excludes, and nothing says so.",
-)
-
-
 @defect(
     "plan-statistics-left-out",
-    on=through(_alter_tasks),
+    on=through(alter_tasks, "planTableScan"),
     breaks="planTableScan.stats-fields",
     suffering="Engines that prune by statistics read every file.",
 )
@@ -172,7 +116,7 @@ def _statistics_left_out(task: Json) -> Json:
 
 @defect(
     "plan-statistics-without-values",
-    on=through(_alter_tasks),
+    on=through(alter_tasks, "planTableScan"),
     breaks="planTableScan.stats-fields",
     suffering="Engines take one column's bound for another's.",
 )
@@ -183,23 +127,6 @@ def _statistics_without_values(task: Json) -> Json:
         return task
     cut = {**bounds, "values": bounds["values"][1:]}
     return {**task, "data-file": {**task["data-file"], "upper-bounds": cut}}
-
-
-declare(
-    "plan-equality-ids-left-out",
-    "Equality deletes are told without the fields by which they delete.",
-    by(_alter_deletes, "equality-ids"),
-    breaks="planTableScan.equality-ids",
-    suffering="Scans of tables with equality deletes fail.",
-)
-
-declare(
-    "plan-vector-without-size",
-    "A deletion vector is told with where it begins, and not with its length.",
-    by(_alter_deletes, "content-size-in-bytes"),
-    breaks="planTableScan.content-size",
-    suffering="Deletion vectors cannot be read, and the scan fails.",
-)
 
 
 def _to_the_second(value: Any) -> Any:
@@ -239,7 +166,7 @@ def _alter_partitions(registries: Registries, alter: Callable[[Any], Any]) -> No
         file = task["data-file"]
         return {**task, "data-file": {**file, "partition": [*map(alter, file["partition"])]}}
 
-    _alter_tasks(registries, told)
+    alter_tasks(registries, "planTableScan", told)
 
 
 @defect(
@@ -254,18 +181,34 @@ def _in_small_letters(value: Any) -> Any:
     return value.lower() if binary else value
 
 
-declare(
-    "plan-partition-times-without-fraction",
-    "Times in partitions are told to the second.",
-    by(_alter_partitions, _to_the_second),
-    breaks="planTableScan.file-facts",
-    suffering="Deletes for a partition are not applied to it, and deleted rows come back.",
-)
+declare_each(
+    ("plan-columns-only", "planTableScan.field-names", "Only columns have names.",
+     "Queries that read one field of a struct cannot be planned.",
+     by(_refuse_scan, lambda body: any("." in name for name in body.get("select") or ()))),
+    ("plan-numbers-are-numbers", "planTableScan.literals",
+     "A decimal in a filter has to be a JSON number.",
+     "Queries that compare decimals or binary columns cannot be planned.",
+     by(_refuse_scan, lambda body: "123.4500" in _values_of(body.get("filter")))),
+    ("plan-residual-true", "planTableScan.residual", "No file has anything left to filter.",
+     "Queries count rows that their filter excludes, and nothing says so.",
+     by(alter_tasks, "planTableScan", lambda task: {**task, "residual-filter": True})),
+    ("plan-equality-ids-left-out", "planTableScan.equality-ids",
+     "Equality deletes are told without the fields by which they delete.",
+     "Scans of tables with equality deletes fail.", by(_alter_deletes, "equality-ids")),
+    ("plan-vector-without-size", "planTableScan.content-size",
+     "A deletion vector is told with where it begins, and not with its length.",
+     "Deletion vectors cannot be read, and the scan fails.",
+     by(_alter_deletes, "content-size-in-bytes")),
+    ("plan-partition-times-without-fraction", "planTableScan.file-facts",
+     "Times in partitions are told to the second.",
+     "Deletes for a partition are not applied to it, and deleted rows come back.",
+     by(_alter_partitions, _to_the_second)),
+)  # fmt: skip
 
 
 @defect(
     "plan-one-delete-file",
-    on=through(_alter_tasks),
+    on=through(alter_tasks, "planTableScan"),
     breaks="planTableScan.position-deletes",
     suffering="Rows that were deleted in two steps come back in part.",
 )

@@ -7,9 +7,9 @@ import msgspec
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
-from icecheck.mock_server.defects.kit.requests import sent_json
+from icecheck.mock_server.defects.kit.remembering import place_of
+from icecheck.mock_server.defects.kit.requests import Name, sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
-from icecheck.mock_server.defects.scans.combinations import Place, place_of
 from icecheck.mock_server.planning.plans import Plans
 from icecheck.mock_server.planning.scan_tasks import scan_tasks_json
 from icecheck.mock_server.protocol import replies
@@ -18,7 +18,7 @@ from icecheck.mock_server.protocol.problem import Problem
 
 def _answer_where_planned(registries: Registries, operation_id: str, reply: Reply) -> None:
     """Give this answer for a table that is gone, if a scan of it was planned before."""
-    planned: set[Place] = set()
+    planned: set[Name] = set()
 
     def planning(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)

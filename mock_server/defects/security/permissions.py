@@ -2,15 +2,16 @@
 
 from collections.abc import Callable
 
+from icecheck.contract.facts import Changes
 from icecheck.mock_server.core.context import Registries, Reply, Request
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each
+from icecheck.mock_server.defects.kit.places import FaithfulGate, alter_gate
 from icecheck.mock_server.defects.security.bearer_tokens import is_at
 from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.served_contract import SERVED
 from icecheck.mock_server.security.callers import Caller, Security
 
 Chosen = Callable[[Request], bool]
-
-_GATE = "authorization"
 
 
 def is_restricted(request: Request, security: Security) -> bool:
@@ -19,116 +20,68 @@ def is_restricted(request: Request, security: Security) -> bool:
     return isinstance(caller, Caller) and bool(caller.permissions)
 
 
-def _unlooked(registries: Registries, chosen: Chosen) -> None:
+def skip_permissions(registries: Registries, chosen: Chosen) -> None:
     """Skip the check of a caller's permissions for requests for which `chosen` holds."""
-    faithful = registries.gates[_GATE]
 
-    def gate(request: Request, security: Security) -> Reply | None:
+    def skipping(faithful: FaithfulGate, request: Request, security: Security) -> Reply | None:
         # A caller without restrictions is not affected.
         slips = chosen(request) and is_restricted(request, security)
         security.restricts = not slips and security.oauth2 is not None and security.oauth2.restricts
         return faithful(request, security)
 
-    registries.gates[_GATE] = gate
+    alter_gate(registries, skipping)
 
 
-def _answered(registries: Registries, chosen: Chosen, answer: Reply) -> None:
-    """Answer a caller without permission with `answer` instead of 403."""
-    faithful = registries.gates[_GATE]
+def answer_restricted(
+    registries: Registries, operation_ids: tuple[str, ...], answer: Reply
+) -> None:
+    """Answer a caller without permission for these operations with `answer` instead of 403."""
 
-    def gate(request: Request, security: Security) -> Reply | None:
-        if chosen(request) and is_restricted(request, security):
+    def answering(faithful: FaithfulGate, request: Request, security: Security) -> Reply | None:
+        if is_at(request, *operation_ids) and is_restricted(request, security):
             return answer
         return faithful(request, security)
 
-    registries.gates[_GATE] = gate
+    alter_gate(registries, answering)
 
 
-def _at(*operation_ids: str) -> Chosen:
-    return lambda request: any(is_at(request, each) for each in operation_ids)
+_UNJUDGED = {
+    "getConfig", "getToken", "fetchPlanningResult", "fetchScanTasks", "cancelPlanning",
+    "reportMetrics",
+}  # fmt: skip
+"""The operations that say nothing of an object, or of one whose plan its caller was given."""
 
 
-def _declare(operation_id: str, breaks: str, suffering: str) -> None:
-
-    declare(
-        f"permits-all-{operation_id}",
-        f"{operation_id} does not ask what the caller may do.",
-        by(_unlooked, _at(operation_id)),
-        breaks=breaks,
-        suffering=suffering,
-    )
+def _at(operation_id: str) -> Chosen:
+    return lambda request: is_at(request, operation_id)
 
 
 # The same slip on every route: these defects differ only in the operation.
-for _operation_id in (
-    "loadNamespaceMetadata",
-    "namespaceExists",
-    "listTables",
-    "loadTable",
-    "tableExists",
-    "loadCredentials",
-    "planTableScan",
-    "listNamespaces",
-    "listViews",
-    "loadView",
-    "viewExists",
-):
-    _declare(
-        _operation_id,
-        "auth.other-principal-reads-nothing",
-        "One tenant reads what belongs to another.",
-    )
-
-for _operation_id in (
-    "createNamespace",
-    "updateProperties",
-    "createTable",
-    "updateTable",
-    "commitTransaction",
-    "dropTable",
-    "dropNamespace",
-    "renameTable",
-    "registerTable",
-    "createView",
-    "replaceView",
-    "dropView",
-    "renameView",
-):
-    _declare(
-        _operation_id,
-        "auth.other-principal-changes-nothing",
-        "One tenant changes what belongs to another.",
-    )
+for _operation_id, _operation in SERVED.operations.items():
+    _does = "reads" if _operation.facts.changes is Changes.NOTHING else "changes"
+    if _operation_id not in _UNJUDGED:
+        declare(
+            f"permits-all-{_operation_id}",
+            f"{_operation_id} does not ask what the caller may do.",
+            by(skip_permissions, _at(_operation_id)),
+            breaks=f"auth.other-principal-{_does}-nothing",
+            suffering=f"One tenant {_does} what belongs to another.",
+        )
 
 
-@defect(
-    "forbidden-lists-empty",
-    breaks="auth.other-principal-gets-no-altered-list",
-    suffering="Jobs with too few rights see an empty catalog, and succeed.",
-)
-def _empty_lists(registries: Registries) -> None:
-    """Lists that the caller may not see are answered empty."""
-    nothing = replies.json_reply({"identifiers": []})
-    _answered(registries, _at("listTables", "listViews"), nothing)
-
-
-@defect(
-    "forbidden-as-401",
-    breaks="auth.other-principal-refused-as-such",
-    suffering="Clients renew a token that is good, again and again.",
-)
-def _as_unauthorized(registries: Registries) -> None:
-    """What the caller may not load is answered 401."""
-    refused = replies.error_reply(401, "NotAuthorizedException", "Not authorized")
-    _answered(registries, _at("loadTable", "loadNamespaceMetadata"), refused)
-
-
-@defect(
-    "forbidden-as-500",
-    breaks="auth.other-principal-refused-as-such",
-    suffering="Clients try again and again, and jobs are taken for broken.",
-)
-def _as_failure(registries: Registries) -> None:
-    """What the caller may not load is answered 500."""
-    failed = replies.error_reply(500, "InternalServerError", "Permission check failed")
-    _answered(registries, _at("loadTable"), failed)
+declare_each(
+    ("forbidden-lists-empty", "auth.other-principal-gets-no-altered-list",
+     "Lists that the caller may not see are answered empty.",
+     "Jobs with too few rights see an empty catalog, and succeed.",
+     by(answer_restricted, ("listTables", "listViews"), replies.json_reply({"identifiers": []}))),
+    ("forbidden-as-401", "auth.other-principal-refused-as-such",
+     "What the caller may not load is answered 401.",
+     "Clients renew a token that is good, again and again.",
+     by(answer_restricted, ("loadTable", "loadNamespaceMetadata"),
+        replies.error_reply(401, "NotAuthorizedException", "Not authorized"))),
+    ("forbidden-as-500", "auth.other-principal-refused-as-such",
+     "What the caller may not load is answered 500.",
+     "Clients try again and again, and jobs are taken for broken.",
+     by(answer_restricted, ("loadTable",),
+        replies.error_reply(500, "InternalServerError", "Permission check failed"))),
+)  # fmt: skip

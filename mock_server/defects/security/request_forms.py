@@ -1,35 +1,22 @@
 """Defects of authentication in some forms of requests only."""
 
-import json
-from collections.abc import Callable
-
-import msgspec
-
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply, Request
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
+from icecheck.mock_server.defects.kit.places import GATE, FaithfulGate, alter_gate, gate
+from icecheck.mock_server.defects.kit.remembering import remembering
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
-from icecheck.mock_server.defects.security.bearer_tokens import is_at
-from icecheck.mock_server.defects.security.permissions import is_restricted
+from icecheck.mock_server.defects.security.bearer_tokens import Opening, is_at, open_gate
+from icecheck.mock_server.defects.security.permissions import (
+    answer_restricted,
+    is_restricted,
+    skip_permissions,
+)
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.security.callers import Caller, Security
 from icecheck.mock_server.security.tokens import foreign_subject
 
-_GATE = "authorization"
 _PREFIX_CHARACTERS = 40
-
-Opening = Callable[[Request, Security], bool]
-
-
-def _open(registries: Registries, opening: Opening) -> None:
-    """Pass requests for which `opening` holds, from any caller."""
-    faithful = registries.gates[_GATE]
-
-    def gate(request: Request, security: Security) -> Reply | None:
-        refusal = faithful(request, security)
-        return None if refusal is not None and opening(request, security) else refusal
-
-    registries.gates[_GATE] = gate
 
 
 def _bearer(request: Request) -> str:
@@ -47,7 +34,7 @@ def _bearer(request: Request) -> str:
 )
 def _config_of_strangers(registries: Registries) -> None:
     """Who starts without a valid token is told less, as if that were all there is."""
-    _open(registries, lambda request, _: request.raw_path == "/v1/config")
+    open_gate(registries, lambda request, _: request.raw_path == "/v1/config")
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         caller = faithful.context.security.identify(call.request.headers.get("authorization"))
@@ -58,50 +45,26 @@ def _config_of_strangers(registries: Registries) -> None:
     wrap(registries, "getConfig", around)
 
 
-declare(
-    "auth-pages-open",
-    "Pages of lists come from a service of their own, which asks nobody.",
-    by(_open, lambda request, _: "pageToken=" in request.query_string),
-    breaks="auth.no-success-without-credentials",
-    suffering="Anybody can read the names of all tables, page by page.",
-)
-
-declare(
-    "auth-purge-open",
-    "The rule for DELETE is written for requests without a query.",
-    by(_open, lambda request, _: "purgeRequested=true" in request.query_string),
-    breaks="auth.no-success-without-credentials",
-    suffering="Anybody can delete the data of a table.",
-)
-
-
-@defect(
-    "auth-unchanged-to-anybody",
-    on=through(_open),
-    breaks="auth.no-success-without-credentials",
-    suffering="Who has an old tag of a table sees when somebody writes to it.",
-)
-def _unchanged_to_anybody(request: Request, _: Security) -> bool:
-    """Conditional loads are answered by the cache, before anybody asks whose they are."""
-    return is_at(request, "loadTable") and "if-none-match" in request.headers
-
-
-@defect(
-    "auth-staging-open",
-    breaks="auth.other-principal-changes-nothing",
-    suffering="One tenant is given credentials for the place where another keeps its tables.",
-)
-def _staging_open(registries: Registries) -> None:
-    """What is only staged is nobody's yet: the caller's rights are not asked for."""
-    faithful = registries.gates[_GATE]
-
-    def gate(request: Request, security: Security) -> Reply | None:
-        stages = is_at(request, "createTable") and b'"stage-create":true' in request.body
-        slips = stages and is_restricted(request, security)
-        security.restricts = not slips and security.oauth2 is not None and security.oauth2.restricts
-        return faithful(request, security)
-
-    registries.gates[_GATE] = gate
+declare_each(
+    ("auth-pages-open", "auth.no-success-without-credentials",
+     "Pages of lists come from a service of their own, which asks nobody.",
+     "Anybody can read the names of all tables, page by page.",
+     by(open_gate, lambda request, _: "pageToken=" in request.query_string)),
+    ("auth-purge-open", "auth.no-success-without-credentials",
+     "The rule for DELETE is written for requests without a query.",
+     "Anybody can delete the data of a table.",
+     by(open_gate, lambda request, _: "purgeRequested=true" in request.query_string)),
+    ("auth-unchanged-to-anybody", "auth.no-success-without-credentials",
+     "Conditional loads are answered by the cache, before anybody asks whose they are.",
+     "Who has an old tag of a table sees when somebody writes to it.",
+     by(open_gate,
+        lambda request, _: is_at(request, "loadTable") and "if-none-match" in request.headers)),
+    ("auth-staging-open", "auth.other-principal-changes-nothing",
+     "What is only staged is nobody's yet: the caller's rights are not asked for.",
+     "One tenant is given credentials for the place where another keeps its tables.",
+     by(skip_permissions,
+        lambda request: is_at(request, "createTable") and b'"stage-create":true' in request.body)),
+)  # fmt: skip
 
 
 # ------------------------------------------------------------------------- forged tokens
@@ -109,7 +72,7 @@ def _staging_open(registries: Registries) -> None:
 
 @defect(
     "auth-unsigned-token",
-    on=through(_open),
+    on=through(open_gate),
     breaks="auth.no-success-without-credentials",
     suffering="Whoever writes a token without a signature is whom it says.",
 )
@@ -122,7 +85,7 @@ def _unsigned_token(request: Request, security: Security) -> bool:
 
 @defect(
     "auth-signature-unchecked",
-    on=through(_open),
+    on=through(open_gate),
     breaks="auth.no-success-without-credentials",
     suffering="Whoever has an old token has access for ever.",
 )
@@ -135,87 +98,59 @@ def _signature_unchecked(request: Request, _: Security) -> bool:
 
 @defect(
     "auth-token-by-its-beginning",
+    on=remembering(set, alter_gate),
     breaks="auth.no-success-without-credentials",
     suffering="A token that was cut off in a log is as good as a whole one.",
 )
-def _by_its_beginning(registries: Registries) -> None:
+def _by_its_beginning(
+    seen: set[str], faithful: FaithfulGate, request: Request, security: Security
+) -> Reply | None:
     """Tokens are remembered by their beginning."""
-    seen: set[str] = set()
-    faithful = registries.gates[_GATE]
-
-    def gate(request: Request, security: Security) -> Reply | None:
-        refusal = faithful(request, security)
-        beginning = _bearer(request)[:-_PREFIX_CHARACTERS]
-        if refusal is None:
-            seen.add(beginning)
-        cut = any(_bearer(request).startswith(known) for known in seen if known)
-        return None if cut else refusal
-
-    registries.gates[_GATE] = gate
+    refusal = faithful(request, security)
+    beginning = _bearer(request)[:-_PREFIX_CHARACTERS]
+    if refusal is None:
+        seen.add(beginning)
+    cut = any(_bearer(request).startswith(known) for known in seen if known)
+    return None if cut else refusal
 
 
-@defect(
+declare(
     "auth-other-schemes",
-    on=through(_open),
+    "Another scheme than Bearer is left to somebody else, who was never there.",
+    by(
+        open_gate,
+        lambda request, _: request.headers.get("authorization", "").lower().startswith("basic "),
+    ),
     breaks="auth.no-success-without-credentials",
     suffering="Anybody who sends a user and a password, whichever, is let in.",
 )
-def _other_schemes(request: Request, _: Security) -> bool:
-    """Another scheme than Bearer is left to somebody else, who was never there."""
-    return request.headers.get("authorization", "").lower().startswith("basic ")
 
 
 @defect(
     "auth-scheme-compared",
+    on=gate,
     breaks="auth.scheme-in-any-letters",
     suffering="Clients that write the scheme as the token endpoint does cannot log in.",
 )
-def _scheme_compared(registries: Registries) -> None:
+def _scheme_compared(faithful: FaithfulGate, request: Request, security: Security) -> Reply | None:
     """The scheme of a token is compared letter by letter."""
-    faithful = registries.gates[_GATE]
-
-    def gate(request: Request, security: Security) -> Reply | None:
-        if request.headers.get("authorization", "Bearer")[:6] not in {"Bearer", "Basic "}:
-            return replies.error_reply(401, "NotAuthorizedException", "Not authorized")
-        return faithful(request, security)
-
-    registries.gates[_GATE] = gate
+    if request.headers.get("authorization", "Bearer")[:6] not in {"Bearer", "Basic "}:
+        return replies.error_reply(401, "NotAuthorizedException", "Not authorized")
+    return faithful(request, security)
 
 
 @defect(
     "auth-unreadable-token-500",
+    on=gate,
     breaks="auth.bad-token-refused",
     suffering="Clients take a token that is over for an outage, and try again and again.",
 )
-def _unreadable_500(registries: Registries) -> None:
+def _unreadable_500(faithful: FaithfulGate, request: Request, security: Security) -> Reply | None:
     """What a token's parser raises about one in three parts is caught by nobody."""
-    faithful = registries.gates[_GATE]
-
-    def gate(request: Request, security: Security) -> Reply | None:
-        refusal = faithful(request, security)
-        if refusal is None or _bearer(request).count(".") != 2:
-            return refusal
-        return replies.error_reply(500, "InternalServerError", "Invalid signature")
-
-    registries.gates[_GATE] = gate
-
-
-@defect(
-    "auth-missing-before-token",
-    breaks="auth.bad-token-refused",
-    suffering="Anybody can find out which tables there are.",
-)
-def _missing_before_token(registries: Registries) -> None:
-    """What is not there is said not to be there, whoever asks."""
-    faithful_gate = registries.gates[_GATE]
-    _open(registries, lambda request, _: is_at(request, "loadTable") and bool(_bearer(request)))
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        refusal = faithful_gate(call.request, faithful.context.security)
-        return outcome if refusal is None else msgspec.structs.replace(outcome, reply=refusal)
-
-    wrap(registries, "loadTable", around)
+    refusal = faithful(request, security)
+    if refusal is None or _bearer(request).count(".") != 2:
+        return refusal
+    return replies.error_reply(500, "InternalServerError", "Invalid signature")
 
 
 # ---------------------------------------------------------------------------- other callers
@@ -229,7 +164,7 @@ def _missing_before_token(registries: Registries) -> None:
 def _share_a_cache(registries: Registries) -> None:
     """Tables are kept in a cache of answers, which is asked before the caller's rights are."""
     kept: dict[str, Reply] = {}
-    faithful = registries.gates[_GATE]
+    faithful = registries.gates[GATE]
 
     def gate(request: Request, security: Security) -> Reply | None:
         key = f"{request.raw_path}?{request.query_string}"
@@ -243,16 +178,15 @@ def _share_a_cache(registries: Registries) -> None:
             kept[f"{call.request.raw_path}?{call.request.query_string}"] = outcome.reply
         return outcome
 
-    registries.gates[_GATE] = gate
+    registries.gates[GATE] = gate
     wrap(registries, "loadTable", around)
 
 
 def _kept_refusals(registries: Registries, operation_id: str, refuses: Opening) -> None:
     """Answer 404 to every caller on a path of this operation where one caller was refused."""
     kept: set[str] = set()
-    faithful = registries.gates[_GATE]
 
-    def gate(request: Request, security: Security) -> Reply | None:
+    def keeping(faithful: FaithfulGate, request: Request, security: Security) -> Reply | None:
         if is_at(request, operation_id):
             if refuses(request, security):
                 kept.add(request.raw_path)
@@ -260,7 +194,7 @@ def _kept_refusals(registries: Registries, operation_id: str, refuses: Opening) 
                 return Reply(404)
         return faithful(request, security)
 
-    registries.gates[_GATE] = gate
+    alter_gate(registries, keeping)
 
 
 declare(
@@ -286,19 +220,14 @@ def _strangers_share_refusals(request: Request, security: Security) -> bool:
 # ------------------------------------------------------------------------------- altered answers
 
 
-@defect(
+declare(
     "forbidden-children-empty",
+    "The namespaces inside of one that the caller may not see are answered as none.",
+    by(
+        answer_restricted,
+        ("listNamespaces",),
+        replies.json_reply({"namespaces": [], "next-page-token": None}),
+    ),
     breaks="auth.other-principal-reads-nothing",
     suffering="Jobs with too few rights see no schemas, and succeed.",
 )
-def _children_empty(registries: Registries) -> None:
-    """The namespaces inside of one that the caller may not see are answered as none."""
-    faithful = registries.gates[_GATE]
-    nothing = json.dumps({"namespaces": [], "next-page-token": None}).encode()
-
-    def gate(request: Request, security: Security) -> Reply | None:
-        if is_at(request, "listNamespaces") and is_restricted(request, security):
-            return Reply(200, replies.JSON_CONTENT, nothing)
-        return faithful(request, security)
-
-    registries.gates[_GATE] = gate

@@ -5,16 +5,16 @@ from typing import Any
 
 import msgspec
 
-from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
 from icecheck.mock_server.defects.kit.places import answer_of
+from icecheck.mock_server.defects.kit.remembering import answer_again, by_name, remembering
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
     alter_body,
     answer_status,
     refuse_as,
-    wrap,
 )
 
 _CREDENTIALS = "storage-credentials"
@@ -30,85 +30,18 @@ def _alter_each(registries: Registries, alter: Callable[[dict[str, Any]], dict[s
 
 
 declare(
-    "credentials-created",
-    "Credentials are answered 201, as something that was created.",
-    by(answer_status, "loadCredentials", 201),
-    breaks="loadCredentials.200",
-    suffering="Java clients take the answer for an error.",
-)
-
-declare(
-    "credentials-as-bare-list",
-    "Credentials are answered as a list, without the object around it.",
-    by(alter_body, "loadCredentials", lambda body: body[_CREDENTIALS]),
-    breaks="loadCredentials.200",
-    suffering="No client can read the answer.",
-)
-
-declare(
-    "credentials-of-nothing",
-    "A table that does not exist has an empty answer.",
-    by(refuse_as, "loadCredentials", 404, 200),
-    breaks="loadCredentials.404",
-    suffering="A table that is gone looks like one without credentials.",
-)
-
-declare(
-    "credentials-of-a-neighbour",
-    "Credentials are for the directory beside the table's.",
-    by(_alter_each, lambda each: each | {"prefix": f"{each['prefix']}-old/"}),
-    breaks="loadCredentials.covers-the-table",
-    suffering="Clients have credentials, and none that fits.",
-)
-
-
-@defect(
-    "credentials-of-the-place-before",
-    breaks="loadCredentials.covers-the-table",
-    suffering="After a table was moved, clients have credentials, and none that fits.",
-)
-def _place_before(registries: Registries) -> None:
-    """Credentials are kept from when the first were asked for, wherever the table is moved."""
-    kept: dict[str, Reply] = {}
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        entry = state.table(call.namespace, call.name)
-        if entry is None:
-            return outcome
-        reply = kept.setdefault(entry.metadata.table_uuid, outcome.reply)
-        return Outcome(outcome.state, reply)
-
-    wrap(registries, "loadCredentials", around)
-
-
-declare(
-    "credentials-for-everything",
-    "A credential for everywhere has an empty prefix.",
-    by(_alter_each, lambda each: each | {"prefix": ""}),
-    breaks="loadCredentials.usable",
-    suffering="Java clients refuse an empty prefix, and with it the answer.",
-)
-
-declare(
-    "credentials-without-config",
-    "A credential has a prefix and nothing else.",
-    by(_alter_each, lambda each: each | {"config": {}}),
-    breaks="loadCredentials.usable",
-    suffering="Clients are told that there are credentials, and get none.",
-)
-
-
-@defect(
     "credentials-without-secret",
-    on=through(_alter_each),
+    "The secret of a key is hidden from everybody.",
+    by(
+        _alter_each,
+        lambda each: (
+            each
+            | {"config": {k: v for k, v in each["config"].items() if k != "s3.secret-access-key"}}
+        ),
+    ),
     breaks="loadCredentials.s3-complete",
     suffering="Clients sign with half a credential.",
 )
-def _without_secret(each: dict[str, Any]) -> dict[str, Any]:
-    """The secret of a key is hidden from everybody."""
-    config = {k: v for k, v in each["config"].items() if k != "s3.secret-access-key"}
-    return each | {"config": config}
 
 
 @defect(
@@ -155,42 +88,17 @@ def _refresh_elsewhere(body: Any) -> Any:
 
 @defect(
     "credentials-refresh-under-the-first-name",
+    on=remembering(dict, alter_body, "loadTable"),
     breaks="loadCredentials.refresh",
     suffering="Spark jobs on a table that was renamed fail when their first credentials end.",
 )
-def _refresh_under_the_first_name(registries: Registries) -> None:
+def _refresh_under_the_first_name(told: dict[tuple[str, str], str], body: Any) -> Any:
     """The endpoint to refresh credentials at is told once and for all: a rename changes nothing."""
-    told: dict[tuple[str, str], str] = {}
-
-    def altered(body: Any) -> Any:
-        config = body.get("config") or {}
-        uuid = body["metadata"]["table-uuid"]
-        for key in [key for key in config if key.endswith("refresh-credentials-endpoint")]:
-            config[key] = told.setdefault((uuid, key), config[key])
-        return body
-
-    alter_body(registries, "loadTable", altered)
-
-
-declare(
-    "credentials-refreshed-to-none",
-    "Only loading a table vends credentials; asking for them alone gives an empty list.",
-    by(alter_body, "loadCredentials", lambda _body: {_CREDENTIALS: []}),
-    breaks="loadCredentials.refresh",
-    suffering="Spark jobs lose the credentials that they had.",
-)
-
-
-@defect(
-    "credentials-that-have-ended",
-    on=through(_alter_each),
-    breaks="loadCredentials.refresh",
-    suffering="Clients ask again and again, and never have credentials that last.",
-)
-def _ended(each: dict[str, Any]) -> dict[str, Any]:
-    """Refreshed credentials carry an end that has passed."""
-    config = {k: "1" if "expires-at" in k else v for k, v in each["config"].items()}
-    return each | {"config": config}
+    config = body.get("config") or {}
+    uuid = body["metadata"]["table-uuid"]
+    for key in [key for key in config if key.endswith("refresh-credentials-endpoint")]:
+        config[key] = told.setdefault((uuid, key), config[key])
+    return body
 
 
 @defect(
@@ -219,18 +127,67 @@ def _told(registries: Registries, operation_id: str) -> None:
     alter_body(registries, operation_id, alter)
 
 
-declare(
-    "config-token-of-the-storage",
-    "The token for a table's storage stands in its config as the catalog's.",
-    by(_told, "loadTable"),
-    breaks="loadTable.token-of-the-table",
-    suffering="Java clients take the storage's token for the catalog's, and are refused.",
-)
-
-declare(
-    "config-token-of-a-view",
-    "The config of a view names a token that opens nothing.",
-    by(_told, "loadView"),
-    breaks="loadTable.token-of-the-table",
-    suffering="Java clients can load a view once, and never again.",
-)
+declare_each(
+    ("credentials-of-the-place-before", "loadCredentials.covers-the-table",
+     "Credentials are kept from when the first were asked for, wherever the table is moved.",
+     "After a table was moved, clients have credentials, and none that fits.",
+     by(
+         answer_again,
+         "loadCredentials",
+         lambda _context, state, call: (
+             (entry := state.table(call.namespace, call.name)) and entry.metadata.table_uuid
+         ),
+     )),
+    ("credentials-that-have-ended", "loadCredentials.refresh",
+     "Refreshed credentials carry an end that has passed.",
+     "Clients ask again and again, and never have credentials that last.",
+     by(
+         _alter_each,
+         lambda each: (
+             each
+             | {"config": {k: "1" if "expires-at" in k else v for k, v in each["config"].items()}}
+         ),
+     )),
+    ("credentials-created", "loadCredentials.200",
+     "Credentials are answered 201, as something that was created.",
+     "Java clients take the answer for an error.", by(answer_status, "loadCredentials", 201)),
+    ("credentials-as-bare-list", "loadCredentials.200",
+     "Credentials are answered as a list, without the object around it.",
+     "No client can read the answer.",
+     by(alter_body, "loadCredentials", lambda body: body[_CREDENTIALS])),
+    ("credentials-of-nothing", "loadCredentials.404",
+     "A table that does not exist has an empty answer.",
+     "A table that is gone looks like one without credentials.",
+     by(refuse_as, "loadCredentials", 404, 200)),
+    ("credentials-of-a-neighbour", "loadCredentials.covers-the-table",
+     "Credentials are for the directory beside the table's.",
+     "Clients have credentials, and none that fits.",
+     by(_alter_each, lambda each: each | {"prefix": f"{each['prefix']}-old/"})),
+    ("credentials-for-everything", "loadCredentials.usable",
+     "A credential for everywhere has an empty prefix.",
+     "Java clients refuse an empty prefix, and with it the answer.",
+     by(_alter_each, lambda each: each | {"prefix": ""})),
+    ("credentials-without-config", "loadCredentials.usable",
+     "A credential has a prefix and nothing else.",
+     "Clients are told that there are credentials, and get none.",
+     by(_alter_each, lambda each: each | {"config": {}})),
+    ("credentials-refreshed-to-none", "loadCredentials.refresh",
+     "Only loading a table vends credentials; asking for them alone gives an empty list.",
+     "Spark jobs lose the credentials that they had.",
+     by(alter_body, "loadCredentials", lambda _body: {_CREDENTIALS: []})),
+    ("config-token-of-the-storage", "loadTable.token-of-the-table",
+     "The token for a table's storage stands in its config as the catalog's.",
+     "Java clients take the storage's token for the catalog's, and are refused.",
+     by(_told, "loadTable")),
+    ("config-token-of-a-view", "loadTable.token-of-the-table",
+     "The config of a view names a token that opens nothing.",
+     "Java clients can load a view once, and never again.", by(_told, "loadView")),
+    ("credentials-of-the-first-table", "loadCredentials.covers-the-table",
+     "Credentials are cached per warehouse, and are those of the table asked for first.",
+     "Reading a second table fails: its files are outside the credential.",
+     by(answer_again, "loadCredentials", lambda context, _state, _call: context.warehouse)),
+    ("credentials-by-name", "loadCredentials.covers-the-table",
+     "Credentials are cached by a table's name, and outlive the table.",
+     "A table that was made anew cannot be read: its keys are for another place.",
+     by(answer_again, "loadCredentials", by_name)),
+)  # fmt: skip

@@ -1,7 +1,7 @@
 """Defects of the token endpoint that show in one form of the request only."""
 
 import base64
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 
@@ -13,6 +13,7 @@ from icecheck.mock_server.defects.kit.requests import with_content
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_answer
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.security.settings import Client
+from icecheck.mock_server.security.token_requests import bearer_of
 
 _FORM = "application/x-www-form-urlencoded"
 _KNOWN = frozenset(
@@ -183,3 +184,21 @@ def _plus_is_no_blank(call: Call) -> Call:
     """A form's escapes are decoded as those of a path, where a plus stands for itself."""
     body = call.request.body.replace(b"+", b"%2B")
     return with_content(call, body)
+
+
+@defect(
+    "oauth-exchange-falls-back-to-bearer",
+    on="getToken",
+    breaks="getToken.subject-is-judged",
+    suffering="A user whose session is over goes on with the rights of the client.",
+)
+def _exchange_falls_back(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """Instead of a subject token that is none, the token in the header is exchanged."""
+    outcome = faithful(state, call)
+    form = dict(parse_qsl(call.request.body.decode(errors="replace")))
+    bearer = bearer_of(call.request)
+    if outcome.reply.status != 400 or bearer is None or "subject_token" not in form:
+        return outcome
+    again = urlencode({**form, "subject_token": bearer}).encode()
+    renewed = faithful(state, with_content(call, again))
+    return renewed if renewed.reply.status == 200 else outcome

@@ -3,15 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
-from icecheck.mock_server.core.context import Call, Outcome, Registries
-from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import defect, through
-from icecheck.mock_server.defects.kit.places import request_of, table_update
+from icecheck.mock_server.core.context import Registries
+from icecheck.mock_server.defects.kit.changing import refuse_where
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
+from icecheck.mock_server.defects.kit.places import request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
-from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body
-from icecheck.mock_server.defects.kit.updating import FaithfulUpdate
-from icecheck.mock_server.metadata.builder import Draft
-from icecheck.mock_server.protocol.problem import Problem, bad_request
+from icecheck.mock_server.defects.kit.rewriting import alter_request_body
+from icecheck.mock_server.defects.kit.updating import (
+    change_also,
+    refuse_updates_where,
+)
 
 _COLUMNS_MAX = 500
 _PROPERTY_MAX = 65_535
@@ -58,41 +59,29 @@ def _nested_docs_lost(registries: Registries) -> None:
     _alter_added_schema(registries, _fields_as(bare))
 
 
-@defect(
-    "update-identifier-fields-lost",
-    on=through(_alter_added_schema),
-    breaks="update.add-schema.nested-types",
-    suffering="Flink's upsert writes have no key after a change of columns.",
-)
-def _identifier_fields_lost(schema: Json) -> Json:
-    """A schema that a commit adds has no identifier fields."""
-    return {k: v for k, v in schema.items() if k != "identifier-field-ids"}
-
-
-@defect(
-    "update-last-column-id-counts-columns",
-    on=table_update("add-schema"),
-    breaks="update.add-schema.last-column-id",
-    suffering="The id of a field in a struct is given again, and its data shows under a new name.",
-)
-def _last_column_id_counts_columns(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """last-column-id follows the ids of columns, and not those inside them."""
-    before = draft.metadata.last_column_id
-    faithful(update, draft)
-    draft.change(last_column_id=max(before, *(f.id for f in update.schema.fields)))
-
-
-@defect(
-    "update-deprecated-member-refused",
-    on=table_update("add-schema"),
-    breaks="update.add-schema.deprecated-member",
-    suffering="Older clients cannot add a column.",
-)
-def _deprecated_member_refused(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """add-schema with last-column-id is refused as unknown."""
-    if update.last_column_id is not None and not draft.is_new_table:
-        raise bad_request("Unknown member: last-column-id")
-    faithful(update, draft)
+declare_each(
+    ("update-last-column-id-counts-columns", "update.add-schema.last-column-id",
+     "last-column-id follows the ids of columns, and not those inside them.",
+     "The id of a field in a struct is given again, and its data shows under a new name.",
+     by(
+         change_also,
+         "add-schema",
+         lambda before, _, update: {
+             "last_column_id": max(
+                 before.last_column_id, *(each.id for each in update.schema.fields)
+             )
+         },
+     )),
+    ("update-identifier-fields-lost", "update.add-schema.nested-types",
+     "A schema that a commit adds has no identifier fields.",
+     "Flink's upsert writes have no key after a change of columns.",
+     by(_alter_added_schema,
+        lambda schema: {k: v for k, v in schema.items() if k != "identifier-field-ids"})),
+    ("update-deprecated-member-refused", "update.add-schema.deprecated-member",
+     "add-schema with last-column-id is refused as unknown.", "Older clients cannot add a column.",
+     by(refuse_updates_where, "add-schema",
+        lambda update, draft: update.last_column_id is not None and not draft.is_new_table)),
+)  # fmt: skip
 
 
 # ---- defaults
@@ -132,15 +121,16 @@ def _defaults_through_doubles(registries: Registries) -> None:
     _alter_added_schema(registries, _fields_as(rounded))
 
 
-@defect(
+declare(
     "update-defaults-lost",
+    "Of two defaults only the one for writing is kept.",
+    by(
+        _alter_added_schema,
+        _fields_as(lambda field: {k: v for k, v in field.items() if k != _DEFAULTS[0]}),
+    ),
     breaks="update.add-schema.defaults-kept",
     suffering="Rows written before a column was added read back as null.",
 )
-def _initial_default_lost(registries: Registries) -> None:
-    """Of two defaults only the one for writing is kept."""
-    without = _fields_as(lambda field: {k: v for k, v in field.items() if k != _DEFAULTS[0]})
-    _alter_added_schema(registries, without)
 
 
 @defect(
@@ -166,18 +156,18 @@ def _one_default(registries: Registries) -> None:
 # ---- large ones
 
 
-@defect(
+declare(
     "columns-at-most-500",
-    on="createTable",
+    "A table has as many columns as the database behind allows.",
+    by(
+        refuse_where,
+        "createTable",
+        lambda _, call: len((sent_json(call).get("schema") or {}).get("fields", ())) > _COLUMNS_MAX,
+        413,
+    ),
     breaks="createTable.wide-schema",
     suffering="Wide tables of sensors and features cannot be created.",
 )
-def _columns_max(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A table has as many columns as the database behind allows."""
-    schema = sent_json(call).get("schema")
-    if isinstance(schema, dict) and len(schema.get("fields", ())) > _COLUMNS_MAX:
-        raise Problem(413, "BadRequestException", "Too many columns")
-    return faithful(state, call)
 
 
 def _cut(value: Any) -> Any:

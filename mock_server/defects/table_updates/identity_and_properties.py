@@ -6,11 +6,16 @@ There is also a defect for every update of the contract that accepts it without 
 from typing import Any
 
 from icecheck.mock_server.core.context import Registries
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
 from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import alter_request_body
-from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_update, ignore_update
+from icecheck.mock_server.defects.kit.updating import (
+    FaithfulUpdate,
+    alter_update,
+    ignore_update,
+    refuse_updates_where,
+)
 from icecheck.mock_server.metadata.builder import Draft
 from icecheck.mock_server.metadata.invariants import FORMAT_VERSION_MAX
 from icecheck.mock_server.updates import UPDATES
@@ -33,31 +38,6 @@ def _declare_forgotten(action: str) -> None:
 
 for _action in UPDATES:
     _declare_forgotten(_action)
-
-
-declare(
-    "update-uuid-reassigned",
-    "assign-uuid replaces the uuid of an existing table.",
-    by(
-        alter_update,
-        "assign-uuid",
-        lambda _faithful, update, draft: draft.change(table_uuid=update.uuid),
-    ),
-    breaks="update.assign-uuid.reassign-refused",
-    suffering="Every client that holds the table open takes it for another one.",
-)
-
-declare(
-    "update-version-lowered",
-    "upgrade-format-version sets whatever version is sent.",
-    by(
-        alter_update,
-        "upgrade-format-version",
-        lambda _faithful, update, draft: draft.change(format_version=update.format_version),
-    ),
-    breaks="update.upgrade-format-version.downgrade-refused",
-    suffering="What the lower version cannot say is lost.",
-)
 
 
 @defect(
@@ -87,43 +67,6 @@ def _alter_properties(registries: Registries, alter: Any) -> None:
     alter_request_body(registries, "updateTable", altered)
 
 
-declare(
-    "update-properties-become-strings",
-    "A property value that is no string is turned into one.",
-    by(_alter_properties, lambda sent: {k: str(v) for k, v in sent.items()}),
-    breaks="update.set-properties.values-are-strings",
-    suffering="A property holds a text that no client understands.",
-)
-
-declare(
-    "update-properties-trimmed",
-    "Property values lose their leading and trailing spaces.",
-    by(_alter_properties, lambda sent: {k: v.strip() for k, v in sent.items()}),
-    breaks="update.set-properties.effect",
-    suffering="Values that begin or end with a space are not what was set.",
-)
-
-declare(
-    "update-property-keys-lower-case",
-    "Property keys are lower-cased.",
-    by(_alter_properties, lambda sent: {k.lower(): v for k, v in sent.items()}),
-    breaks="update.set-properties.effect",
-    suffering="Properties cannot be found under the name they were set by.",
-)
-
-declare(
-    "update-properties-replaced",
-    "set-properties replaces the whole map.",
-    by(
-        alter_update,
-        "set-properties",
-        lambda _faithful, update, draft: draft.change(properties=dict(update.updates)),
-    ),
-    breaks="update.set-properties.effect",
-    suffering="Setting one property removes all others.",
-)
-
-
 @defect(
     "update-properties-removed-by-prefix",
     on=table_update("remove-properties"),
@@ -135,3 +78,46 @@ def _properties_removed_by_prefix(_faithful: FaithfulUpdate, update: Any, draft:
     gone = tuple(update.removals)
     held = draft.metadata.properties.items()
     draft.change(properties={k: v for k, v in held if not k.startswith(gone)})
+
+
+_PROPERTY_BYTES_MAX = 64 * 1024
+
+
+declare_each(
+    ("update-uuid-reassigned", "update.assign-uuid.reassign-refused",
+     "assign-uuid replaces the uuid of an existing table.",
+     "Every client that holds the table open takes it for another one.",
+     by(alter_update, "assign-uuid",
+        lambda _faithful, update, draft: draft.change(table_uuid=update.uuid))),
+    ("update-version-lowered", "update.upgrade-format-version.downgrade-refused",
+     "upgrade-format-version sets whatever version is sent.",
+     "What the lower version cannot say is lost.",
+     by(alter_update, "upgrade-format-version",
+        lambda _faithful, update, draft: draft.change(format_version=update.format_version))),
+    ("update-properties-become-strings", "update.set-properties.values-are-strings",
+     "A property value that is no string is turned into one.",
+     "A property holds a text that no client understands.",
+     by(_alter_properties, lambda sent: {k: str(v) for k, v in sent.items()})),
+    ("update-properties-trimmed", "update.set-properties.effect",
+     "Property values lose their leading and trailing spaces.",
+     "Values that begin or end with a space are not what was set.",
+     by(_alter_properties, lambda sent: {k: v.strip() for k, v in sent.items()})),
+    ("update-property-keys-lower-case", "update.set-properties.effect",
+     "Property keys are lower-cased.",
+     "Properties cannot be found under the name they were set by.",
+     by(_alter_properties, lambda sent: {k.lower(): v for k, v in sent.items()})),
+    ("update-properties-replaced", "update.set-properties.effect",
+     "set-properties replaces the whole map.", "Setting one property removes all others.",
+     by(alter_update, "set-properties",
+        lambda _faithful, update, draft: draft.change(properties=dict(update.updates)))),
+    ("update-large-property-refused", "update.set-properties.large",
+     "A property is refused that is longer than the column of a database.",
+     "Wide tables cannot be imported: their name mapping is refused.",
+     by(
+         refuse_updates_where,
+         "set-properties",
+         lambda update, _: any(
+             len(value) > _PROPERTY_BYTES_MAX for value in update.updates.values()
+         ),
+     )),
+)  # fmt: skip

@@ -4,18 +4,18 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import defect
-from icecheck.mock_server.defects.kit.places import request_of, table_update
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.json_values import as_double, numbers
+from icecheck.mock_server.defects.kit.places import request_of
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body
-from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_update
+from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_update, read_update
 from icecheck.mock_server.metadata.builder import Draft
 
 _NAME_LENGTH_MAX = 128
 _INT32_MAX = 2**31 - 1
 _BASIC_PLANE_END = 0x10000
-_DOUBLE_EXACT_MAX = 2**53
 
 
 @defect(
@@ -32,20 +32,18 @@ def _table_name_cut(body: dict[str, Any]) -> dict[str, Any]:
 
 @defect(
     "property-characters-beyond-basic-plane",
+    on=through(alter_update, "set-properties"),
     breaks="update.set-properties.effect",
     suffering="Comments and owners come back with question marks in them.",
 )
-def _basic_plane_only(registries: Registries) -> None:
+def _basic_plane_only(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
     """A table property keeps question marks for characters of four bytes in UTF-8."""
 
     def narrow(text: str) -> str:
         return "".join(c if ord(c) < _BASIC_PLANE_END else "?" for c in text)
 
-    def narrowed(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-        kept = {narrow(key): narrow(value) for key, value in update.updates.items()}
-        faithful(structs.replace(update, updates=kept), draft)
-
-    alter_update(registries, "set-properties", narrowed)
+    kept = {narrow(key): narrow(value) for key, value in update.updates.items()}
+    faithful(structs.replace(update, updates=kept), draft)
 
 
 @defect(
@@ -62,36 +60,25 @@ def _empty_is_null(faithful: Faithful, state: WarehouseState, call: Call) -> Out
     return structs.replace(outcome, state=outcome.state.with_namespace(call.namespace, kept))
 
 
-@defect(
+declare(
     "update-ref-age-in-32-bits",
-    on=table_update("set-snapshot-ref"),
+    "The age of a ref is at most what 32 bits hold.",
+    by(
+        read_update,
+        "set-snapshot-ref",
+        lambda update, _: structs.replace(
+            update, max_ref_age_ms=update.max_ref_age_ms and min(update.max_ref_age_ms, _INT32_MAX)
+        ),
+    ),
     breaks="update.set-snapshot-ref.retention",
     suffering="Tags that were to be kept for years expire after 24 days.",
 )
-def _ref_age_in_32_bits(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """The age of a ref is at most what 32 bits hold."""
-    age = update.max_ref_age_ms
-    age = None if age is None else min(age, _INT32_MAX)
-    faithful(structs.replace(update, max_ref_age_ms=age), draft)
 
 
-@defect(
+declare(
     "transaction-numbers-as-doubles",
+    "A transaction's numbers are read as doubles, those of a single commit are not.",
+    by(alter_request_body, "commitTransaction", lambda body: numbers(body, as_double)),
     breaks="transaction.every-table-changes",
     suffering="Snapshots that a transaction adds have other ids than their writer knows.",
 )
-def _transaction_through_doubles(registries: Registries) -> None:
-    """A transaction's numbers are read as doubles, those of a single commit are not."""
-
-    def rounded(value: Any) -> Any:
-        match value:
-            case dict():
-                return {key: rounded(each) for key, each in value.items()}
-            case list():
-                return [rounded(each) for each in value]
-            case int() if abs(value) > _DOUBLE_EXACT_MAX:
-                return int(float(value))
-            case _:
-                return value
-
-    alter_request_body(registries, "commitTransaction", rounded)

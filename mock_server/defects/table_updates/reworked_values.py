@@ -8,11 +8,16 @@ from msgspec import structs
 from icecheck.mock_server.commits.view_publication import published_view
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import defect, through
-from icecheck.mock_server.defects.kit.places import table_update
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.json_values import objects
+from icecheck.mock_server.defects.kit.places import table_update, view_update
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body
-from icecheck.mock_server.defects.kit.updating import FaithfulUpdate
+from icecheck.mock_server.defects.kit.updating import (
+    FaithfulUpdate,
+    FaithfulViewUpdate,
+    change_also,
+)
 from icecheck.mock_server.metadata.builder import Draft
 from icecheck.mock_server.metadata.model import MAIN_BRANCH
 from icecheck.mock_server.metadata.schemas import highest_field_id, valid_schema
@@ -22,23 +27,12 @@ _VIEWS = ("createView", "replaceView")
 _URL_SAFE = str.maketrans("+/", "-_")
 
 
-def _walked(value: Any, alter: Callable[[Json], Json]) -> Any:
-    """Return JSON with `alter` applied to every object, the inner ones first."""
-    match value:
-        case dict():
-            return alter({key: _walked(each, alter) for key, each in value.items()})
-        case list():
-            return [_walked(each, alter) for each in value]
-        case _:
-            return value
-
-
 def _alter_objects(
     registries: Registries, operation_ids: tuple[str, ...], alter: Callable[[Json], Json]
 ) -> None:
     """Let these operations see altered objects in their bodies, at any depth."""
     for operation_id in operation_ids:
-        alter_request_body(registries, operation_id, lambda body: _walked(body, alter))
+        alter_request_body(registries, operation_id, lambda body: objects(body, alter))
 
 
 # ------------------------------------------------------------------------------ tables
@@ -103,16 +97,17 @@ def _same_columns_same_schema(faithful: FaithfulUpdate, update: Any, draft: Draf
     faithful(update, draft)
 
 
-@defect(
+declare(
     "update-last-column-id-recomputed",
-    on=table_update("remove-schemas"),
+    "After a schema was removed, last-column-id is the highest id in those that are left.",
+    by(
+        change_also,
+        "remove-schemas",
+        lambda _, after, _update: {"last_column_id": max(map(highest_field_id, after.schemas))},
+    ),
     breaks="update.add-schema.last-column-id-never-falls",
     suffering="A new column gets the id of a removed one, and shows that one's old data.",
 )
-def _last_column_id_recomputed(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """After a schema was removed, last-column-id is the highest id in those that are left."""
-    faithful(update, draft)
-    draft.change(last_column_id=max(map(highest_field_id, draft.metadata.schemas)))
 
 
 @defect(
@@ -178,21 +173,17 @@ def _line_ends_normalised(sent: Json) -> Json:
 
 @defect(
     "view-same-query-same-version",
+    on=view_update("add-view-version"),
     breaks="view-update.add-view-version.last-added-schema",
     suffering="A view over a table that got a column keeps its old columns for ever.",
 )
-def _same_query_same_version(registries: Registries) -> None:
+def _same_query_same_version(faithful: FaithfulViewUpdate, update: Any, draft: Any) -> None:
     """A version with the query of another one is taken for it, whatever its schema."""
-    faithful = registries.view_updates["add-view-version"]
-
-    def apply(update: Any, draft: Any) -> None:
-        sent = update.view_version
-        for existing in draft.metadata.versions:
-            if existing.representations == sent.representations:
-                return
-        faithful(update, draft)
-
-    registries.view_updates["add-view-version"] = apply
+    sent = update.view_version
+    for existing in draft.metadata.versions:
+        if existing.representations == sent.representations:
+            return
+    faithful(update, draft)
 
 
 @defect(

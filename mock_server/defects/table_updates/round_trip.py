@@ -9,10 +9,10 @@ from urllib.parse import unquote
 from msgspec import structs
 
 from icecheck.mock_server.defects.kit.declaring import Install, by, declare
+from icecheck.mock_server.defects.kit.json_values import numbers, objects, texts
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import alter_request_body
-from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_update
-from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.defects.kit.updating import change_also
 from icecheck.mock_server.metadata.model import TableMetadata
 
 Kept = Callable[[TableMetadata, Any], Json]
@@ -42,44 +42,13 @@ def _sent(
 
 def _beside(action: str, name: str, title: str, suffering: str, kept: Kept) -> None:
     """Declare that an update changes more than it names."""
-
-    def more(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-        faithful(update, draft)
-        draft.change(**kept(draft.metadata, update))
-
-    _declare(action, name, title, suffering, by(alter_update, action, more))
+    install = by(change_also, action, lambda _, after, update: kept(after, update))
+    _declare(action, name, title, suffering, install)
 
 
 def _declare(action: str, name: str, title: str, suffering: str, install: Install) -> None:
     breaks = f"roundtrip.updateTable.{action}"
     declare(f"roundtrip-{name}", title, install, breaks=breaks, suffering=suffering)
-
-
-def _texts(value: Any, alter: Callable[[str], str]) -> Any:
-    """Return a JSON value with every text in it altered, but not the keys of objects."""
-    match value:
-        case str():
-            return alter(value)
-        case list():
-            return [_texts(each, alter) for each in value]
-        case dict():
-            return {key: _texts(each, alter) for key, each in value.items()}
-        case _:
-            return value
-
-
-def _numbers(value: Any, alter: Callable[[int], int]) -> Any:
-    match value:
-        case bool():
-            return value
-        case int():
-            return alter(value)
-        case list():
-            return [_numbers(each, alter) for each in value]
-        case dict():
-            return {key: _numbers(each, alter) for key, each in value.items()}
-        case _:
-            return value
 
 
 def _as_double(number: int) -> int:
@@ -90,28 +59,19 @@ def _clamped(number: int) -> int:
     return min(number, _INT32_MAX)
 
 
-def _fields(value: Any, alter: Callable[[Json], Json]) -> Any:
-    """Return a type with every object in it altered."""
-    if isinstance(value, list):
-        return [_fields(each, alter) for each in value]
-    if not isinstance(value, dict):
-        return value
-    return alter({key: _fields(each, alter) for key, each in value.items()})
-
-
 # ---- kept otherwise than sent
 
 _sent(
     "add-schema", "docs-escaped", "Docs of added columns are escaped as HTML",
     "Comments of columns are full of ampersands.",
-    lambda u: _fields(
+    lambda u: objects(
         u, lambda f: f | {"doc": html.escape(f["doc"])} if isinstance(f.get("doc"), str) else f
     ),
 )  # fmt: skip
 _sent(
     "add-schema", "inner-values-optional", "Values of a map inside a list are optional",
     "A column takes nulls that its owner forbade.",
-    lambda u: _fields(
+    lambda u: objects(
         u,
         lambda t: (
             t | {"element": t["element"] | {"value-required": False}}
@@ -123,7 +83,7 @@ _sent(
 _sent(
     "add-spec", "field-names-trimmed", "Names of partition fields lose the blanks around them",
     "Paths of partitions are not what their writer computes.",
-    lambda u: _fields(u, lambda f: f | {"name": f["name"].strip()} if "name" in f else f),
+    lambda u: objects(u, lambda f: f | {"name": f["name"].strip()} if "name" in f else f),
 )  # fmt: skip
 _sent(
     "add-spec", "fields-sorted", "The fields of a spec are sorted by their names",
@@ -135,7 +95,7 @@ _sent(
 _sent(
     "add-sort-order", "nulls-always-first", "Nulls come first, wherever they were put",
     "Readers that trust the order skip the rows without a value.",
-    lambda u: _fields(
+    lambda u: objects(
         u, lambda f: f | {"null-order": "nulls-first"} if "null-order" in f else f
     ),
 )  # fmt: skip
@@ -152,12 +112,12 @@ _sent(
 _sent(
     "set-properties", "values-composed", "Values of properties are stored in normal form C",
     "A path with an accent names another file.",
-    lambda u: u | {"updates": _texts(u["updates"], lambda t: unicodedata.normalize("NFC", t))},
+    lambda u: u | {"updates": texts(u["updates"], lambda t: unicodedata.normalize("NFC", t))},
 )  # fmt: skip
 _sent(
     "set-properties", "line-ends-normalised", "CR LF in values of properties becomes LF",
     "A script that is kept in a property does not run.",
-    lambda u: u | {"updates": _texts(u["updates"], lambda t: t.replace("\r\n", "\n"))},
+    lambda u: u | {"updates": texts(u["updates"], lambda t: t.replace("\r\n", "\n"))},
 )  # fmt: skip
 _sent(
     "set-properties", "keys-trimmed", "Keys of properties lose the blanks around them",
@@ -175,7 +135,7 @@ _sent(
 _sent(
     "add-snapshot", "snapshot-numbers-as-doubles", "Numbers of a snapshot pass through doubles",
     "A snapshot has another id than its writer knows.",
-    lambda u: u | {"snapshot": _numbers(u["snapshot"], _as_double)},
+    lambda u: u | {"snapshot": numbers(u["snapshot"], _as_double)},
 )  # fmt: skip
 _sent(
     "set-snapshot-ref", "ref-names-lower", "Names of refs are kept in small letters",
@@ -185,7 +145,7 @@ _sent(
 _sent(
     "set-statistics", "statistics-fields-sorted", "The fields of a blob are sorted",
     "A sketch is read as one of other columns.",
-    lambda u: _fields(u, lambda b: b | {"fields": sorted(b["fields"])} if "fields" in b else b),
+    lambda u: objects(u, lambda b: b | {"fields": sorted(b["fields"])} if "fields" in b else b),
 )  # fmt: skip
 _sent(
     "set-partition-statistics", "partition-statistics-size-clamped",

@@ -8,7 +8,7 @@ from msgspec import structs
 from icecheck.mock_server.commits.commit import decode_commit_transaction
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -17,7 +17,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
     alter_request_body,
     wrap,
 )
-from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_version
+from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_version, change_also
 from icecheck.mock_server.defects.table_updates.combinations import alter_changes, updates_of
 from icecheck.mock_server.defects.table_updates.diverging_states import fields_of, show
 from icecheck.mock_server.metadata.builder import Draft
@@ -60,21 +60,14 @@ def _taken_for_good(registries: Registries, operation_id: str) -> None:
     wrap(registries, operation_id, around)
 
 
-declare(
-    "commit-refused-snapshots-are-there",
-    "Snapshots are inserted before the requirements of their commit are judged.",
-    by(_taken_for_good, "updateTable"),
-    breaks="commit.retried",
-    suffering=_WRITER_STUCK,
-)
-
-declare(
-    "transaction-refused-snapshots-are-there",
-    "Snapshots are inserted before the requirements of their transaction are judged.",
-    by(_taken_for_good, "commitTransaction"),
-    breaks="commit.retried",
-    suffering=_WRITER_STUCK,
-)
+declare_each(
+    ("commit-refused-snapshots-are-there", "commit.retried",
+     "Snapshots are inserted before the requirements of their commit are judged.", _WRITER_STUCK,
+     by(_taken_for_good, "updateTable")),
+    ("transaction-refused-snapshots-are-there", "commit.retried",
+     "Snapshots are inserted before the requirements of their transaction are judged.",
+     _WRITER_STUCK, by(_taken_for_good, "commitTransaction")),
+)  # fmt: skip
 
 
 @defect(
@@ -121,19 +114,21 @@ def _rollback_drops_statistics(faithful: FaithfulUpdate, update: Any, draft: Dra
         draft.change(statistics=kept)
 
 
-@defect(
+declare(
     "states-key-removal-cascades",
-    on=table_update("remove-encryption-key"),
+    "A key that is removed takes those along that it encrypts.",
+    by(
+        change_also,
+        "remove-encryption-key",
+        lambda _, after, update: {
+            "encryption_keys": tuple(
+                key for key in after.encryption_keys if key.encrypted_by_id != update.key_id
+            )
+        },
+    ),
     breaks="states.life",
     suffering="Files cannot be decrypted: their key went with the one that wrapped it.",
 )
-def _key_removal_cascades(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """A key that is removed takes those along that it encrypts."""
-    faithful(update, draft)
-    keys = draft.metadata.encryption_keys
-    kept = tuple(key for key in keys if key.encrypted_by_id != update.key_id)
-    if kept != keys:
-        draft.change(encryption_keys=kept)
 
 
 @defect(
@@ -297,18 +292,19 @@ def _created_of_version_2(change: Json) -> list[Json]:
     ]
 
 
-@defect(
+declare(
     "roundtrip-last-key-stays",
-    on=table_update("remove-encryption-key"),
+    "An empty list is not written: the last key cannot be removed.",
+    by(
+        change_also,
+        "remove-encryption-key",
+        lambda before, after, _: (
+            {} if after.encryption_keys else {"encryption_keys": before.encryption_keys}
+        ),
+    ),
     breaks="roundtrip.updateTable.remove-encryption-key",
     suffering="A key that was to be destroyed is still there.",
 )
-def _last_key_stays(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """An empty list is not written: the last key cannot be removed."""
-    before = draft.metadata.encryption_keys
-    faithful(update, draft)
-    if before and not draft.metadata.encryption_keys:
-        draft.change(encryption_keys=before)
 
 
 @defect(

@@ -4,19 +4,21 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.updating import (
     FaithfulUpdate,
     alter_update,
     alter_version,
+    change_also,
     ignore_update,
+    read_update,
     refuse_updates_as,
+    refuse_updates_where,
     swallow_refusals,
 )
 from icecheck.mock_server.metadata.builder import Draft
 from icecheck.mock_server.metadata.model import MAIN_BRANCH, SnapshotRef, TableMetadata
-from icecheck.mock_server.protocol.problem import bad_request
 
 # ---- snapshots
 
@@ -34,62 +36,47 @@ def _added_snapshot_goes_live(faithful: FaithfulUpdate, update: Any, draft: Draf
     draft.set_ref(MAIN_BRANCH, ref)
 
 
-@defect(
-    "update-snapshot-summary-rewritten",
-    on=table_update("add-snapshot"),
-    breaks="update.add-snapshot.effect",
-    suffering="Streaming writers do not find their offsets in the summary.",
-)
-def _snapshot_summary_rewritten(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """Of a snapshot's summary only the operation is kept."""
-    summary = {"operation": update.snapshot.summary["operation"]}
-    snapshot = structs.replace(update.snapshot, summary=summary)
-    faithful(structs.replace(update, snapshot=snapshot), draft)
-
-
-declare(
-    "update-snapshot-added-again-skipped",
-    "A snapshot whose id is taken is accepted and left out.",
-    by(swallow_refusals, "add-snapshot"),
-    breaks="update.add-snapshot.duplicate-refused",
-    suffering="A client believes that its snapshot is stored, and another one is.",
-)
-
-
-@defect(
-    "update-sequence-number-stays",
-    on=through(alter_version),
-    breaks="update.add-snapshot.sequence-number",
-    suffering="Deletes apply to rows that were written after them.",
-)
-def _sequence_number_stays(before: TableMetadata | None, after: TableMetadata) -> TableMetadata:
-    """last-sequence-number is not carried forward."""
-    number = 0 if before is None else before.last_sequence_number
-    return structs.replace(after, last_sequence_number=number)
-
-
-@defect(
-    "update-sequence-number-demanded",
-    on=table_update("add-snapshot"),
-    breaks="update.add-snapshot.version-1",
-    suffering="Tables of version 1 cannot be written any more.",
-)
-def _sequence_number_demanded(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """A snapshot without a sequence number is refused, whatever the table's version."""
-    if not update.snapshot.sequence_number:
-        raise bad_request("Cannot parse missing long: sequence-number")
-    faithful(update, draft)
-
-
-@defect(
-    "update-next-row-id-stays",
-    on=through(alter_version),
-    breaks="update.add-snapshot.next-row-id",
-    suffering="Rows of different snapshots have the same row id.",
-)
-def _next_row_id_stays(before: TableMetadata | None, after: TableMetadata) -> TableMetadata:
-    """next-row-id is not carried forward."""
-    return structs.replace(after, next_row_id=0 if before is None else before.next_row_id)
+declare_each(
+    ("update-snapshot-summary-rewritten", "update.add-snapshot.effect",
+     "Of a snapshot's summary only the operation is kept.",
+     "Streaming writers do not find their offsets in the summary.",
+     by(
+         read_update,
+         "add-snapshot",
+         lambda update, _: structs.replace(
+             update,
+             snapshot=structs.replace(
+                 update.snapshot, summary={"operation": update.snapshot.summary["operation"]}
+             ),
+         ),
+     )),
+    ("update-sequence-number-demanded", "update.add-snapshot.version-1",
+     "A snapshot without a sequence number is refused, whatever the table's version.",
+     "Tables of version 1 cannot be written any more.",
+     by(refuse_updates_where, "add-snapshot",
+        lambda update, _: not update.snapshot.sequence_number)),
+    ("update-snapshot-added-again-skipped", "update.add-snapshot.duplicate-refused",
+     "A snapshot whose id is taken is accepted and left out.",
+     "A client believes that its snapshot is stored, and another one is.",
+     by(swallow_refusals, "add-snapshot")),
+    ("update-sequence-number-stays", "update.add-snapshot.sequence-number",
+     "last-sequence-number is not carried forward.",
+     "Deletes apply to rows that were written after them.",
+     by(
+         alter_version,
+         lambda before, after: structs.replace(
+             after, last_sequence_number=before.last_sequence_number if before else 0
+         ),
+     )),
+    ("update-next-row-id-stays", "update.add-snapshot.next-row-id",
+     "next-row-id is not carried forward.", "Rows of different snapshots have the same row id.",
+     by(
+         alter_version,
+         lambda before, after: structs.replace(
+             after, next_row_id=before.next_row_id if before else 0
+         ),
+     )),
+)  # fmt: skip
 
 
 @defect(
@@ -124,18 +111,6 @@ def _removed_snapshot_still_named(
 
 
 @defect(
-    "update-main-is-not-current",
-    on=through(alter_version),
-    breaks="update.set-snapshot-ref.main-is-current",
-    suffering="Written data does not show.",
-)
-def _main_is_not_current(before: TableMetadata | None, after: TableMetadata) -> TableMetadata:
-    """Moving main does not move current-snapshot-id."""
-    current = None if before is None else before.current_snapshot_id
-    return structs.replace(after, current_snapshot_id=current)
-
-
-@defect(
     "update-branch-moves-main",
     on=table_update("set-snapshot-ref"),
     breaks="update.set-snapshot-ref.effect",
@@ -163,31 +138,6 @@ def _retention_is_kept_from_creation(faithful: FaithfulUpdate, update: Any, draf
         draft.set_ref(update.ref_name, structs.replace(present, snapshot_id=update.snapshot_id))
 
 
-declare(
-    "update-ref-to-nothing-skipped",
-    "A ref to an unknown snapshot is accepted and left out.",
-    by(swallow_refusals, "set-snapshot-ref"),
-    breaks="update.set-snapshot-ref.unknown-snapshot-refused",
-    suffering="A client believes that its snapshot is current.",
-)
-
-
-declare(
-    "update-unknown-ids-conflict",
-    "Updates that name an unknown schema, spec, order or snapshot are refused with 409.",
-    by(
-        refuse_updates_as,
-        409,
-        "set-current-schema",
-        "set-default-spec",
-        "set-default-sort-order",
-        "set-snapshot-ref",
-    ),
-    breaks="commit.unknown-ids-are-400",
-    suffering="Clients send a commit again and again that can never succeed.",
-)
-
-
 @defect(
     "update-removed-ref-takes-its-snapshot",
     on=table_update("remove-snapshot-ref"),
@@ -202,167 +152,181 @@ def _removed_ref_takes_its_snapshot(faithful: FaithfulUpdate, update: Any, draft
         draft.remove_snapshots([ref.snapshot_id])
 
 
-declare(
-    "update-main-cannot-be-removed",
-    "Removing main is accepted and left out.",
-    by(ignore_update, "remove-snapshot-ref", lambda update, _: update.ref_name == MAIN_BRANCH),
-    breaks="update.remove-snapshot-ref.effect",
-    suffering="REPLACE TABLE shows the rows of the table that was replaced.",
-)
+declare_each(
+    ("update-main-is-not-current", "update.set-snapshot-ref.main-is-current",
+     "Moving main does not move current-snapshot-id.", "Written data does not show.",
+     by(
+         alter_version,
+         lambda before, after: structs.replace(
+             after, current_snapshot_id=before.current_snapshot_id if before else None
+         ),
+     )),
+    ("update-unknown-ids-conflict", "commit.unknown-ids-are-400",
+     "Updates that name an unknown schema, spec, order or snapshot are refused with 409.",
+     "Clients send a commit again and again that can never succeed.",
+     by(refuse_updates_as, 409, "set-current-schema", "set-default-spec", "set-default-sort-order",
+        "set-snapshot-ref")),
+    ("update-ref-to-nothing-skipped", "update.set-snapshot-ref.unknown-snapshot-refused",
+     "A ref to an unknown snapshot is accepted and left out.",
+     "A client believes that its snapshot is current.", by(swallow_refusals, "set-snapshot-ref")),
+    ("update-main-cannot-be-removed", "update.remove-snapshot-ref.effect",
+     "Removing main is accepted and left out.",
+     "REPLACE TABLE shows the rows of the table that was replaced.",
+     by(ignore_update, "remove-snapshot-ref", lambda update, _: update.ref_name == MAIN_BRANCH)),
+)  # fmt: skip
 
 
 # ---- statistics
 
 
-declare(
-    "update-statistics-pile-up",
-    "set-statistics adds a file beside the one that the snapshot has.",
-    by(
-        alter_update,
-        "set-statistics",
-        lambda _faithful, update, draft: draft.change(
-            statistics=(*draft.metadata.statistics, update.statistics)
-        ),
-    ),
-    breaks="update.set-statistics.effect",
-    suffering="Queries are planned by statistics that are out of date.",
-)
-
-
-@defect(
-    "update-statistics-need-outer-id",
-    on=table_update("set-statistics"),
-    breaks="update.set-statistics.outer-snapshot-id-optional",
-    suffering="Clients that follow the deprecation cannot store statistics.",
-)
-def _statistics_need_outer_id(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """set-statistics without the deprecated snapshot id is refused."""
-    if update.snapshot_id is None:
-        raise bad_request("Cannot parse missing long: snapshot-id")
-    faithful(update, draft)
-
-
-declare(
-    "update-remove-statistics-removes-all",
-    "remove-statistics removes those of every snapshot.",
-    by(alter_update, "remove-statistics", lambda _f, _update, draft: draft.change(statistics=())),
-    breaks="update.remove-statistics.effect",
-    suffering="Queries lose the statistics of snapshots that are still there.",
-)
-
-declare(
-    "update-partition-statistics-pile-up",
-    "set-partition-statistics adds a file beside the one that the snapshot has.",
-    by(
-        alter_update,
-        "set-partition-statistics",
-        lambda _faithful, update, draft: draft.change(
-            partition_statistics=(
-                *draft.metadata.partition_statistics,
-                update.partition_statistics,
-            )
-        ),
-    ),
-    breaks="roundtrip.updateTable.set-partition-statistics",
-    suffering="Queries are planned by statistics that are out of date.",
-)
-
-declare(
-    "update-remove-partition-statistics-removes-all",
-    "remove-partition-statistics removes those of every snapshot.",
-    by(
-        alter_update,
-        "remove-partition-statistics",
-        lambda _faithful, _update, draft: draft.change(partition_statistics=()),
-    ),
-    breaks="roundtrip.updateTable.remove-partition-statistics",
-    suffering="Queries lose the statistics of snapshots that are still there.",
-)
-
-declare(
-    "update-one-statistics-file",
-    "Statistics are a column of the table's row: there is one file.",
-    by(
-        alter_update,
-        "set-statistics",
-        lambda _faithful, update, draft: draft.change(statistics=(update.statistics,)),
-    ),
-    breaks="update.set-statistics.effect",
-    suffering="Queries lose the statistics of every snapshot but the one that was analyzed last.",
-)
-
-declare(
-    "update-one-partition-statistics-file",
-    "Partition statistics are a column of the table's row: there is one file.",
-    by(
-        alter_update,
-        "set-partition-statistics",
-        lambda _faithful, update, draft: draft.change(
-            partition_statistics=(update.partition_statistics,)
-        ),
-    ),
-    breaks="roundtrip.updateTable.set-partition-statistics",
-    suffering="Partition statistics of every snapshot but one are computed for nothing.",
-)
-
-
-@defect(
-    "update-partition-statistics-unknown",
-    on=table_update("set-partition-statistics"),
-    breaks="update.set-partition-statistics.effect",
-    suffering="Partition statistics that were computed cannot be stored.",
-)
-def _partition_statistics_unknown(_faithful: FaithfulUpdate, _update: Any, _draft: Draft) -> None:
-    """set-partition-statistics is no update that the catalog knows."""
-    raise bad_request("Unknown update: set-partition-statistics")
-
-
-@defect(
-    "update-removed-partition-statistics-unknown",
-    on=table_update("remove-partition-statistics"),
-    breaks="update.remove-partition-statistics.effect",
-    suffering="Partition statistics stay when their snapshot expires.",
-)
-def _removal_unknown(_faithful: FaithfulUpdate, _update: Any, _draft: Draft) -> None:
-    """remove-partition-statistics is no update that the catalog knows."""
-    raise bad_request("Unknown update: remove-partition-statistics")
+declare_each(
+    ("update-statistics-pile-up", "update.set-statistics.effect",
+     "set-statistics adds a file beside the one that the snapshot has.",
+     "Queries are planned by statistics that are out of date.",
+     by(
+         alter_update,
+         "set-statistics",
+         lambda _faithful, update, draft: draft.change(
+             statistics=(*draft.metadata.statistics, update.statistics)
+         ),
+     )),
+    ("update-statistics-need-outer-id", "update.set-statistics.outer-snapshot-id-optional",
+     "set-statistics without the deprecated snapshot id is refused.",
+     "Clients that follow the deprecation cannot store statistics.",
+     by(refuse_updates_where, "set-statistics", lambda update, _: update.snapshot_id is None)),
+    ("update-remove-statistics-removes-all", "update.remove-statistics.effect",
+     "remove-statistics removes those of every snapshot.",
+     "Queries lose the statistics of snapshots that are still there.",
+     by(alter_update, "remove-statistics", lambda _f, _update, draft: draft.change(statistics=()))),
+    ("update-partition-statistics-pile-up", "roundtrip.updateTable.set-partition-statistics",
+     "set-partition-statistics adds a file beside the one that the snapshot has.",
+     "Queries are planned by statistics that are out of date.",
+     by(
+         alter_update,
+         "set-partition-statistics",
+         lambda _faithful, update, draft: draft.change(
+             partition_statistics=(
+                 *draft.metadata.partition_statistics,
+                 update.partition_statistics,
+             )
+         ),
+     )),
+    ("update-remove-partition-statistics-removes-all",
+     "roundtrip.updateTable.remove-partition-statistics",
+     "remove-partition-statistics removes those of every snapshot.",
+     "Queries lose the statistics of snapshots that are still there.",
+     by(alter_update, "remove-partition-statistics",
+        lambda _faithful, _update, draft: draft.change(partition_statistics=()))),
+    ("update-one-statistics-file", "update.set-statistics.effect",
+     "Statistics are a column of the table's row: there is one file.",
+     "Queries lose the statistics of every snapshot but the one that was analyzed last.",
+     by(alter_update, "set-statistics",
+        lambda _faithful, update, draft: draft.change(statistics=(update.statistics,)))),
+    ("update-one-partition-statistics-file", "roundtrip.updateTable.set-partition-statistics",
+     "Partition statistics are a column of the table's row: there is one file.",
+     "Partition statistics of every snapshot but one are computed for nothing.",
+     by(
+         alter_update,
+         "set-partition-statistics",
+         lambda _faithful, update, draft: draft.change(
+             partition_statistics=(update.partition_statistics,)
+         ),
+     )),
+    ("update-partition-statistics-unknown", "update.set-partition-statistics.effect",
+     "set-partition-statistics is no update that the catalog knows.",
+     "Partition statistics that were computed cannot be stored.",
+     by(refuse_updates_where, "set-partition-statistics", lambda _update, _draft: True)),
+    ("update-removed-partition-statistics-unknown", "update.remove-partition-statistics.effect",
+     "remove-partition-statistics is no update that the catalog knows.",
+     "Partition statistics stay when their snapshot expires.",
+     by(refuse_updates_where, "remove-partition-statistics", lambda _update, _draft: True)),
+)  # fmt: skip
 
 
 # ---- encryption keys
 
 
 @defect(
-    "update-encryption-key-loses-members",
-    on=table_update("add-encryption-key"),
-    breaks="update.add-encryption-key.effect",
-    suffering="Nobody can find out by which key the key is wrapped.",
+    "update-one-branch-beside-main",
+    on=table_update("set-snapshot-ref"),
+    breaks="update.set-snapshot-ref.effect",
+    suffering="A second branch takes the place of the first, whose data is lost.",
 )
-def _encryption_key_loses_members(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """Optional members of an encryption key are not stored."""
-    key = structs.replace(update.encryption_key, encrypted_by_id=None, properties=None)
-    faithful(structs.replace(update, encryption_key=key), draft)
+def _one_branch_beside_main(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+    """A table has main and one more branch."""
+    faithful(update, draft)
+    branches = {name for name, ref in draft.metadata.refs.items() if ref.type == "branch"}
+    if update.ref_name in branches and update.ref_name != MAIN_BRANCH:
+        for other in branches - {MAIN_BRANCH, update.ref_name}:
+            draft.remove_ref(other)
 
 
-declare(
-    "update-remove-encryption-key-removes-all",
-    "remove-encryption-key removes every key.",
-    by(
-        alter_update,
-        "remove-encryption-key",
-        lambda _faithful, _update, draft: draft.change(encryption_keys=()),
-    ),
-    breaks="update.remove-encryption-key.effect",
-    suffering="The table's data cannot be decrypted any more.",
+@defect(
+    "update-last-ref-takes-its-snapshot",
+    on=table_update("remove-snapshot-ref"),
+    breaks="update.remove-snapshot-ref.effect",
+    suffering="Time travel to a snapshot fails once the tag on it is dropped.",
 )
+def _ref_takes_its_snapshot(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+    """With the last ref that names a snapshot, the snapshot is deleted."""
+    gone = draft.metadata.refs.get(update.ref_name)
+    faithful(update, draft)
+    in_use = {ref.snapshot_id for ref in draft.metadata.refs.values()}
+    in_use |= {entry.snapshot_id for entry in draft.metadata.snapshot_log}
+    if gone is not None and gone.snapshot_id not in in_use:
+        draft.remove_snapshots([gone.snapshot_id])
 
-declare(
-    "update-one-encryption-key",
-    "A new key takes the place of the one that the table has.",
-    by(
-        alter_update,
-        "add-encryption-key",
-        lambda _faithful, update, draft: draft.change(encryption_keys=(update.encryption_key,)),
-    ),
-    breaks="update.add-encryption-key.effect",
-    suffering="What was encrypted with an earlier key cannot be read any more.",
+
+declare_each(
+    ("update-encryption-key-loses-members", "update.add-encryption-key.effect",
+     "Optional members of an encryption key are not stored.",
+     "Nobody can find out by which key the key is wrapped.",
+     by(
+         read_update,
+         "add-encryption-key",
+         lambda update, _: structs.replace(
+             update,
+             encryption_key=structs.replace(
+                 update.encryption_key, encrypted_by_id=None, properties=None
+             ),
+         ),
+     )),
+    ("commit-rollback-not-logged", "commit.snapshot-log",
+     "Moving main back to a snapshot it had leaves no entry in the snapshot log.",
+     "Time travel by timestamp finds a state that was rolled back.",
+     by(
+         change_also,
+         "set-snapshot-ref",
+         lambda before, _, update: (
+             {"snapshot_log": before.snapshot_log}
+             if update.ref_name == MAIN_BRANCH
+             and update.snapshot_id in {each.snapshot_id for each in before.snapshot_log}
+             else {}
+         ),
+     )),
+    ("update-remove-encryption-key-removes-all", "update.remove-encryption-key.effect",
+     "remove-encryption-key removes every key.", "The table's data cannot be decrypted any more.",
+     by(alter_update, "remove-encryption-key",
+        lambda _faithful, _update, draft: draft.change(encryption_keys=()))),
+    ("update-one-encryption-key", "update.add-encryption-key.effect",
+     "A new key takes the place of the one that the table has.",
+     "What was encrypted with an earlier key cannot be read any more.",
+     by(alter_update, "add-encryption-key",
+        lambda _faithful, update, draft: draft.change(encryption_keys=(update.encryption_key,)))),
+    ("update-main-removal-refused", "update.remove-snapshot-ref.main",
+     "Main is not removed, and the client is told so.", "REPLACE TABLE fails.",
+     by(refuse_updates_where, "remove-snapshot-ref",
+        lambda update, _: update.ref_name == MAIN_BRANCH)),
+)  # fmt: skip
+
+
+@defect(
+    "update-tagged-snapshot-stays",
+    on=through(ignore_update, "remove-snapshots"),
+    breaks="update.remove-snapshots.effect",
+    suffering="Snapshots that were expired keep their files for ever.",
 )
+def _tagged_snapshot_stays(update: Any, draft: Any) -> bool:
+    """A snapshot that a branch or tag names is left out of a removal, and nothing is said."""
+    ids = {ref.snapshot_id for ref in draft.metadata.refs.values()}
+    return not ids.isdisjoint(update.snapshot_ids)

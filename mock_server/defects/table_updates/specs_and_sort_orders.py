@@ -4,46 +4,23 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.updating import (
     FaithfulUpdate,
+    alter_update,
+    change_also,
     ignore_update,
+    refuse_updates_where,
     swallow_refusals,
 )
 from icecheck.mock_server.metadata.builder import Draft
-from icecheck.mock_server.protocol.problem import bad_request
 
 _LAST_ADDED = -1
 _FIRST_PARTITION_FIELD_ID = 1000
 
 
 # ---- partition specs
-
-
-@defect(
-    "update-added-spec-becomes-default",
-    on=table_update("add-spec"),
-    breaks="update.add-spec.effect",
-    suffering="Data is written by a spec that nobody has chosen.",
-)
-def _added_spec_becomes_default(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """add-spec also makes the spec the default."""
-    faithful(update, draft)
-    draft.change(default_spec_id=draft.metadata.partition_specs[-1].spec_id)
-
-
-@defect(
-    "update-spec-id-demanded",
-    on=table_update("add-spec"),
-    breaks="update.add-spec.spec-id-optional",
-    suffering="Clients that leave the spec id to the server cannot evolve partitions.",
-)
-def _spec_id_demanded(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """A spec without spec-id is refused, as the reference does."""
-    if update.spec.spec_id is None:
-        raise bad_request("Cannot parse missing int: spec-id")
-    faithful(update, draft)
 
 
 @defect(
@@ -61,139 +38,90 @@ def _partition_field_ids_start_over(faithful: FaithfulUpdate, update: Any, draft
     faithful(structs.replace(update, spec=structs.replace(update.spec, fields=fields)), draft)
 
 
-@defect(
-    "update-last-partition-id-stays",
-    on=table_update("add-spec"),
-    breaks="update.add-spec.last-partition-id",
-    suffering="The next partition field gets an id that is in use.",
-)
-def _last_partition_id_stays(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """last-partition-id is not carried forward."""
-    before = draft.metadata.last_partition_id
-    faithful(update, draft)
-    draft.change(last_partition_id=before)
-
-
-declare(
-    "update-spec-over-nothing-skipped",
-    "A spec over an unknown column is accepted and left out.",
-    by(swallow_refusals, "add-spec"),
-    breaks="update.add-spec.unknown-column-refused",
-    suffering="A client believes that the table is partitioned.",
-)
-
-
-@defect(
-    "update-last-added-spec-unknown",
-    on=table_update("set-default-spec"),
-    breaks="update.set-default-spec.last-added",
-    suffering="Every partition evolution fails.",
-)
-def _last_added_spec_unknown(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """The spec id -1 is looked up like any other."""
-    if update.spec_id == _LAST_ADDED:
-        raise bad_request("Cannot set default partition spec to unknown spec: -1")
-    faithful(update, draft)
-
-
-declare(
-    "update-no-added-spec-is-fine",
-    "The spec id -1 in a commit without a spec keeps the default one.",
-    by(
-        ignore_update,
-        "set-default-spec",
-        lambda update, draft: update.spec_id == _LAST_ADDED and not draft.added_spec_ids,
-    ),
-    breaks="update.set-default-spec.last-added-without-one-refused",
-    suffering="A client that forgot its spec is told that all went well.",
-)
-
-declare(
-    "update-unknown-spec-skipped",
-    "Making an unknown spec the default is accepted and left out.",
-    by(swallow_refusals, "set-default-spec"),
-    breaks="update.set-default-spec.unknown-id-refused",
-    suffering="A client writes by another spec than it was told.",
-)
-
-
-@defect(
-    "update-remove-specs-removes-all",
-    on=table_update("remove-partition-specs"),
-    breaks="update.remove-partition-specs.effect",
-    suffering="Manifests of other specs cannot be read any more.",
-)
-def _remove_specs_removes_all(_faithful: FaithfulUpdate, _update: Any, draft: Draft) -> None:
-    """remove-partition-specs removes every spec that is not the default."""
-    specs = draft.metadata.partition_specs
-    kept = tuple(s for s in specs if s.spec_id == draft.metadata.default_spec_id)
-    draft.change(partition_specs=kept)
-
-
-declare(
-    "update-remove-default-spec-skipped",
-    "Removing the default spec is accepted and left out.",
-    by(swallow_refusals, "remove-partition-specs"),
-    breaks="update.remove-partition-specs.default-refused",
-    suffering="A client is told that a spec is gone which is still in use.",
-)
+declare_each(
+    ("update-added-spec-becomes-default", "update.add-spec.effect",
+     "add-spec also makes the spec the default.",
+     "Data is written by a spec that nobody has chosen.",
+     by(change_also, "add-spec",
+        lambda _, after, _update: {"default_spec_id": after.partition_specs[-1].spec_id})),
+    ("update-last-partition-id-stays", "update.add-spec.last-partition-id",
+     "last-partition-id is not carried forward.",
+     "The next partition field gets an id that is in use.",
+     by(change_also, "add-spec",
+        lambda before, _after, _update: {"last_partition_id": before.last_partition_id})),
+    ("update-remove-specs-removes-all", "update.remove-partition-specs.effect",
+     "remove-partition-specs removes every spec that is not the default.",
+     "Manifests of other specs cannot be read any more.",
+     by(
+         alter_update,
+         "remove-partition-specs",
+         lambda _faithful, _update, draft: draft.change(
+             partition_specs=tuple(
+                 each
+                 for each in draft.metadata.partition_specs
+                 if each.spec_id == draft.metadata.default_spec_id
+             )
+         ),
+     )),
+    ("update-spec-id-demanded", "update.add-spec.spec-id-optional",
+     "A spec without spec-id is refused, as the reference does.",
+     "Clients that leave the spec id to the server cannot evolve partitions.",
+     by(refuse_updates_where, "add-spec", lambda update, _: update.spec.spec_id is None)),
+    ("update-last-added-spec-unknown", "update.set-default-spec.last-added",
+     "The spec id -1 is looked up like any other.", "Every partition evolution fails.",
+     by(refuse_updates_where, "set-default-spec", lambda update, _: update.spec_id == _LAST_ADDED)),
+    ("update-no-added-spec-is-fine", "update.set-default-spec.last-added-without-one-refused",
+     "The spec id -1 in a commit without a spec keeps the default one.",
+     "A client that forgot its spec is told that all went well.",
+     by(ignore_update, "set-default-spec",
+        lambda update, draft: update.spec_id == _LAST_ADDED and not draft.added_spec_ids)),
+    ("update-spec-over-nothing-skipped", "update.add-spec.unknown-column-refused",
+     "A spec over an unknown column is accepted and left out.",
+     "A client believes that the table is partitioned.", by(swallow_refusals, "add-spec")),
+    ("update-unknown-spec-skipped", "update.set-default-spec.unknown-id-refused",
+     "Making an unknown spec the default is accepted and left out.",
+     "A client writes by another spec than it was told.", by(swallow_refusals, "set-default-spec")),
+    ("update-remove-default-spec-skipped", "update.remove-partition-specs.default-refused",
+     "Removing the default spec is accepted and left out.",
+     "A client is told that a spec is gone which is still in use.",
+     by(swallow_refusals, "remove-partition-specs")),
+)  # fmt: skip
 
 
 # ---- sort orders
 
 
-@defect(
-    "update-added-order-becomes-default",
-    on=table_update("add-sort-order"),
-    breaks="update.add-sort-order.effect",
-    suffering="Writers sort by an order that nobody has chosen.",
-)
-def _added_order_becomes_default(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """add-sort-order also makes the order the default."""
-    faithful(update, draft)
-    draft.change(default_sort_order_id=draft.metadata.sort_orders[-1].order_id)
-
-
-declare(
-    "update-order-by-nothing-skipped",
-    "A sort order over an unknown column is accepted and left out.",
-    by(swallow_refusals, "add-sort-order"),
-    breaks="update.add-sort-order.unknown-column-refused",
-    suffering="A client believes that the table is sorted.",
-)
-
-
-@defect(
-    "update-last-added-order-unknown",
-    on=table_update("set-default-sort-order"),
-    breaks="update.set-default-sort-order.last-added",
-    suffering="ALTER TABLE WRITE ORDERED BY fails.",
-)
-def _last_added_order_unknown(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """The sort order id -1 is looked up like any other."""
-    if update.sort_order_id == _LAST_ADDED:
-        raise bad_request("Cannot set default sort order to unknown sort order: -1")
-    faithful(update, draft)
-
-
-declare(
-    "update-no-added-order-is-fine",
-    "The sort order id -1 in a commit without an order keeps the default one.",
-    by(
-        ignore_update,
-        "set-default-sort-order",
-        lambda update, draft: (
-            update.sort_order_id == _LAST_ADDED and not draft.added_sort_order_ids
-        ),
-    ),
-    breaks="update.set-default-sort-order.last-added-without-one-refused",
-    suffering="A client that forgot its sort order is told that all went well.",
-)
-
-declare(
-    "update-unknown-order-skipped",
-    "Making an unknown sort order the default is accepted and left out.",
-    by(swallow_refusals, "set-default-sort-order"),
-    breaks="update.set-default-sort-order.unknown-id-refused",
-    suffering="A client writes by another sort order than it was told.",
-)
+declare_each(
+    ("update-added-order-becomes-default", "update.add-sort-order.effect",
+     "add-sort-order also makes the order the default.",
+     "Writers sort by an order that nobody has chosen.",
+     by(change_also, "add-sort-order",
+        lambda _, after, _update: {"default_sort_order_id": after.sort_orders[-1].order_id})),
+    ("update-last-added-order-unknown", "update.set-default-sort-order.last-added",
+     "The sort order id -1 is looked up like any other.", "ALTER TABLE WRITE ORDERED BY fails.",
+     by(refuse_updates_where, "set-default-sort-order",
+        lambda update, _: update.sort_order_id == _LAST_ADDED)),
+    ("update-no-added-order-is-fine",
+     "update.set-default-sort-order.last-added-without-one-refused",
+     "The sort order id -1 in a commit without an order keeps the default one.",
+     "A client that forgot its sort order is told that all went well.",
+     by(
+         ignore_update,
+         "set-default-sort-order",
+         lambda update, draft: (
+             update.sort_order_id == _LAST_ADDED and not draft.added_sort_order_ids
+         ),
+     )),
+    ("update-order-by-nothing-skipped", "update.add-sort-order.unknown-column-refused",
+     "A sort order over an unknown column is accepted and left out.",
+     "A client believes that the table is sorted.", by(swallow_refusals, "add-sort-order")),
+    ("update-unknown-order-skipped", "update.set-default-sort-order.unknown-id-refused",
+     "Making an unknown sort order the default is accepted and left out.",
+     "A client writes by another sort order than it was told.",
+     by(swallow_refusals, "set-default-sort-order")),
+    ("update-spec-without-field-ids-left-out", "update.add-spec.effect",
+     "A spec whose fields have no ids is not understood, and left out.",
+     "A partition spec that was added is not there.",
+     by(ignore_update, "add-spec",
+        lambda update, _: any(field.field_id is None for field in update.spec.fields))),
+)  # fmt: skip

@@ -7,7 +7,13 @@ from msgspec.structs import replace
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
+from icecheck.mock_server.defects.kit.remembering import (
+    by_body,
+    by_source,
+    refuse_later,
+    remembering,
+)
 from icecheck.mock_server.defects.kit.requests import (
     Levels,
     Name,
@@ -50,29 +56,20 @@ def _uncounted(registries: Registries, *operations: str) -> None:
     wrap(registries, "dropNamespace", drop)
 
 
-declare(
-    "world-registered-tables-are-not-counted",
-    "Whether a namespace is empty is told by a counter, which no registration raises.",
-    by(_uncounted, "registerTable"),
-    breaks="world.tables",
-    suffering="DROP NAMESPACE succeeds, and the tables that were registered in it are lost.",
-)
-
-declare(
-    "world-committed-tables-are-not-counted",
-    "Whether a namespace is empty is told by a counter, which no commit raises.",
-    by(_uncounted, "updateTable", "commitTransaction"),
-    breaks="world.tables",
-    suffering="DROP NAMESPACE succeeds, and tables made by CREATE TABLE AS SELECT are lost.",
-)
-
-declare(
-    "world-moved-tables-are-not-counted",
-    "Whether a namespace is empty is told by a counter, which no rename raises.",
-    by(_uncounted, "renameTable"),
-    breaks="world.tables",
-    suffering="DROP NAMESPACE succeeds, and tables that were moved into it are lost.",
-)
+declare_each(
+    ("world-registered-tables-are-not-counted", "world.tables",
+     "Whether a namespace is empty is told by a counter, which no registration raises.",
+     "DROP NAMESPACE succeeds, and the tables that were registered in it are lost.",
+     by(_uncounted, "registerTable")),
+    ("world-committed-tables-are-not-counted", "world.tables",
+     "Whether a namespace is empty is told by a counter, which no commit raises.",
+     "DROP NAMESPACE succeeds, and tables made by CREATE TABLE AS SELECT are lost.",
+     by(_uncounted, "updateTable", "commitTransaction")),
+    ("world-moved-tables-are-not-counted", "world.tables",
+     "Whether a namespace is empty is told by a counter, which no rename raises.",
+     "DROP NAMESPACE succeeds, and tables that were moved into it are lost.",
+     by(_uncounted, "renameTable")),
+)  # fmt: skip
 
 
 @defect(
@@ -153,53 +150,26 @@ def _left_rows(registries: Registries, operation_id: str, *then: str) -> None:
         wrap(registries, each, make)
 
 
-declare(
-    "world-failed-registration-keeps-the-name",
-    "A registration writes its row before it reads the file, and leaves it when that fails.",
-    by(_left_rows, "registerTable", "createTable", "registerTable"),
-    breaks="world.tables",
-    suffering="After a registration with a misspelled path the name cannot be used any more.",
-)
-
-declare(
-    "world-failed-creation-keeps-the-name",
-    "A creation writes its row before it reads the partition spec, and leaves it.",
-    by(_left_rows, "createTable", "createTable"),
-    breaks="world.tables",
-    suffering="After a CREATE TABLE with a mistake, the right one fails too.",
-)
-
-declare(
-    "world-failed-view-keeps-the-name",
-    "A creation writes the view's row before it reads its version, and leaves it.",
-    by(_left_rows, "createView", "createView"),
-    breaks="world.views",
-    suffering="After a CREATE VIEW with a mistake, the right one fails too.",
-)
-
-
 @defect(
     "world-failed-namespace-keeps-the-name",
+    on=remembering(list, wrap, "createNamespace"),
     breaks="world.namespaces",
     suffering="After a CREATE NAMESPACE with a mistake, the right one fails too.",
 )
-def _failed_namespace(registries: Registries) -> None:
+def _failed_namespace(
+    taken: list[object], faithful: Faithful, state: WarehouseState, call: Call
+) -> Outcome:
     """A creation writes the namespace's row before it reads its properties, and leaves it."""
-    taken: list[object] = []
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        namespace = sent_json(call).get("namespace")
-        try:
-            outcome = faithful(state, call)
-        except Problem as refused:
-            if refused.status == 400:
-                taken.append(namespace)
-            raise
-        if namespace in taken:
-            raise problem.already_exists("Namespace already exists")
-        return outcome
-
-    wrap(registries, "createNamespace", around)
+    namespace = sent_json(call).get("namespace")
+    try:
+        outcome = faithful(state, call)
+    except Problem as refused:
+        if refused.status == 400:
+            taken.append(namespace)
+        raise
+    if namespace in taken:
+        raise problem.already_exists("Namespace already exists")
+    return outcome
 
 
 @defect(
@@ -232,26 +202,22 @@ def _last_staging(registries: Registries) -> None:
     wrap(registries, "updateTable", commit)
 
 
-@defect(
-    "world-registered-table-cannot-move",
-    breaks="world.tables",
-    suffering="ALTER TABLE RENAME does not find tables that were registered.",
-)
-def _cannot_move(registries: Registries) -> None:
-    """A rename asks the store of created tables alone."""
-    registered: set[Name] = set()
-
-    def note(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        registered.add((call.namespace, sent_name(call)))
-        return outcome
-
-    def move(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        source = rename_ends(call)[0]
-        if source in registered:
-            raise problem.no_such_table(*source)
-        return outcome
-
-    wrap(registries, "registerTable", note)
-    wrap(registries, "renameTable", move)
+declare_each(
+    ("world-failed-registration-keeps-the-name", "world.tables",
+     "A registration writes its row before it reads the file, and leaves it when that fails.",
+     "After a registration with a misspelled path the name cannot be used any more.",
+     by(_left_rows, "registerTable", "createTable", "registerTable")),
+    ("world-failed-creation-keeps-the-name", "world.tables",
+     "A creation writes its row before it reads the partition spec, and leaves it.",
+     "After a CREATE TABLE with a mistake, the right one fails too.",
+     by(_left_rows, "createTable", "createTable")),
+    ("world-failed-view-keeps-the-name", "world.views",
+     "A creation writes the view's row before it reads its version, and leaves it.",
+     "After a CREATE VIEW with a mistake, the right one fails too.",
+     by(_left_rows, "createView", "createView")),
+    ("world-registered-table-cannot-move", "world.tables",
+     "A rename asks the store of created tables alone.",
+     "ALTER TABLE RENAME does not find tables that were registered.",
+     by(refuse_later, ("registerTable", by_body), ("renameTable", by_source), 404,
+        "NoSuchTableException")),
+)  # fmt: skip

@@ -5,15 +5,15 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server.core.context import Call, Outcome, Registries
-from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.core.context import Call, Registries
+from icecheck.mock_server.defects.kit.changing import refuse_where
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
+from icecheck.mock_server.defects.kit.places import request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
-from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body
+from icecheck.mock_server.defects.kit.rewriting import alter_request_body
 from icecheck.mock_server.defects.kit.storing import store_otherwise
 from icecheck.mock_server.metadata.column_types import StructField, StructType
 from icecheck.mock_server.metadata.model import PartitionField, PartitionSpec, TableMetadata
-from icecheck.mock_server.protocol import problem
 
 
 def _create_from(registries: Registries, alter: Callable[[Json], Json]) -> None:
@@ -30,32 +30,27 @@ def _columns_as(registries: Registries, alter: Callable[[Json], Json]) -> None:
     _create_from(registries, altered)
 
 
+def _sent_spec(call: Call) -> Json:
+    spec: Json = sent_json(call).get("partition-spec") or {}
+    return spec
+
+
 # ------------------------------------------------------------------ columns
 
 
-declare(
-    "column-docs-lost",
-    "Columns are stored in a table that has no place for their documentation.",
-    by(_columns_as, lambda field: {k: v for k, v in field.items() if k != "doc"}),
-    breaks="createTable.schema-kept",
-    suffering="Column comments are gone.",
-)
-
-declare(
-    "columns-all-optional",
-    "Every column becomes optional.",
-    by(_columns_as, lambda field: field | {"required": False}),
-    breaks="createTable.schema-kept",
-    suffering="NOT NULL is gone: rows without a key get in.",
-)
-
-declare(
-    "columns-lower-cased",
-    "Column names pass through a metastore that writes them in small letters.",
-    by(_columns_as, lambda field: field | {"name": str(field.get("name")).lower()}),
-    breaks="createTable.schema-kept",
-    suffering="Readers that compare names by case find no column.",
-)
+declare_each(
+    ("column-docs-lost", "createTable.schema-kept",
+     "Columns are stored in a table that has no place for their documentation.",
+     "Column comments are gone.",
+     by(_columns_as, lambda field: {k: v for k, v in field.items() if k != "doc"})),
+    ("columns-all-optional", "createTable.schema-kept", "Every column becomes optional.",
+     "NOT NULL is gone: rows without a key get in.",
+     by(_columns_as, lambda field: field | {"required": False})),
+    ("columns-lower-cased", "createTable.schema-kept",
+     "Column names pass through a metastore that writes them in small letters.",
+     "Readers that compare names by case find no column.",
+     by(_columns_as, lambda field: field | {"name": str(field.get("name")).lower()})),
+)  # fmt: skip
 
 
 @defect(
@@ -72,10 +67,11 @@ def _decimals_widened(field: Json) -> Json:
 
 @defect(
     "inner-ids-restart",
+    on=through(store_otherwise, "createTable"),
     breaks="createTable.nested-types",
     suffering="Readers project by id and read the wrong column.",
 )
-def _inner_ids_restart(registries: Registries) -> None:
+def _inner_ids_restart(metadata: TableMetadata, _body: Json) -> TableMetadata:
     """Fields of a struct are numbered from 1 again."""
 
     def renumbered(field: StructField) -> StructField:
@@ -84,12 +80,9 @@ def _inner_ids_restart(registries: Registries) -> None:
         inner = [structs.replace(f, id=i) for i, f in enumerate(field.type.fields, start=1)]
         return structs.replace(field, type=StructType(fields=tuple(inner)))
 
-    def change(metadata: TableMetadata, _body: Json) -> TableMetadata:
-        schema = metadata.schemas[0]
-        schema = structs.replace(schema, fields=tuple(map(renumbered, schema.fields)))
-        return structs.replace(metadata, schemas=(schema,))
-
-    store_otherwise(registries, "createTable", change)
+    schema = metadata.schemas[0]
+    schema = structs.replace(schema, fields=tuple(map(renumbered, schema.fields)))
+    return structs.replace(metadata, schemas=(schema,))
 
 
 @defect(
@@ -146,15 +139,6 @@ def _nanoseconds_in_version_2(field: Json) -> Json:
 # ------------------------------------------------------------------ partitions and order
 
 
-declare(
-    "partition-spec-lost",
-    "The partition spec of a creation is not read.",
-    by(_create_from, lambda body: body | {"partition-spec": None}),
-    breaks="createTable.partition-spec-kept",
-    suffering="PARTITIONED BY is ignored: every query reads everything.",
-)
-
-
 @defect(
     "partition-sources-as-sent",
     on=through(store_otherwise, "createTable"),
@@ -171,34 +155,6 @@ def _partition_sources_as_sent(metadata: TableMetadata, body: Json) -> TableMeta
     ]
     changed = structs.replace(spec, fields=tuple(fields))
     return structs.replace(metadata, partition_specs=(changed,))
-
-
-@defect(
-    "field-id-zero-is-none",
-    on="createTable",
-    breaks="createTable.field-ids-from-zero",
-    suffering="Spark cannot partition a table by its first column.",
-)
-def _zero_is_none(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A source id of 0 is read as one that was not sent."""
-    spec = sent_json(call).get("partition-spec") or {}
-    if any(field["source-id"] == 0 for field in spec.get("fields", ())):
-        raise problem.bad_request("Invalid request body")
-    return faithful(state, call)
-
-
-@defect(
-    "partition-spec-needs-its-id",
-    on="createTable",
-    breaks="createTable.spec-id-optional",
-    suffering="Clients that leave the id to the server cannot create partitioned tables.",
-)
-def _spec_needs_its_id(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A partition spec without spec-id is refused."""
-    spec = sent_json(call).get("partition-spec")
-    if spec is not None and "spec-id" not in spec:
-        raise problem.bad_request("Cannot parse missing int: spec-id")
-    return faithful(state, call)
 
 
 @defect(
@@ -219,13 +175,30 @@ def _partitioned_by_first_column(metadata: TableMetadata, _body: Json) -> TableM
     return structs.replace(metadata, partition_specs=(spec,), last_partition_id=1000)
 
 
-declare(
-    "write-order-lost",
-    "The sort order of a creation is not read.",
-    by(_create_from, lambda body: body | {"write-order": None}),
-    breaks="createTable.write-order-kept",
-    suffering="WRITE ORDERED BY is ignored.",
-)
+declare_each(
+    ("field-id-zero-is-none", "createTable.field-ids-from-zero",
+     "A source id of 0 is read as one that was not sent.",
+     "Spark cannot partition a table by its first column.",
+     by(
+         refuse_where,
+         "createTable",
+         lambda _, call: any(
+             field["source-id"] == 0 for field in _sent_spec(call).get("fields", ())
+         ),
+     )),
+    ("partition-spec-needs-its-id", "createTable.spec-id-optional",
+     "A partition spec without spec-id is refused.",
+     "Clients that leave the id to the server cannot create partitioned tables.",
+     by(refuse_where, "createTable",
+        lambda _, call: _sent_spec(call) and "spec-id" not in _sent_spec(call))),
+    ("partition-spec-lost", "createTable.partition-spec-kept",
+     "The partition spec of a creation is not read.",
+     "PARTITIONED BY is ignored: every query reads everything.",
+     by(_create_from, lambda body: body | {"partition-spec": None})),
+    ("write-order-lost", "createTable.write-order-kept",
+     "The sort order of a creation is not read.", "WRITE ORDERED BY is ignored.",
+     by(_create_from, lambda body: body | {"write-order": None})),
+)  # fmt: skip
 
 
 @defect(
@@ -261,3 +234,35 @@ def _unknown_columns_left_out(registries: Registries) -> None:
         registries,
         lambda body: body | {m: known(body, m) for m in ("partition-spec", "write-order")},
     )
+
+
+_COLUMNS_MAX = 500
+
+
+@defect(
+    "columns-cut-at-500",
+    on=request_of("createTable"),
+    breaks="createTable.schema-kept",
+    suffering="Wide tables of sensors and features lose half of their columns.",
+)
+def _columns_cut(body: dict[str, Any]) -> dict[str, Any]:
+    """A table is created with its first 500 columns."""
+    schema = body.get("schema")
+    if not isinstance(schema, dict) or len(schema.get("fields", ())) <= _COLUMNS_MAX:
+        return body
+    return {**body, "schema": {**schema, "fields": schema["fields"][:_COLUMNS_MAX]}}
+
+
+@defect(
+    "partition-by-column-zero-left-out",
+    on=request_of("createTable"),
+    breaks="createTable.partition-spec-kept",
+    suffering="Tables that Spark partitions by their first column are not partitioned.",
+)
+def _column_zero_left_out(body: dict[str, Any]) -> dict[str, Any]:
+    """A source id of 0 is none, and the partition field that has it is left out."""
+    spec = body.get("partition-spec")
+    if not isinstance(spec, dict) or not isinstance(spec.get("fields"), list):
+        return body
+    kept = [field for field in spec["fields"] if field.get("source-id")]
+    return {**body, "partition-spec": {**spec, "fields": kept}}

@@ -7,8 +7,10 @@ import msgspec
 from icecheck.mock_server.commits import publication
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.changing import refuse_where
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import answer_of, call_of
+from icecheck.mock_server.defects.kit.remembering import answer_again, by_name, remembering
 from icecheck.mock_server.defects.kit.requests import Json, Name
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -34,15 +36,6 @@ def _metadata_as(registries: Registries, /, **members: Any) -> None:
 # ------------------------------------------------------------------ which table
 
 
-declare(
-    "load-answered-201",
-    "A load is answered 201.",
-    by(answer_status, "loadTable", 201),
-    breaks="loadTable.200",
-    suffering="The Java client takes 201 for an error.",
-)
-
-
 @defect(
     "load-answers-first-table",
     on="loadTable",
@@ -59,85 +52,41 @@ def _answers_first_table(faithful: Faithful, state: WarehouseState, call: Call) 
     return msgspec.structs.replace(outcome, reply=publication.load_reply(first))
 
 
-declare(
-    "load-missing-500",
-    "A table that is not there is answered 500.",
-    by(refuse_as, "loadTable", 404, 500, "InternalServerError"),
-    breaks="loadTable.404",
-    suffering="Clients retry for minutes instead of creating the table.",
-)
-
-declare(
-    "load-missing-empty",
-    "A table that is not there is answered 200 and an empty object.",
-    by(refuse_as, "loadTable", 404, 200),
-    breaks="loadTable.404",
-    suffering="Clients fail with an error about the answer instead of the table.",
-)
-
-
-@defect(
-    "load-missing-namespace-400",
-    on="loadTable",
-    breaks="loadTable.404",
-    suffering="IF NOT EXISTS fails when the database is missing too.",
-)
-def _missing_namespace_400(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A table in a namespace that is not there is answered 400."""
-    if state.namespace(call.namespace) is None:
-        raise problem.bad_request("Invalid namespace")
-    return faithful(state, call)
-
-
-@defect(
-    "load-metadata-table-400",
-    on="loadTable",
-    breaks="loadTable.metadata-tables-not-found",
-    suffering="SELECT * FROM table.snapshots fails.",
-)
-def _metadata_table_400(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A table's name in the place of a namespace is answered 400."""
-    *above, last = call.namespace
-    if state.table(tuple(above), last) is not None:
-        raise problem.bad_request(f"Not a namespace: {last}")
-    return faithful(state, call)
+declare_each(
+    ("load-answered-201", "loadTable.200", "A load is answered 201.",
+     "The Java client takes 201 for an error.", by(answer_status, "loadTable", 201)),
+    ("load-missing-500", "loadTable.404", "A table that is not there is answered 500.",
+     "Clients retry for minutes instead of creating the table.",
+     by(refuse_as, "loadTable", 404, 500, "InternalServerError")),
+    ("load-missing-empty", "loadTable.404",
+     "A table that is not there is answered 200 and an empty object.",
+     "Clients fail with an error about the answer instead of the table.",
+     by(refuse_as, "loadTable", 404, 200)),
+    ("load-missing-namespace-400", "loadTable.404",
+     "A table in a namespace that is not there is answered 400.",
+     "IF NOT EXISTS fails when the database is missing too.",
+     by(refuse_where, "loadTable", lambda state, call: state.namespace(call.namespace) is None)),
+    ("load-metadata-table-400", "loadTable.metadata-tables-not-found",
+     "A table's name in the place of a namespace is answered 400.",
+     "SELECT * FROM table.snapshots fails.",
+     by(refuse_where, "loadTable",
+        lambda state, call: state.table(call.namespace[:-1], call.namespace[-1]) is not None)),
+)  # fmt: skip
 
 
 # ------------------------------------------------------------------ which version
 
 
 @defect(
-    "load-cached",
-    breaks="loadTable.latest",
-    suffering="Readers miss writes that were acknowledged.",
-)
-def _cached(registries: Registries) -> None:
-    """The first answer of a load is kept for ever."""
-    kept: dict[Name, Outcome] = {}
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        name = (call.namespace, call.name)
-        if name not in kept:
-            kept[name] = faithful(state, call)
-        return kept[name]
-
-    wrap(registries, "loadTable", around)
-
-
-@defect(
     "load-old-location",
+    on=remembering(dict, alter_answer, "loadTable"),
     breaks="loadTable.latest",
     suffering="Clients that compare metadata locations never see a change.",
 )
-def _old_location(registries: Registries) -> None:
+def _old_location(first: dict[Name, str], call: Call, body: Json) -> Json:
     """The metadata location stays that of the first version."""
-    first: dict[Name, str] = {}
-
-    def altered(call: Call, body: Json) -> Json:
-        location = first.setdefault((call.namespace, call.name), body["metadata-location"])
-        return body | {"metadata-location": location}
-
-    alter_answer(registries, "loadTable", altered)
+    location = first.setdefault((call.namespace, call.name), body["metadata-location"])
+    return body | {"metadata-location": location}
 
 
 @defect(
@@ -172,33 +121,29 @@ def _schema_reordered(registries: Registries) -> None:
     alter_body(registries, "loadTable", altered)
 
 
-declare(
-    "load-without-location",
-    "The metadata location of a committed table is null.",
-    by(alter_body, "loadTable", lambda body: body | {"metadata-location": None}),
-    breaks="loadTable.metadata-location",
-    suffering="Clients cannot tell a new version from the old one.",
-)
+declare_each(
+    ("load-cached", "loadTable.latest", "The first answer of a load is kept for ever.",
+     "Readers miss writes that were acknowledged.",
+     by(answer_again, "loadTable", by_name, blindly=True)),
+    ("load-without-location", "loadTable.metadata-location",
+     "The metadata location of a committed table is null.",
+     "Clients cannot tell a new version from the old one.",
+     by(alter_body, "loadTable", lambda body: body | {"metadata-location": None})),
+)  # fmt: skip
 
 
 # ------------------------------------------------------------------ extent of the answer
 
 
-declare(
-    "load-without-last-column-id",
-    "Metadata is assembled from a database that has no last-column-id.",
-    by(_metadata_as, **{"last-column-id": None}),
-    breaks="loadTable.full-metadata",
-    suffering="The Java client and PyIceberg refuse to read the table.",
-)
-
-declare(
-    "load-dangling-schema-id",
-    "The current schema's id is counted from 1, those of the schemas from 0.",
-    by(_metadata_as, **{"current-schema-id": 1}),
-    breaks="loadTable.full-metadata",
-    suffering="Clients find no current schema.",
-)
+declare_each(
+    ("load-without-last-column-id", "loadTable.full-metadata",
+     "Metadata is assembled from a database that has no last-column-id.",
+     "The Java client and PyIceberg refuse to read the table.",
+     by(_metadata_as, **{"last-column-id": None})),
+    ("load-dangling-schema-id", "loadTable.full-metadata",
+     "The current schema's id is counted from 1, those of the schemas from 0.",
+     "Clients find no current schema.", by(_metadata_as, **{"current-schema-id": 1})),
+)  # fmt: skip
 
 
 @defect(
@@ -270,29 +215,15 @@ def _any_snapshots_parameter(call: Call) -> Call:
 # ------------------------------------------------------------------ tableExists
 
 
-declare(
-    "table-head-200",
-    "HEAD on a table is answered as GET would be: 200.",
-    by(answer_status, "tableExists", 200),
-    breaks="tableExists.204",
-    suffering="PyIceberg does not take 200 for a yes.",
-)
-
-declare(
-    "table-head-always-204",
-    "HEAD finds every table.",
-    by(refuse_as, "tableExists", 404, 204),
-    breaks="tableExists.404",
-    suffering="CREATE TABLE IF NOT EXISTS creates nothing.",
-)
-
-declare(
-    "table-head-missing-400",
-    "HEAD on a missing table is answered 400.",
-    by(refuse_as, "tableExists", 404, 400, "BadRequestException"),
-    breaks="tableExists.404",
-    suffering="CREATE TABLE IF NOT EXISTS fails.",
-)
+declare_each(
+    ("table-head-200", "tableExists.204", "HEAD on a table is answered as GET would be: 200.",
+     "PyIceberg does not take 200 for a yes.", by(answer_status, "tableExists", 200)),
+    ("table-head-always-204", "tableExists.404", "HEAD finds every table.",
+     "CREATE TABLE IF NOT EXISTS creates nothing.", by(refuse_as, "tableExists", 404, 204)),
+    ("table-head-missing-400", "tableExists.404", "HEAD on a missing table is answered 400.",
+     "CREATE TABLE IF NOT EXISTS fails.",
+     by(refuse_as, "tableExists", 404, 400, "BadRequestException")),
+)  # fmt: skip
 
 
 @defect(

@@ -1,22 +1,21 @@
 """Defects of a table's metadata: parts of it are lost, altered or rounded."""
 
 from collections.abc import Callable
-from typing import Any
 
 from msgspec import structs
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import defect, through
-from icecheck.mock_server.defects.kit.places import table_update
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
+from icecheck.mock_server.defects.kit.json_values import as_double, numbers
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_members
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, alter_request_body
-from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_version
-from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.defects.kit.updating import (
+    alter_version,
+    change_also,
+    refuse_updates_where,
+)
 from icecheck.mock_server.metadata.model import Snapshot, TableMetadata
-from icecheck.mock_server.protocol.problem import bad_request
-
-_DOUBLE_EXACT_MAX = 2**53
 
 
 def _alter_updates(registries: Registries, alter: Callable[[Json], Json]) -> None:
@@ -38,6 +37,14 @@ def _alter_metadata(
     alter_body(registries, operation_id, lambda body: {**body, "metadata": alter(body["metadata"])})
 
 
+def _alter_snapshots(registries: Registries, alter: Callable[[Snapshot], Snapshot]) -> None:
+    """Keep altered snapshots with every commit."""
+    alter_version(
+        registries,
+        lambda _, after: structs.replace(after, snapshots=tuple(map(alter, after.snapshots))),
+    )
+
+
 # ---- lost parts
 
 
@@ -55,22 +62,20 @@ def _loses_statistics(before: TableMetadata | None, after: TableMetadata) -> Tab
 
 @defect(
     "commit-loses-summaries-of-old-snapshots",
+    on=through(alter_version),
     breaks="commit.changes-nothing-else",
     suffering="Streaming writers do not find their offsets after any change of the table.",
 )
-def _loses_summaries(registries: Registries) -> None:
+def _loses_summaries(before: TableMetadata | None, after: TableMetadata) -> TableMetadata:
     """Snapshots go through a table that keeps the operation of their summary, and no more."""
 
     def bare(snapshot: Snapshot) -> Snapshot:
         summary = {"operation": (snapshot.summary or {}).get("operation", "append")}
         return structs.replace(snapshot, summary=summary)
 
-    def older_bare(before: TableMetadata | None, after: TableMetadata) -> TableMetadata:
-        known = set() if before is None else {s.snapshot_id for s in before.snapshots}
-        kept = [bare(s) if s.snapshot_id in known else s for s in after.snapshots]
-        return structs.replace(after, snapshots=tuple(kept))
-
-    alter_version(registries, older_bare)
+    known = set() if before is None else {s.snapshot_id for s in before.snapshots}
+    kept = [bare(s) if s.snapshot_id in known else s for s in after.snapshots]
+    return structs.replace(after, snapshots=tuple(kept))
 
 
 @defect(
@@ -143,56 +148,35 @@ def _requirements_default_to_none(faithful: Faithful, state: WarehouseState, cal
 # ---- numbers
 
 
-@defect(
-    "commit-sizes-through-doubles",
-    breaks="commit.int64-exact",
-    suffering="Readers look for the footer of a statistics file in the wrong place.",
-)
-def _sizes_through_doubles(registries: Registries) -> None:
-    """Statistics go through a column store that has one kind of number."""
-
-    def rounded(value: Any) -> Any:
-        match value:
-            case dict():
-                return {k: rounded(v) for k, v in value.items()}
-            case list():
-                return [rounded(v) for v in value]
-            case int() if not isinstance(value, bool) and value > _DOUBLE_EXACT_MAX:
-                return int(float(value))
-        return value
-
-    def altered(update: Json) -> Json:
-        return rounded(update) if "statistics" in str(update.get("action")) else update
-
-    _alter_updates(registries, altered)
-
-
-@defect(
-    "update-first-row-id-through-double",
-    on=through(alter_version),
-    breaks="update.add-snapshot.first-row-id",
-    suffering="Rows of two snapshots get the same id.",
-)
-def _first_row_id_through_double(_: TableMetadata | None, after: TableMetadata) -> TableMetadata:
-    """Row ids go through doubles."""
-    snapshots = [
-        s if s.first_row_id is None else structs.replace(s, first_row_id=int(float(s.first_row_id)))
-        for s in after.snapshots
-    ]
-    return structs.replace(after, snapshots=tuple(snapshots))
-
-
-@defect(
-    "update-next-row-id-one-too-high",
-    on=table_update("add-snapshot"),
-    breaks="update.add-snapshot.next-row-id-exact",
-    suffering="Row ids have gaps that no row fills.",
-)
-def _next_row_id_one_too_high(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """next-row-id is the first row id, plus the added rows, plus one."""
-    faithful(update, draft)
-    if draft.metadata.format_version > 2:
-        draft.change(next_row_id=draft.metadata.next_row_id + 1)
+declare_each(
+    ("commit-sizes-through-doubles", "commit.int64-exact",
+     "Statistics go through a column store that has one kind of number.",
+     "Readers look for the footer of a statistics file in the wrong place.",
+     by(
+         _alter_updates,
+         lambda update: (
+             numbers(update, as_double) if "statistics" in str(update.get("action")) else update
+         ),
+     )),
+    ("update-first-row-id-through-double", "update.add-snapshot.first-row-id",
+     "Row ids go through doubles.", "Rows of two snapshots get the same id.",
+     by(
+         _alter_snapshots,
+         lambda each: structs.replace(
+             each, first_row_id=each.first_row_id and int(float(each.first_row_id))
+         ),
+     )),
+    ("update-next-row-id-one-too-high", "update.add-snapshot.next-row-id-exact",
+     "next-row-id is the first row id, plus the added rows, plus one.",
+     "Row ids have gaps that no row fills.",
+     by(
+         change_also,
+         "add-snapshot",
+         lambda _, after, _update: (
+             {"next_row_id": after.next_row_id + 1} if after.format_version > 2 else {}
+         ),
+     )),
+)  # fmt: skip
 
 
 @defect(
@@ -210,31 +194,6 @@ def _answers_next_row_id_one_too_high(registries: Registries) -> None:
 
 
 # ---- snapshots, orders, transforms
-
-
-@defect(
-    "update-snapshot-loses-parent",
-    on=through(alter_version),
-    breaks="update.add-snapshot.operations",
-    suffering="Incremental reads start from nothing.",
-)
-def _snapshot_loses_parent(_: TableMetadata | None, after: TableMetadata) -> TableMetadata:
-    """Snapshots are stored without their parents."""
-    snapshots = [structs.replace(s, parent_snapshot_id=None) for s in after.snapshots]
-    return structs.replace(after, snapshots=tuple(snapshots))
-
-
-@defect(
-    "update-snapshot-operation-unknown",
-    on=table_update("add-snapshot"),
-    breaks="update.add-snapshot.operations",
-    suffering="Compaction cannot be committed.",
-)
-def _operation_unknown(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """A snapshot that replaces files by others with the same rows is refused."""
-    if (update.snapshot.summary or {}).get("operation") == "replace":
-        raise bad_request("Unknown operation: replace")
-    faithful(update, draft)
 
 
 @defect(
@@ -265,14 +224,17 @@ def _sort_order_ascending(update: Json) -> Json:
     return {**update, "sort-order": {**order, "fields": fields}}
 
 
-@defect(
-    "update-hours-unknown",
-    on=table_update("add-spec"),
-    breaks="update.add-spec.transforms",
-    suffering="Tables cannot be partitioned by the hour.",
-)
-def _hours_unknown(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
-    """A partition field by the hour is refused."""
-    if any(field.transform == "hour" for field in update.spec.fields):
-        raise bad_request("Unsupported transform: hour")
-    faithful(update, draft)
+declare_each(
+    ("update-snapshot-loses-parent", "update.add-snapshot.operations",
+     "Snapshots are stored without their parents.", "Incremental reads start from nothing.",
+     by(_alter_snapshots, lambda each: structs.replace(each, parent_snapshot_id=None))),
+    ("update-snapshot-operation-unknown", "update.add-snapshot.operations",
+     "A snapshot that replaces files by others with the same rows is refused.",
+     "Compaction cannot be committed.",
+     by(refuse_updates_where, "add-snapshot",
+        lambda update, _: (update.snapshot.summary or {}).get("operation") == "replace")),
+    ("update-hours-unknown", "update.add-spec.transforms",
+     "A partition field by the hour is refused.", "Tables cannot be partitioned by the hour.",
+     by(refuse_updates_where, "add-spec",
+        lambda update, _: any(field.transform == "hour" for field in update.spec.fields))),
+)  # fmt: skip

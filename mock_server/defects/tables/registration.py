@@ -7,32 +7,31 @@ import msgspec
 from icecheck.mock_server.commits import publication
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.changing import make_namespace, write_and_refuse
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.places import answer_of
-from icecheck.mock_server.defects.kit.requests import Json, sent_json, sent_name
+from icecheck.mock_server.defects.kit.remembering import by_body, by_path, refuse_later
+from icecheck.mock_server.defects.kit.requests import sent_json, sent_name
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
     alter_request_body,
     answer_status,
     refuse_as,
-    wrap,
 )
 from icecheck.mock_server.defects.kit.storing import (
     store_otherwise,
     with_metadata,
     without_sent_table,
 )
-from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
 
-declare(
-    "register-201",
-    "A registered table is answered 201.",
-    by(answer_status, "registerTable", 201),
-    breaks="registerTable.200",
-    suffering="The Java client takes 201 for an error, and the table is there all the same.",
-)
+
+def _register_with(registries: Registries, /, **members: Any) -> None:
+    """Let a registration keep these members of the metadata in place of those in the file."""
+    store_otherwise(
+        registries, "registerTable", lambda made, _: msgspec.structs.replace(made, **members)
+    )
 
 
 @defect(
@@ -59,99 +58,6 @@ def _answer_is_a_draft(body: Any) -> Any:
     return body
 
 
-declare(
-    "register-malformed-500",
-    "The parser's error is caught by nobody.",
-    by(refuse_as, "registerTable", 400, 500, "InternalServerError"),
-    breaks="registerTable.400",
-    suffering="A client's mistake is reported as a failure of the server.",
-)
-
-
-@defect(
-    "register-makes-its-namespace",
-    on="registerTable",
-    breaks="registerTable.404",
-    suffering="A misspelled database name makes a new database.",
-)
-def _makes_its_namespace(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A namespace that is missing is made along with the table."""
-    if state.namespace(call.namespace) is None:
-        state = state.with_namespace(call.namespace, {})
-    return faithful(state, call)
-
-
-declare(
-    "register-over-another",
-    "Every registration overwrites.",
-    by(alter_request_body, "registerTable", lambda body: body | {"overwrite": True}),
-    breaks="registerTable.409",
-    suffering="Registering under a name that is taken destroys the table that has it.",
-)
-
-
-@defect(
-    "register-conflict-writes",
-    on="registerTable",
-    breaks="registerTable.overwrite-default",
-    suffering="A refused registration has replaced the table all the same.",
-)
-def _conflict_writes(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A registration is written first and then refused because the table exists."""
-    try:
-        return faithful(state, call)
-    except Problem as refused:
-        if refused.status != 409:
-            raise
-        written = faithful(without_sent_table(state, call), call)
-        return Outcome(written.state, replies.problem_reply(refused))
-
-
-@defect(
-    "register-new-uuid",
-    on=through(store_otherwise, "registerTable"),
-    breaks="registerTable.same-table",
-    suffering="Writers that know the table refuse it as another one.",
-)
-def _new_uuid(metadata: TableMetadata, _body: Json) -> TableMetadata:
-    """A registered table gets a uuid of its own."""
-    uuid = f"00000000{metadata.table_uuid[8:]}"
-    return msgspec.structs.replace(metadata, table_uuid=uuid)
-
-
-@defect(
-    "register-without-history",
-    on=through(store_otherwise, "registerTable"),
-    breaks="registerTable.same-table",
-    suffering="A registered table is empty.",
-)
-def _without_history(metadata: TableMetadata, _body: Json) -> TableMetadata:
-    """Registering takes over the schema only."""
-    return msgspec.structs.replace(metadata, snapshots=(), refs={}, current_snapshot_id=None)
-
-
-@defect(
-    "register-without-statistics",
-    on=through(store_otherwise, "registerTable"),
-    breaks="roundtrip.registerTable",
-    suffering="Plans of a table that was moved are made without its statistics.",
-)
-def _without_statistics(metadata: TableMetadata, _body: Json) -> TableMetadata:
-    """Registering takes over what the server itself makes use of."""
-    return msgspec.structs.replace(metadata, statistics=(), partition_statistics=())
-
-
-@defect(
-    "register-without-logs",
-    on=through(store_otherwise, "registerTable"),
-    breaks="roundtrip.registerTable",
-    suffering="A table that was moved has no yesterday: FOR TIMESTAMP AS OF finds nothing.",
-)
-def _without_logs(metadata: TableMetadata, _body: Json) -> TableMetadata:
-    """A registered table begins its logs anew."""
-    return msgspec.structs.replace(metadata, snapshot_log=(), metadata_log=())
-
-
 @defect(
     "register-copies-the-file",
     on="registerTable",
@@ -170,27 +76,48 @@ def _copies_the_file(faithful: Faithful, state: WarehouseState, call: Call) -> O
     return Outcome(kept, publication.load_reply(moved))
 
 
-@defect(
-    "register-read-only",
-    breaks="registerTable.writable",
-    suffering="A table that was moved here can be read and no longer written.",
-)
-def _read_only(registries: Registries) -> None:
-    """Registered tables belong to somebody else: commits to them are refused."""
-    registered: set[tuple[tuple[str, ...], str]] = set()
-
-    def registering(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        registered.add((call.namespace, sent_name(call)))
-        return outcome
-
-    def committing(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        if (call.namespace, call.name) in registered:
-            raise problem.bad_request("The table is external")
-        return faithful(state, call)
-
-    wrap(registries, "registerTable", registering)
-    wrap(registries, "updateTable", committing)
+declare_each(
+    ("register-makes-its-namespace", "registerTable.404",
+     "A namespace that is missing is made along with the table.",
+     "A misspelled database name makes a new database.", by(make_namespace, "registerTable")),
+    ("register-201", "registerTable.200", "A registered table is answered 201.",
+     "The Java client takes 201 for an error, and the table is there all the same.",
+     by(answer_status, "registerTable", 201)),
+    ("register-malformed-500", "registerTable.400", "The parser's error is caught by nobody.",
+     "A client's mistake is reported as a failure of the server.",
+     by(refuse_as, "registerTable", 400, 500, "InternalServerError")),
+    ("register-over-another", "registerTable.409", "Every registration overwrites.",
+     "Registering under a name that is taken destroys the table that has it.",
+     by(alter_request_body, "registerTable", lambda body: body | {"overwrite": True})),
+    ("register-conflict-writes", "registerTable.overwrite-default",
+     "A registration is written first and then refused because the table exists.",
+     "A refused registration has replaced the table all the same.",
+     by(write_and_refuse, "registerTable", without_sent_table)),
+    ("register-new-uuid", "registerTable.same-table", "A registered table gets a uuid of its own.",
+     "Writers that know the table refuse it as another one.",
+     by(
+         store_otherwise,
+         "registerTable",
+         lambda metadata, _: msgspec.structs.replace(
+             metadata, table_uuid=f"00000000{metadata.table_uuid[8:]}"
+         ),
+     )),
+    ("register-without-history", "registerTable.same-table",
+     "Registering takes over the schema only.", "A registered table is empty.",
+     by(_register_with, snapshots=(), refs={}, current_snapshot_id=None)),
+    ("register-without-statistics", "roundtrip.registerTable",
+     "Registering takes over what the server itself makes use of.",
+     "Plans of a table that was moved are made without its statistics.",
+     by(_register_with, statistics=(), partition_statistics=())),
+    ("register-without-logs", "roundtrip.registerTable", "A registered table begins its logs anew.",
+     "A table that was moved has no yesterday: FOR TIMESTAMP AS OF finds nothing.",
+     by(_register_with, snapshot_log=(), metadata_log=())),
+    ("register-read-only", "registerTable.writable",
+     "Registered tables belong to somebody else: commits to them are refused.",
+     "A table that was moved here can be read and no longer written.",
+     by(refuse_later, ("registerTable", by_body), ("updateTable", by_path), 400,
+        "BadRequestException")),
+)  # fmt: skip
 
 
 @defect(

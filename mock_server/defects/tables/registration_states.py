@@ -8,6 +8,7 @@ from icecheck.mock_server.commits import publication
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import TableEntry, WarehouseState
 from icecheck.mock_server.defects.kit.declaring import defect, through
+from icecheck.mock_server.defects.kit.remembering import remembering
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, sent_name
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.defects.kit.storing import store_otherwise, with_metadata
@@ -70,19 +71,17 @@ def _elsewhere_without_branches(earlier: TableEntry | None, made: TableMetadata)
 
 @defect(
     "register-knows-the-name",
+    on=remembering(dict, _by_name),
     breaks=_AGAIN,
     suffering="A table that was restored from its last file is an older one.",
 )
-def _knows_the_name(registries: Registries) -> None:
+def _knows_the_name(
+    first: dict[str, TableMetadata], earlier: TableEntry | None, made: TableMetadata
+) -> TableMetadata:
     """What was dropped under a name is what is registered under it again, if it is that table."""
-    first: dict[str, TableMetadata] = {}
-
-    def known(earlier: TableEntry | None, made: TableMetadata) -> TableMetadata:
-        if earlier is None or earlier.metadata.table_uuid != made.table_uuid:
-            return made
-        return first.setdefault(made.table_uuid, earlier.metadata)
-
-    _by_name(registries, known)
+    if earlier is None or earlier.metadata.table_uuid != made.table_uuid:
+        return made
+    return first.setdefault(made.table_uuid, earlier.metadata)
 
 
 @defect(

@@ -4,66 +4,57 @@ import re
 from collections.abc import Callable
 
 import msgspec
+from msgspec import structs
 
 from icecheck.mock_server.commits import publication
 from icecheck.mock_server.core.context import Call, Outcome, Registries, RemoveFile
-from icecheck.mock_server.core.state import TableEntry, WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.changing import change_and_refuse, refuse_where
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.places import call_of
-from icecheck.mock_server.defects.kit.requests import Json, Name, sent_name
+from icecheck.mock_server.defects.kit.remembering import (
+    by_body,
+    by_path,
+    keep_listed,
+    refuse_later,
+    remembering,
+    revive,
+)
+from icecheck.mock_server.defects.kit.requests import Name
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
-    alter_answer,
     answer_status,
     forget_effect,
     refuse_as,
     wrap,
 )
 from icecheck.mock_server.protocol import problem, replies
-from icecheck.mock_server.protocol.problem import Problem
 
-declare(
-    "drop-200",
-    "A drop is answered 200.",
-    by(answer_status, "dropTable", 200),
-    breaks="dropTable.204",
-    suffering="Strict clients take the drop for failed.",
-)
-
-declare(
-    "drop-missing-204",
-    "Dropping what does not exist succeeds.",
-    by(refuse_as, "dropTable", 404, 204),
-    breaks="dropTable.404",
-    suffering="DROP TABLE hides a misspelled name.",
-)
-
-declare(
-    "drop-missing-500",
-    "Dropping what does not exist fails inside the server.",
-    by(refuse_as, "dropTable", 404, 500, "InternalServerError"),
-    breaks="dropTable.404",
-    suffering="DROP TABLE IF EXISTS fails.",
-)
+declare_each(
+    ("drop-200", "dropTable.204", "A drop is answered 200.",
+     "Strict clients take the drop for failed.", by(answer_status, "dropTable", 200)),
+    ("drop-missing-204", "dropTable.404", "Dropping what does not exist succeeds.",
+     "DROP TABLE hides a misspelled name.", by(refuse_as, "dropTable", 404, 204)),
+    ("drop-missing-500", "dropTable.404", "Dropping what does not exist fails inside the server.",
+     "DROP TABLE IF EXISTS fails.", by(refuse_as, "dropTable", 404, 500, "InternalServerError")),
+)  # fmt: skip
 
 
 @defect(
     "drop-again-204",
+    on=remembering(set, wrap, "dropTable"),
     breaks="dropTable.404",
     suffering="Two jobs both believe that it was they who dropped the table.",
 )
-def _again_204(registries: Registries) -> None:
+def _again_204(
+    dropped: set[Name], faithful: Faithful, state: WarehouseState, call: Call
+) -> Outcome:
     """What was dropped can be dropped again."""
-    dropped: set[Name] = set()
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        name = (call.namespace, call.name)
-        if state.table(*name) is None and name in dropped:
-            return Outcome(state, replies.NO_CONTENT)
-        dropped.add(name)
-        return faithful(state, call)
-
-    wrap(registries, "dropTable", around)
+    name = (call.namespace, call.name)
+    if state.table(*name) is None and name in dropped:
+        return Outcome(state, replies.NO_CONTENT)
+    dropped.add(name)
+    return faithful(state, call)
 
 
 # ------------------------------------------------------------------ purge
@@ -72,6 +63,17 @@ def _again_204(registries: Registries) -> None:
 def _without_purge(call: Call) -> Call:
     query = {k: v for k, v in call.query.items() if k != "purgeRequested"}
     return msgspec.structs.replace(call, query=query)
+
+
+def _ignore_drop(registries: Registries, *purge: str) -> None:
+    """Answer a drop with these values of purgeRequested, and carry none of them out."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        if call.query.get("purgeRequested") in purge:
+            return Outcome(state, replies.NO_CONTENT)
+        return faithful(state, call)
+
+    wrap(registries, "dropTable", around)
 
 
 @defect(
@@ -86,34 +88,18 @@ def _any_purge_parameter(call: Call) -> Call:
     return call if true else _without_purge(call)
 
 
-@defect(
-    "drop-small-letters-only",
-    on=call_of("dropTable"),
-    breaks="dropTable.capital-boolean",
-    suffering="PyIceberg cannot drop a table.",
-)
-def _small_letters_only(call: Call) -> Call:
-    """A boolean parameter is true or false in small letters, and nothing else."""
-    if call.query.get("purgeRequested", "false") not in {"true", "false"}:
-        raise problem.bad_request("purgeRequested must be true or false")
-    return call
-
-
-@defect(
-    "drop-then-validate",
-    on="dropTable",
-    breaks="dropTable.400",
-    suffering="A request that was refused has dropped the table.",
-)
-def _then_validate(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A drop is carried out first and its parameters are looked at afterwards."""
-    try:
-        return faithful(state, call)
-    except Problem as refused:
-        if refused.status != 400:
-            raise
-        outcome = faithful(state, _without_purge(call))
-        return Outcome(outcome.state, replies.problem_reply(refused))
+declare_each(
+    ("drop-small-letters-only", "dropTable.capital-boolean",
+     "A boolean parameter is true or false in small letters, and nothing else.",
+     "PyIceberg cannot drop a table.",
+     by(refuse_where, "dropTable",
+        lambda _, call: call.query.get("purgeRequested", "false") not in {"true", "false"})),
+    ("drop-then-validate", "dropTable.400",
+     "A drop is carried out first and its parameters are looked at afterwards.",
+     "A request that was refused has dropped the table.",
+     by(change_and_refuse, "dropTable", 400,
+        lambda faithful, state, call: faithful(state, _without_purge(call)).state)),
+)  # fmt: skip
 
 
 @defect(
@@ -162,87 +148,6 @@ def _always_purges(faithful: Faithful, state: WarehouseState, call: Call) -> Out
 # ------------------------------------------------------------------ dropped tables
 
 
-declare(
-    "drop-forgotten",
-    "A drop is answered before it is carried out, and then fails in the background.",
-    by(forget_effect, "dropTable"),
-    breaks="dropTable.gone",
-    suffering="DROP TABLE succeeds, and the table is still there.",
-)
-
-
-@defect(
-    "drop-still-listed",
-    breaks="dropTable.gone",
-    suffering="SHOW TABLES lists tables that cannot be read.",
-)
-def _still_listed(registries: Registries) -> None:
-    """The listing comes from an index that nobody removes anything from."""
-    dropped: list[Name] = []
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        dropped.append((call.namespace, call.name))
-        return outcome
-
-    def listed(call: Call, body: Json) -> Json:
-        more = [{"namespace": [*ns], "name": n} for ns, n in dropped if ns == call.namespace]
-        return body | {"identifiers": [*body["identifiers"], *more]}
-
-    wrap(registries, "dropTable", around)
-    alter_answer(registries, "listTables", listed)
-
-
-@defect(
-    "drop-keeps-the-name",
-    breaks="dropTable.gone",
-    suffering="DROP and CREATE of the same table fails until somebody cleans up.",
-)
-def _keeps_the_name(registries: Registries) -> None:
-    """A dropped table is only marked as deleted, and its name stays taken."""
-    dropped: set[Name] = set()
-
-    def dropping(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        dropped.add((call.namespace, call.name))
-        return outcome
-
-    def creating(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        if (call.namespace, sent_name(call)) in dropped:
-            raise problem.already_exists(f"Table already exists: {sent_name(call)}")
-        return faithful(state, call)
-
-    wrap(registries, "dropTable", dropping)
-    wrap(registries, "createTable", creating)
-
-
-@defect(
-    "drop-revived-by-create",
-    breaks="dropTable.gone",
-    suffering="A new table of an old name has the old table's rows.",
-)
-def _revived_by_create(registries: Registries) -> None:
-    """Creating under the name of a dropped table undeletes it."""
-    dropped: dict[Name, TableEntry] = {}
-
-    def dropping(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        entry = state.table(call.namespace, call.name)
-        if entry is not None:
-            dropped[call.namespace, call.name] = entry
-        return faithful(state, call)
-
-    def creating(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        old = dropped.pop((call.namespace, sent_name(call)), None)
-        if old is None:
-            return outcome
-        kept = state.with_table(call.namespace, sent_name(call), old)
-        return Outcome(kept, publication.load_reply(old))
-
-    wrap(registries, "dropTable", dropping)
-    wrap(registries, "createTable", creating)
-
-
 def _drop_matching(registries: Registries, pattern_of: Callable[[str], str]) -> None:
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
@@ -257,18 +162,45 @@ def _drop_matching(registries: Registries, pattern_of: Callable[[str], str]) -> 
     wrap(registries, "dropTable", around)
 
 
-declare(
-    "drop-by-prefix",
-    "A drop removes every key that begins with the table's.",
-    by(_drop_matching, lambda name: f"{re.escape(name)}.*"),
-    breaks="dropTable.only-that-table",
-    suffering="Dropping orders also drops orders_archive.",
-)
+declare_each(
+    ("drop-still-listed", "dropTable.gone",
+     "The listing comes from an index that nobody removes anything from.",
+     "SHOW TABLES lists tables that cannot be read.", by(keep_listed, "dropTable", "listTables")),
+    ("drop-keeps-the-name", "dropTable.gone",
+     "A dropped table is only marked as deleted, and its name stays taken.",
+     "DROP and CREATE of the same table fails until somebody cleans up.",
+     by(refuse_later, ("dropTable", by_path), ("createTable", by_body))),
+    ("drop-revived-by-create", "dropTable.gone",
+     "Creating under the name of a dropped table undeletes it.",
+     "A new table of an old name has the old table's rows.", by(revive, "table")),
+    ("drop-forgotten", "dropTable.gone",
+     "A drop is answered before it is carried out, and then fails in the background.",
+     "DROP TABLE succeeds, and the table is still there.", by(forget_effect, "dropTable")),
+    ("drop-by-prefix", "dropTable.only-that-table",
+     "A drop removes every key that begins with the table's.",
+     "Dropping orders also drops orders_archive.",
+     by(_drop_matching, lambda name: f"{re.escape(name)}.*")),
+    ("drop-by-pattern", "dropTable.only-that-table",
+     "A drop compares names by SQL LIKE, where an underscore is any character.",
+     "Dropping a_b also drops axb.",
+     by(_drop_matching, lambda name: re.escape(name).replace("_", "."))),
+    ("drop-capital-boolean-ignored", "dropTable.gone",
+     "A drop whose purgeRequested cannot be read is put aside, and answered 204.",
+     "PyIceberg drops a table, and it is still there.", by(_ignore_drop, "True", "False")),
+    ("drop-false-drops-not", "dropTable.gone",
+     "A drop that says that nothing shall be purged drops nothing.",
+     "Spark's DROP TABLE does nothing: it sends purgeRequested=false.", by(_ignore_drop, "false")),
+)  # fmt: skip
 
-declare(
-    "drop-by-pattern",
-    "A drop compares names by SQL LIKE, where an underscore is any character.",
-    by(_drop_matching, lambda name: re.escape(name).replace("_", ".")),
-    breaks="dropTable.only-that-table",
-    suffering="Dropping a_b also drops axb.",
+
+@defect(
+    "drop-purges-when-told-not-to",
+    on=call_of("dropTable"),
+    breaks="dropTable.keeps-files-without-purge",
+    suffering="A table that is only unregistered loses its data.",
 )
+def _purges_when_told_not_to(call: Call) -> Call:
+    """The text "false" of purgeRequested is a true value."""
+    if call.query.get("purgeRequested") != "false":
+        return call
+    return structs.replace(call, query={**call.query, "purgeRequested": "true"})

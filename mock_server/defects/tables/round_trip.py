@@ -11,7 +11,9 @@ from msgspec import structs
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
+from icecheck.mock_server.defects.kit.json_values import objects
+from icecheck.mock_server.defects.kit.remembering import answer_again
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body, wrap
 
@@ -26,15 +28,6 @@ def _member(registries: Registries, member: str, alter: Callable[[Any], Any]) ->
     alter_request_body(registries, "createTable", altered)
 
 
-def _inside(type_: Any, alter: Callable[[Json], Json]) -> Any:
-    """Return a type with every object in it altered, from the inside out."""
-    if isinstance(type_, list):
-        return [_inside(each, alter) for each in type_]
-    if not isinstance(type_, dict):
-        return type_
-    return alter({key: _inside(value, alter) for key, value in type_.items()})
-
-
 @defect(
     "create-docs-trimmed",
     breaks="roundtrip.createTable.columns",
@@ -46,7 +39,7 @@ def _docs_trimmed(registries: Registries) -> None:
     def trimmed(field: Json) -> Json:
         return field | {"doc": field["doc"].strip()} if isinstance(field.get("doc"), str) else field
 
-    _member(registries, "schema", lambda schema: _inside(schema, trimmed))
+    _member(registries, "schema", lambda schema: objects(schema, trimmed))
 
 
 @defect(
@@ -63,7 +56,7 @@ def _inner_elements_optional(registries: Registries) -> None:
             return type_ | {"value": value | {"element-required": False}}
         return type_
 
-    _member(registries, "schema", lambda schema: _inside(schema, optional))
+    _member(registries, "schema", lambda schema: objects(schema, optional))
 
 
 @defect(
@@ -77,7 +70,7 @@ def _falsy_defaults(registries: Registries) -> None:
     def without(field: Json) -> Json:
         return {k: v for k, v in field.items() if k != "write-default" or v}
 
-    _member(registries, "schema", lambda schema: _inside(schema, without))
+    _member(registries, "schema", lambda schema: objects(schema, without))
 
 
 @defect(
@@ -91,7 +84,7 @@ def _partition_names_collapsed(registries: Registries) -> None:
     def collapsed(field: Json) -> Json:
         return field | {"name": " ".join(str(field["name"]).split())} if "name" in field else field
 
-    _member(registries, "partition-spec", lambda spec: _inside(spec, collapsed))
+    _member(registries, "partition-spec", lambda spec: objects(spec, collapsed))
 
 
 @defect(
@@ -112,29 +105,19 @@ def _values(registries: Registries, alter: Callable[[str], str]) -> None:
     _member(registries, "properties", altered)
 
 
-declare(
-    "create-properties-composed",
-    "Values of properties are stored in normal form C.",
-    by(_values, lambda value: unicodedata.normalize("NFC", value)),
-    breaks="roundtrip.createTable.properties",
-    suffering="A path with an accent names another file.",
-)
-
-declare(
-    "create-properties-cut",
-    "Values of properties are cut to 4000 characters.",
-    by(_values, lambda value: value[:_COLUMN_WIDTH]),
-    breaks="roundtrip.createTable.properties",
-    suffering="The end of a long setting is missing, and nobody is told.",
-)
-
-declare(
-    "create-properties-unescaped",
-    "Values of properties are unescaped as HTML.",
-    by(_values, html.unescape),
-    breaks="roundtrip.createTable.properties",
-    suffering="What was escaped on purpose is markup again.",
-)
+declare_each(
+    ("create-properties-composed", "roundtrip.createTable.properties",
+     "Values of properties are stored in normal form C.",
+     "A path with an accent names another file.",
+     by(_values, lambda value: unicodedata.normalize("NFC", value))),
+    ("create-properties-cut", "roundtrip.createTable.properties",
+     "Values of properties are cut to 4000 characters.",
+     "The end of a long setting is missing, and nobody is told.",
+     by(_values, lambda value: value[:_COLUMN_WIDTH])),
+    ("create-properties-unescaped", "roundtrip.createTable.properties",
+     "Values of properties are unescaped as HTML.", "What was escaped on purpose is markup again.",
+     by(_values, html.unescape)),
+)  # fmt: skip
 
 
 @defect(
@@ -162,20 +145,16 @@ def _name_as_pattern(registries: Registries) -> None:
     wrap(registries, "loadTable", around)
 
 
-@defect(
+declare(
     "load-refs-from-last-answer",
+    "Loads with snapshots=refs are cached by namespace, and the table's name is no part of it.",
+    by(
+        answer_again,
+        "loadTable",
+        lambda context, _, call: (
+            (context.warehouse, call.namespace) if call.query.get("snapshots") == "refs" else None
+        ),
+    ),
     breaks="roundtrip.loadTable.own",
     suffering="A planner that asks for refs only plans the files of another table.",
 )
-def _refs_from_last_answer(registries: Registries) -> None:
-    """Loads with snapshots=refs are cached by namespace, and the table's name is no part of it."""
-    cache: dict[Any, Outcome] = {}
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        if call.query.get("snapshots") != "refs":
-            return outcome
-        kept = cache.setdefault((faithful.context.warehouse, call.namespace), outcome)
-        return structs.replace(outcome, reply=kept.reply)
-
-    wrap(registries, "loadTable", around)

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
+from icecheck.mock_server.defects.kit.remembering import remembering
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, sent_name
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -15,14 +16,6 @@ from icecheck.mock_server.defects.kit.rewriting import (
 from icecheck.mock_server.defects.kit.storing import without_sent_table
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
-
-declare(
-    "staged-table-created",
-    "The member stage-create is ignored.",
-    by(alter_request_body, "createTable", lambda body: body | {"stage-create": False}),
-    breaks="createTable.stage-creates-nothing",
-    suffering="A failed CREATE TABLE AS SELECT leaves an empty table behind.",
-)
 
 
 @defect(
@@ -49,23 +42,24 @@ def _staged_listed(registries: Registries) -> None:
 
 @defect(
     "staged-table-reserves-its-name",
+    on=remembering(set, wrap, "createTable"),
     breaks="createTable.stage-creates-nothing",
     suffering="A name stays blocked after a job died in CREATE TABLE AS SELECT.",
 )
-def _staged_reserves(registries: Registries) -> None:
+def _staged_reserves(
+    reserved: set[tuple[tuple[str, ...], str]],
+    faithful: Faithful,
+    state: WarehouseState,
+    call: Call,
+) -> Outcome:
     """The name of a staged table is taken."""
-    reserved: set[tuple[tuple[str, ...], str]] = set()
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        name = (call.namespace, sent_name(call))
-        if name in reserved:
-            raise problem.already_exists(f"Table already exists: {name[1]}")
-        outcome = faithful(state, call)
-        if sent_json(call).get("stage-create"):
-            reserved.add(name)
-        return outcome
-
-    wrap(registries, "createTable", around)
+    name = (call.namespace, sent_name(call))
+    if name in reserved:
+        raise problem.already_exists(f"Table already exists: {name[1]}")
+    outcome = faithful(state, call)
+    if sent_json(call).get("stage-create"):
+        reserved.add(name)
+    return outcome
 
 
 def _staged_answer(registries: Registries, /, **members: object) -> None:
@@ -97,15 +91,6 @@ def _staged_unsorted(registries: Registries) -> None:
     """Staging answers without the sort order."""
     unsorted = [{"order-id": 0, "fields": []}]
     _staged_answer(registries, **{"sort-orders": unsorted, "default-sort-order-id": 0})
-
-
-declare(
-    "staged-table-without-properties",
-    "Staging answers without the properties.",
-    by(_staged_answer, properties={}),
-    breaks="createTable.stage-returns-metadata",
-    suffering="TBLPROPERTIES of CREATE TABLE AS SELECT are lost.",
-)
 
 
 @defect(
@@ -147,13 +132,19 @@ def _staged_without(registries: Registries, change: Callable[[Json], Json]) -> N
     alter_request_body(registries, "createTable", alter)
 
 
-declare(
-    "staged-table-is-put-elsewhere",
-    "Staging does not pass the location on.",
-    by(_staged_without, lambda body: body | {"location": None}),
-    breaks="createTable.stage-returns-metadata",
-    suffering="CREATE TABLE … LOCATION … AS SELECT writes to another place.",
-)
+declare_each(
+    ("staged-table-created", "createTable.stage-creates-nothing",
+     "The member stage-create is ignored.",
+     "A failed CREATE TABLE AS SELECT leaves an empty table behind.",
+     by(alter_request_body, "createTable", lambda body: body | {"stage-create": False})),
+    ("staged-table-without-properties", "createTable.stage-returns-metadata",
+     "Staging answers without the properties.", "TBLPROPERTIES of CREATE TABLE AS SELECT are lost.",
+     by(_staged_answer, properties={})),
+    ("staged-table-is-put-elsewhere", "createTable.stage-returns-metadata",
+     "Staging does not pass the location on.",
+     "CREATE TABLE … LOCATION … AS SELECT writes to another place.",
+     by(_staged_without, lambda body: body | {"location": None})),
+)  # fmt: skip
 
 
 @defect(

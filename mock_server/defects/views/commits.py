@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
-from icecheck.mock_server.defects.kit.places import view_update
+from icecheck.mock_server.defects.kit.changing import refuse_where
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
+from icecheck.mock_server.defects.kit.places import request_of, view_update
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_members
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -24,6 +25,7 @@ from icecheck.mock_server.defects.kit.storing import store_view_otherwise
 from icecheck.mock_server.defects.kit.updating import (
     FaithfulViewUpdate,
     alter_view_update,
+    read_view_update,
     refuse_updates_as,
 )
 from icecheck.mock_server.metadata.view_builder import ViewDraft
@@ -36,39 +38,6 @@ _UUID = "assert-view-uuid"
 
 
 # -------------------------------------------------------------------------- statuses
-
-
-declare(
-    "view-commit-202",
-    "A commit to a view is answered 202.",
-    by(answer_status, "replaceView", 202),
-    breaks="replaceView.200",
-    suffering="The Java client fails, for it reads the new metadata from the answer.",
-)
-
-declare(
-    "view-commit-malformed-500",
-    "A commit to a view with an unusable body is a null pointer.",
-    by(refuse_as, "replaceView", 400, 500, "InternalServerError"),
-    breaks="replaceView.400",
-    suffering="Clients do not know whether the commit took place.",
-)
-
-declare(
-    "view-commit-missing-409",
-    "An update of a view that touches no row is answered 409.",
-    by(refuse_as, "replaceView", 404, 409, "CommitFailedException"),
-    breaks="replaceView.404",
-    suffering="Clients try again and again to change what is not there.",
-)
-
-declare(
-    "view-commit-conflict-412",
-    "A requirement of a view that fails is answered 412.",
-    by(refuse_as, "replaceView", 409, 412, "PreconditionFailed"),
-    breaks="replaceView.409",
-    suffering="Clients give up where they should try again.",
-)
 
 
 @defect(
@@ -86,38 +55,37 @@ def _answers_before(faithful: Faithful, state: WarehouseState, call: Call) -> Ou
     return Outcome(outcome.state, before.reply, outcome.effects)
 
 
-declare(
-    "view-commit-other-location",
-    "The answer to a commit names a metadata location that no load does.",
-    by(
-        alter_body,
-        "replaceView",
-        lambda body: body | {"metadata-location": f"{body['metadata-location']}.tmp"},
-    ),
-    breaks="replaceView.answer-is-the-view",
-    suffering="Who changed a view looks for its metadata where it is not.",
-)
-
-declare(
-    "view-commit-overwrites-file",
-    "A commit to a view overwrites its metadata file.",
-    by(store_view_otherwise, "replaceView", lambda _before, made, _sent: made, same_location=True),
-    breaks="replaceView.new-metadata-location",
-    suffering="The Java client keeps its old view, because the location is the same.",
-)
-
-
-@defect(
-    "view-commit-needs-identifier",
-    on="replaceView",
-    breaks="replaceView.minimal-body",
-    suffering="Clients that leave out what is optional cannot change views.",
-)
-def _needs_identifier(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A commit to a view without an identifier in its body is refused."""
-    if "identifier" not in sent_json(call):
-        raise bad_request("Missing identifier")
-    return faithful(state, call)
+declare_each(
+    ("view-commit-overwrites-file", "replaceView.new-metadata-location",
+     "A commit to a view overwrites its metadata file.",
+     "The Java client keeps its old view, because the location is the same.",
+     by(store_view_otherwise, "replaceView", lambda _before, made, _sent: made,
+        same_location=True)),
+    ("view-commit-202", "replaceView.200", "A commit to a view is answered 202.",
+     "The Java client fails, for it reads the new metadata from the answer.",
+     by(answer_status, "replaceView", 202)),
+    ("view-commit-malformed-500", "replaceView.400",
+     "A commit to a view with an unusable body is a null pointer.",
+     "Clients do not know whether the commit took place.",
+     by(refuse_as, "replaceView", 400, 500, "InternalServerError")),
+    ("view-commit-missing-409", "replaceView.404",
+     "An update of a view that touches no row is answered 409.",
+     "Clients try again and again to change what is not there.",
+     by(refuse_as, "replaceView", 404, 409, "CommitFailedException")),
+    ("view-commit-conflict-412", "replaceView.409",
+     "A requirement of a view that fails is answered 412.",
+     "Clients give up where they should try again.",
+     by(refuse_as, "replaceView", 409, 412, "PreconditionFailed")),
+    ("view-commit-other-location", "replaceView.answer-is-the-view",
+     "The answer to a commit names a metadata location that no load does.",
+     "Who changed a view looks for its metadata where it is not.",
+     by(alter_body, "replaceView",
+        lambda body: body | {"metadata-location": f"{body['metadata-location']}.tmp"})),
+    ("view-commit-needs-identifier", "replaceView.minimal-body",
+     "A commit to a view without an identifier in its body is refused.",
+     "Clients that leave out what is optional cannot change views.",
+     by(refuse_where, "replaceView", lambda _, call: "identifier" not in sent_json(call))),
+)  # fmt: skip
 
 
 @defect(
@@ -236,39 +204,6 @@ for _action in ("assign-uuid", "upgrade-format-version"):
     _declare_unknown(_action)
 
 
-declare(
-    "view-uuid-reassigned",
-    "assign-uuid replaces the uuid of an existing view.",
-    by(
-        alter_view_update,
-        "assign-uuid",
-        lambda _faithful, update, draft: draft.change(view_uuid=update.uuid),
-    ),
-    breaks="view-update.assign-uuid.reassign-refused",
-    suffering="Every client that holds the view open takes it for another one.",
-)
-
-declare(
-    "view-version-99-accepted",
-    "Any format version of a view is accepted and left as it is.",
-    by(alter_view_update, "upgrade-format-version", lambda _faithful, _update, _draft: None),
-    breaks="view-update.upgrade-format-version.unknown-refused",
-    suffering="The view has another format version than the client was told.",
-)
-
-declare(
-    "view-properties-replaced",
-    "set-properties replaces the whole map of a view.",
-    by(
-        alter_view_update,
-        "set-properties",
-        lambda _faithful, update, draft: draft.change(properties=dict(update.updates)),
-    ),
-    breaks="view-update.set-properties.effect",
-    suffering="Setting one property of a view removes all others.",
-)
-
-
 @defect(
     "view-added-version-goes-live",
     on=view_update("add-view-version"),
@@ -279,21 +214,6 @@ def _added_version_goes_live(faithful: FaithfulViewUpdate, update: Any, draft: V
     """A version that is added becomes the current one at once."""
     faithful(update, draft)
     draft.set_current_version(draft.metadata.versions[-1].version_id)
-
-
-@defect(
-    "view-last-added-schema-is-the-first",
-    on=view_update("add-view-version"),
-    breaks="view-update.add-view-version.last-added-schema",
-    suffering="A replaced view has the columns of the one before.",
-)
-def _last_added_schema_is_the_first(
-    faithful: FaithfulViewUpdate, update: Any, draft: ViewDraft
-) -> None:
-    """A schema id of -1 is clamped to 0."""
-    version = update.view_version
-    known = replace(version, schema_id=max(version.schema_id, 0))
-    faithful(replace(update, view_version=known), draft)
 
 
 @defect(
@@ -326,13 +246,38 @@ def _unknown_version_skipped(faithful: FaithfulViewUpdate, update: Any, draft: V
         faithful(update, draft)
 
 
-declare(
-    "view-unknown-ids-conflict",
-    "Updates that name an unknown schema or version of a view are refused with 409.",
-    by(refuse_updates_as, 409, "add-view-version", "set-current-view-version"),
-    breaks="replaceView.unknown-ids-are-400",
-    suffering="Clients send a commit again and again that can never succeed.",
-)
+declare_each(
+    ("view-last-added-schema-is-the-first", "view-update.add-view-version.last-added-schema",
+     "A schema id of -1 is clamped to 0.", "A replaced view has the columns of the one before.",
+     by(
+         read_view_update,
+         "add-view-version",
+         lambda update, _: replace(
+             update,
+             view_version=replace(
+                 update.view_version, schema_id=max(update.view_version.schema_id, 0)
+             ),
+         ),
+     )),
+    ("view-uuid-reassigned", "view-update.assign-uuid.reassign-refused",
+     "assign-uuid replaces the uuid of an existing view.",
+     "Every client that holds the view open takes it for another one.",
+     by(alter_view_update, "assign-uuid",
+        lambda _faithful, update, draft: draft.change(view_uuid=update.uuid))),
+    ("view-properties-replaced", "view-update.set-properties.effect",
+     "set-properties replaces the whole map of a view.",
+     "Setting one property of a view removes all others.",
+     by(alter_view_update, "set-properties",
+        lambda _faithful, update, draft: draft.change(properties=dict(update.updates)))),
+    ("view-version-99-accepted", "view-update.upgrade-format-version.unknown-refused",
+     "Any format version of a view is accepted and left as it is.",
+     "The view has another format version than the client was told.",
+     by(alter_view_update, "upgrade-format-version", lambda _faithful, _update, _draft: None)),
+    ("view-unknown-ids-conflict", "replaceView.unknown-ids-are-400",
+     "Updates that name an unknown schema or version of a view are refused with 409.",
+     "Clients send a commit again and again that can never succeed.",
+     by(refuse_updates_as, 409, "add-view-version", "set-current-view-version")),
+)  # fmt: skip
 
 
 @defect(
@@ -361,3 +306,27 @@ def _history_lost(before: ViewMetadata | None, made: ViewMetadata, _sent: Json) 
     if before is None or made.current_version_id == before.current_version_id:
         return made
     return replace(made, version_log=made.version_log[-1:])
+
+
+@defect(
+    "view-last-assertion-decides",
+    on=request_of("replaceView"),
+    breaks="view-assertion.assert-view-uuid.violated",
+    suffering="A view that took another's place is changed in its stead.",
+)
+def _last_assertion_decides(body: Any) -> Any:
+    """Of the requirements on a view the last one decides."""
+    sent = body.get("requirements")
+    return body | {"requirements": sent[-1:]} if isinstance(sent, list) else body
+
+
+@defect(
+    "view-last-added-version-ignored",
+    on=view_update("set-current-view-version"),
+    breaks="view-update.set-current-view-version.effect",
+    suffering="CREATE OR REPLACE VIEW succeeds, and the view is what it was.",
+)
+def _last_added_ignored(faithful: FaithfulViewUpdate, update: Any, draft: Any) -> None:
+    """A version id of -1 is no version, and nothing becomes current."""
+    if update.view_version_id >= 0:
+        faithful(update, draft)

@@ -1,35 +1,32 @@
 """Defects of views and commits to them: parts are lost or ignored."""
 
-from typing import Any
-
 from msgspec.structs import replace
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
 from icecheck.mock_server.defects.kit.places import answer_of, request_of
-from icecheck.mock_server.defects.kit.requests import Json, sent_json
+from icecheck.mock_server.defects.kit.remembering import place_of
+from icecheck.mock_server.defects.kit.requests import Json, Name, sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.defects.kit.storing import store_view_otherwise, view_with
-from icecheck.mock_server.defects.scans.combinations import Place, place_of
+from icecheck.mock_server.defects.kit.updating import read_view_update
 from icecheck.mock_server.metadata.view_metadata import ViewHistoryEntry, ViewMetadata
 from icecheck.mock_server.protocol import problem
 
-
-@defect(
+declare(
     "view-commit-default-catalog-lost",
+    "A version that a commit adds has no default catalog.",
+    by(
+        read_view_update,
+        "add-view-version",
+        lambda update, _: replace(
+            update, view_version=replace(update.view_version, default_catalog=None)
+        ),
+    ),
     breaks="view-update.add-view-version.effect",
     suffering="A view reads tables of another catalog than it was written for.",
 )
-def _default_catalog_lost(registries: Registries) -> None:
-    """A version that a commit adds has no default catalog."""
-    faithful = registries.view_updates["add-view-version"]
-
-    def altered(update: Any, draft: Any) -> None:
-        version = replace(update.view_version, default_catalog=None)
-        faithful(replace(update, view_version=version), draft)
-
-    registries.view_updates["add-view-version"] = altered
 
 
 @defect(
@@ -112,7 +109,7 @@ def _under_other_ids(metadata: ViewMetadata, ids: dict[int, int]) -> ViewMetadat
 )
 def _log_goes_on(registries: Registries) -> None:
     """The log of a view is kept by name: one that is made anew goes on with that of the dropped."""
-    logs: dict[Place, tuple[ViewHistoryEntry, ...]] = {}
+    logs: dict[Name, tuple[ViewHistoryEntry, ...]] = {}
 
     def dropped(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         entry = state.view(call.namespace, call.name)

@@ -5,95 +5,64 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from icecheck.mock_server.core.context import Call, Outcome, Registries
-from icecheck.mock_server.core.state import NamespaceEntry, ViewEntry, WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
-from icecheck.mock_server.defects.kit.places import answer_of, request_of
-from icecheck.mock_server.defects.kit.requests import Json, Levels, sent_name
+from icecheck.mock_server.core.context import Call, Context
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.changing import do_after, without, write_and_refuse
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
+from icecheck.mock_server.defects.kit.places import request_of
+from icecheck.mock_server.defects.kit.remembering import revive
+from icecheck.mock_server.defects.kit.requests import Json, sent_name
 from icecheck.mock_server.defects.kit.rewriting import (
-    Faithful,
     alter_body,
     answer_status,
     forget_effect,
     refuse_as,
-    wrap,
 )
 from icecheck.mock_server.defects.kit.storing import store_view_otherwise
 from icecheck.mock_server.metadata.view_metadata import ViewMetadata, ViewVersion
-from icecheck.mock_server.protocol import replies
-from icecheck.mock_server.protocol.problem import Problem
 
-# Answers with another status: name, broken requirement, title, suffering, installation.
-_STATUSES: tuple[tuple[str, str, str, str, Callable[[Registries], None]], ...] = (
+_ANOTHER_UUID = "00000000-0000-4000-8000-000000000000"
+
+declare_each(
     ("view-create-201", "createView.200", "A creation of a view is answered 201.",
-     "Strict clients take the creation for failed.",
-     lambda r: answer_status(r, "createView", 201)),
+     "Strict clients take the creation for failed.", by(answer_status, "createView", 201)),
     ("view-create-malformed-500", "createView.400", "A body without a version is a null pointer.",
      "A client's mistake is reported as a failure of the server.",
-     lambda r: refuse_as(r, "createView", 400, 500, "InternalServerError")),
+     by(refuse_as, "createView", 400, 500, "InternalServerError")),
     ("view-create-missing-namespace-400", "createView.404",
      "A missing namespace is a violated foreign key, answered 400.",
      "Clients do not learn that the namespace is missing.",
-     lambda r: refuse_as(r, "createView", 404, 400, "ValidationException")),
+     by(refuse_as, "createView", 404, 400, "ValidationException")),
     ("view-create-existing-200", "createView.409", "A second creation is answered as the first.",
      "CREATE VIEW of a name that is taken seems to succeed.",
-     lambda r: refuse_as(r, "createView", 409, 200)),
+     by(refuse_as, "createView", 409, 200)),
     ("view-load-missing-500", "loadView.404", "Loading a missing view fails inside the server.",
      "CREATE VIEW fails, because Spark looks for the view first.",
-     lambda r: refuse_as(r, "loadView", 404, 500, "InternalServerError")),
+     by(refuse_as, "loadView", 404, 500, "InternalServerError")),
     ("view-load-202", "loadView.200", "A view is answered with 202.",
      "Strict clients read nothing from an answer that says later.",
-     lambda r: answer_status(r, "loadView", 202)),
+     by(answer_status, "loadView", 202)),
     ("view-exists-200", "viewExists.204", "The existence check is answered 200.",
-     "Strict clients do not take 200 for a yes.",
-     lambda r: answer_status(r, "viewExists", 200)),
+     "Strict clients do not take 200 for a yes.", by(answer_status, "viewExists", 200)),
     ("view-exists-always", "viewExists.404", "Every view exists.",
-     "CREATE VIEW is refused for a name that is free.",
-     lambda r: refuse_as(r, "viewExists", 404, 204)),
+     "CREATE VIEW is refused for a name that is free.", by(refuse_as, "viewExists", 404, 204)),
     ("view-list-202", "listViews.200", "A list of views is answered 202.",
-     "Clients read no list from an answer that says later.",
-     lambda r: answer_status(r, "listViews", 202)),
+     "Clients read no list from an answer that says later.", by(answer_status, "listViews", 202)),
     ("view-list-missing-namespace-empty", "listViews.404",
      "The views of a namespace that does not exist are none.",
-     "A misspelled name looks like an empty namespace.",
-     lambda r: refuse_as(r, "listViews", 404, 200)),
+     "A misspelled name looks like an empty namespace.", by(refuse_as, "listViews", 404, 200)),
     ("view-drop-200", "dropView.204", "A drop of a view is answered 200.",
-     "Strict clients take the drop for failed.",
-     lambda r: answer_status(r, "dropView", 200)),
+     "Strict clients take the drop for failed.", by(answer_status, "dropView", 200)),
     ("view-drop-missing-204", "dropView.404", "Dropping what does not exist succeeds.",
-     "DROP VIEW hides a misspelled name.",
-     lambda r: refuse_as(r, "dropView", 404, 204)),
+     "DROP VIEW hides a misspelled name.", by(refuse_as, "dropView", 404, 204)),
     ("view-drop-forgotten", "dropView.gone", "A drop of a view is answered and not made.",
-     "A view that was dropped can still be read.",
-     lambda r: forget_effect(r, "dropView")),
+     "A view that was dropped can still be read.", by(forget_effect, "dropView")),
     ("view-create-forgotten", "createView.immediate", "A created view is answered and not kept.",
-     "A view that was created is not there.",
-     lambda r: forget_effect(r, "createView")),
+     "A view that was created is not there.", by(forget_effect, "createView")),
 )  # fmt: skip
-
-for _name, _breaks, _title, _suffering, _install in _STATUSES:
-    declare(_name, _title, _install, breaks=_breaks, suffering=_suffering)
 
 
 # ------------------------------------------------------------------------- creation
-
-
-@defect(
-    "view-create-replaces",
-    on="createView",
-    breaks="createView.conflict-changes-nothing",
-    suffering="CREATE VIEW fails, and has replaced the view all the same.",
-)
-def _create_replaces(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A creation is written first and then refused because the name is taken."""
-    name = sent_name(call)
-    try:
-        return faithful(state, call)
-    except Problem as refused:
-        if refused.status != 409 or state.view(call.namespace, name) is None:
-            raise
-        written = faithful(state.without_view(call.namespace, name), call)
-        return Outcome(written.state, replies.problem_reply(refused))
 
 
 @defect(
@@ -172,131 +141,31 @@ _store(
 )  # fmt: skip
 
 
-@defect(
-    "view-schema-id-as-sent",
-    on=through(store_view_otherwise, "createView"),
-    breaks="createView.schema-id-assigned",
-    suffering="The view cannot be loaded: its version refers to no schema.",
-)
-def _schema_id_as_sent(
-    _before: ViewMetadata | None, made: ViewMetadata, sent: Json
-) -> ViewMetadata:
-    """A version keeps the schema id that it was sent with."""
-    return _with_first_version(made, schema_id=sent["view-version"]["schema-id"])
-
-
-@defect(
-    "view-answer-is-the-request",
-    on=answer_of("createView"),
-    breaks="createView.answer-is-the-view",
-    suffering="Who created the view believes it to have properties that it lacks.",
-)
-def _answer_is_the_request(body: Json) -> Json:
-    """The answer to a creation is made from the request, with another identity."""
-    uuid = "00000000-0000-4000-8000-000000000000"
-    return body | {"metadata": body["metadata"] | {"view-uuid": uuid}}
+declare_each(
+    ("view-create-replaces", "createView.conflict-changes-nothing",
+     "A creation is written first and then refused because the name is taken.",
+     "CREATE VIEW fails, and has replaced the view all the same.",
+     by(write_and_refuse, "createView",
+        lambda state, call: without(state, (call.namespace, sent_name(call)), "view"))),
+    ("view-schema-id-as-sent", "createView.schema-id-assigned",
+     "A version keeps the schema id that it was sent with.",
+     "The view cannot be loaded: its version refers to no schema.",
+     by(
+         store_view_otherwise,
+         "createView",
+         lambda _, made, sent: _with_first_version(
+             made, schema_id=sent["view-version"]["schema-id"]
+         ),
+     )),
+    ("view-answer-is-the-request", "createView.answer-is-the-view",
+     "The answer to a creation is made from the request, with another identity.",
+     "Who created the view believes it to have properties that it lacks.",
+     by(alter_body, "createView",
+        lambda body: body | {"metadata": body["metadata"] | {"view-uuid": _ANOTHER_UUID}})),
+)  # fmt: skip
 
 
 # --------------------------------------------------------------------------- listing
-
-
-declare(
-    "view-list-empty-left-out",
-    "An empty list of views is left out of the answer.",
-    by(
-        alter_body,
-        "listViews",
-        lambda body: {k: v for k, v in body.items() if k != "identifiers" or v},
-    ),
-    breaks="listViews.list-present",
-    suffering="The Java client fails on a namespace without views.",
-)
-
-declare(
-    "view-list-stale",
-    "The list of views comes from an index that lacks the latest one.",
-    by(alter_body, "listViews", lambda body: body | {"identifiers": body["identifiers"][:-1]}),
-    breaks="listViews.all",
-    suffering="A view that was just created is not to be seen.",
-)
-
-declare(
-    "view-list-per-version",
-    "A view is listed once for each of its files.",
-    by(alter_body, "listViews", lambda body: body | {"identifiers": body["identifiers"] * 2}),
-    breaks="listViews.unique",
-    suffering="SHOW VIEWS shows a view as often as it has versions.",
-)
-
-
-def _list_where(
-    registries: Registries,
-    operation_id: str,
-    belongs: Callable[[Levels, Levels], bool],
-    named: Callable[[NamespaceEntry], list[str]],
-) -> None:
-    """List the results of ``named`` for every namespace for which ``belongs(asked, it)`` holds."""
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        faithful(state, call)
-        identifiers = [
-            {"namespace": namespace, "name": name}
-            for namespace, entry in state.namespaces.after(None)
-            if belongs(call.namespace, namespace)
-            for name in named(entry)
-        ]
-        body = {"identifiers": identifiers, "next-page-token": None}
-        return Outcome(state, replies.json_reply(body))
-
-    wrap(registries, operation_id, around)
-
-
-def _views(entry: NamespaceEntry) -> list[str]:
-    return [name for name, _ in entry.views.after(None)]
-
-
-def _relations(entry: NamespaceEntry) -> list[str]:
-    return sorted([*_views(entry), *(name for name, _ in entry.tables.after(None))])
-
-
-declare(
-    "view-list-recursive",
-    "Views of the namespaces below are listed too.",
-    by(_list_where, "listViews", lambda ask, it: it[: len(ask)] == ask, _views),
-    breaks="listViews.this-namespace-only",
-    suffering="SHOW VIEWS IN a shows the views of a.b.",
-)
-
-
-@defect(
-    "view-list-by-prefix",
-    breaks="listViews.this-namespace-only",
-    suffering="SHOW VIEWS IN sales shows the views of sales_2025.",
-)
-def _by_prefix(registries: Registries) -> None:
-    """Views of every namespace whose name begins alike are listed."""
-
-    def alike(asked: Levels, found: Levels) -> bool:
-        return len(asked) == len(found) and ".".join(found).startswith(".".join(asked))
-
-    _list_where(registries, "listViews", alike, _views)
-
-
-declare(
-    "view-list-has-tables",
-    "Tables and views lie in one relation, and all of it is listed as views.",
-    by(_list_where, "listViews", lambda ask, it: it == ask, _relations),
-    breaks="listViews.no-tables",
-    suffering="SHOW VIEWS shows tables, which cannot be loaded as views.",
-)
-
-declare(
-    "table-list-has-views",
-    "Tables and views lie in one relation, and all of it is listed as tables.",
-    by(_list_where, "listTables", lambda ask, it: it == ask, _relations),
-    breaks="listTables.no-views",
-    suffering="SHOW TABLES shows views, which cannot be loaded as tables.",
-)
 
 
 # -------------------------------------------------------------------------- dropping
@@ -304,43 +173,25 @@ declare(
 
 @defect(
     "view-drop-by-prefix",
-    on="dropView",
+    on=through(do_after, "dropView"),
     breaks="dropView.gone",
     suffering="Dropping one view drops others whose names begin alike.",
 )
-def _drop_by_prefix(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+def _drop_by_prefix(
+    _context: Context, _before: WarehouseState, call: Call, after: WarehouseState
+) -> WarehouseState:
     """A drop of a view deletes with LIKE 'name%', without the last character."""
-    outcome = faithful(state, call)
-    entry = state.namespace(call.namespace)
-    kept = outcome.state
-    for name in [] if entry is None else _views(entry):
-        if name != call.name and name.startswith(call.name[:-1]):
-            kept = kept.without_view(call.namespace, name)
-    return Outcome(kept, outcome.reply, outcome.effects)
+    entry = after.namespace(call.namespace)
+    for name in [] if entry is None else [name for name, _ in entry.views.after(None)]:
+        if name.startswith(call.name[:-1]):
+            after = after.without_view(call.namespace, name)
+    return after
 
 
-@defect(
+declare(
     "view-drop-revived-by-create",
+    "A drop of a view only marks it, and a creation takes the mark away.",
+    by(revive, "view"),
     breaks="dropView.name-free",
     suffering="A view that was dropped comes back when its name is used again.",
 )
-def _revived_by_create(registries: Registries) -> None:
-    """A drop of a view only marks it, and a creation takes the mark away."""
-    dropped: dict[tuple[Levels, str], ViewEntry] = {}
-
-    def drop(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        entry = state.view(call.namespace, call.name)
-        outcome = faithful(state, call)
-        if entry is not None:
-            dropped[call.namespace, call.name] = entry
-        return outcome
-
-    def create(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        entry = dropped.get((call.namespace, sent_name(call)))
-        if entry is None:
-            return outcome
-        return Outcome(outcome.state.with_view(call.namespace, sent_name(call), entry), entry.reply)
-
-    wrap(registries, "dropView", drop)
-    wrap(registries, "createView", create)

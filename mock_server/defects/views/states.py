@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import answer_of, view_update
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body, wrap
@@ -53,46 +53,12 @@ def _is(action: str) -> Callable[[Json], bool]:
 # ---- updates that meet
 
 
-declare(
-    "view-schemas-are-added-first",
-    "All schemas of a commit are added before its versions: -1 is the last one for all.",
-    by(_alter_updates, lambda sent: sorted(sent, key=lambda u: not _is("add-schema")(u))),
-    breaks=_LIFE,
-    suffering=_OTHER_COLUMNS,
-)
-
-declare(
-    "view-last-added-version-is-that-of-the-commit",
-    "The current version is set when all else of a commit is done: -1 is the last one of all.",
-    by(_alter_updates, lambda sent: sorted(sent, key=_is("set-current-view-version"))),
-    breaks=_LIFE,
-    suffering="A definition that was only prepared is what everybody reads.",
-)
-
-
 def _only_first(registries: Registries, action: str) -> None:
     def first(sent: list[Json]) -> list[Json]:
         moves = [u for u in sent if _is(action)(u)]
         return [u for u in sent if u not in moves[1:]]
 
     _alter_updates(registries, first)
-
-
-declare(
-    "view-first-of-two-moves",
-    "Of several moves of the current version in one commit the first one counts.",
-    by(_only_first, "set-current-view-version"),
-    breaks=_LIFE,
-    suffering="A definition that its author has taken back is what everybody reads.",
-)
-
-declare(
-    "view-first-requirement-counts",
-    "Of several requirements of a commit to a view the first one is looked at.",
-    by(_alter_updates, lambda sent: sent[:1], "requirements"),
-    breaks=_LIFE,
-    suffering="A commit goes to a view that has taken another one's place.",
-)
 
 
 def _beside_a_version(sent: list[Json], ending: str) -> list[Json]:
@@ -102,45 +68,44 @@ def _beside_a_version(sent: list[Json], ending: str) -> list[Json]:
     return [update for update in sent if not str(update.get("action")).endswith(ending)]
 
 
-declare(
-    "view-version-pushes-properties-aside",
-    "A commit writes a version or properties: where it has a version, properties stay.",
-    by(_alter_updates, lambda sent: _beside_a_version(sent, "properties")),
-    breaks=_LIFE,
-    suffering="A setting that was made along with a new definition has never been made.",
-)
-
-declare(
-    "view-version-pushes-location-aside",
-    "A commit writes a version or moves the view: where it has a version, the location stays.",
-    by(_alter_updates, lambda sent: _beside_a_version(sent, "location")),
-    breaks=_LIFE,
-    suffering="Files of a view are looked for where it has been moved away from.",
-)
-
-declare(
-    "view-properties-are-removed-last",
-    "All removals of a view's properties are done when all else of a commit is.",
-    by(_alter_updates, lambda sent: sorted(sent, key=_is("remove-properties"))),
-    breaks=_LIFE,
-    suffering="A setting that a commit makes anew is gone.",
-)
-
-declare(
-    "view-properties-are-removed-first",
-    "All removals of a view's properties are done before all else of a commit.",
-    by(_alter_updates, lambda sent: sorted(sent, key=lambda u: not _is("remove-properties")(u))),
-    breaks=_LIFE,
-    suffering="A setting that a commit takes back stays in force.",
-)
-
-declare(
-    "view-first-location-counts",
-    "Of several locations in one commit the first one counts.",
-    by(_only_first, "set-location"),
-    breaks=_LIFE,
-    suffering="Files of a view are looked for where it has never been meant to be.",
-)
+declare_each(
+    ("view-schemas-are-added-first", _LIFE,
+     "All schemas of a commit are added before its versions: -1 is the last one for all.",
+     _OTHER_COLUMNS,
+     by(_alter_updates, lambda sent: sorted(sent, key=lambda u: not _is("add-schema")(u)))),
+    ("view-last-added-version-is-that-of-the-commit", _LIFE,
+     "The current version is set when all else of a commit is done: -1 is the last one of all.",
+     "A definition that was only prepared is what everybody reads.",
+     by(_alter_updates, lambda sent: sorted(sent, key=_is("set-current-view-version")))),
+    ("view-first-of-two-moves", _LIFE,
+     "Of several moves of the current version in one commit the first one counts.",
+     "A definition that its author has taken back is what everybody reads.",
+     by(_only_first, "set-current-view-version")),
+    ("view-first-requirement-counts", _LIFE,
+     "Of several requirements of a commit to a view the first one is looked at.",
+     "A commit goes to a view that has taken another one's place.",
+     by(_alter_updates, lambda sent: sent[:1], "requirements")),
+    ("view-version-pushes-properties-aside", _LIFE,
+     "A commit writes a version or properties: where it has a version, properties stay.",
+     "A setting that was made along with a new definition has never been made.",
+     by(_alter_updates, lambda sent: _beside_a_version(sent, "properties"))),
+    ("view-version-pushes-location-aside", _LIFE,
+     "A commit writes a version or moves the view: where it has a version, the location stays.",
+     "Files of a view are looked for where it has been moved away from.",
+     by(_alter_updates, lambda sent: _beside_a_version(sent, "location"))),
+    ("view-properties-are-removed-last", _LIFE,
+     "All removals of a view's properties are done when all else of a commit is.",
+     "A setting that a commit makes anew is gone.",
+     by(_alter_updates, lambda sent: sorted(sent, key=_is("remove-properties")))),
+    ("view-properties-are-removed-first", _LIFE,
+     "All removals of a view's properties are done before all else of a commit.",
+     "A setting that a commit takes back stays in force.",
+     by(_alter_updates, lambda sent: sorted(sent, key=lambda u: not _is("remove-properties")(u)))),
+    ("view-first-location-counts", _LIFE,
+     "Of several locations in one commit the first one counts.",
+     "Files of a view are looked for where it has never been meant to be.",
+     by(_only_first, "set-location")),
+)  # fmt: skip
 
 
 # ---- named and unnamed parts
@@ -196,21 +161,14 @@ def _alike(registries: Registries, *members: str) -> None:
     alter_view_update(registries, "add-schema", apply)
 
 
-declare(
-    "view-schemas-are-alike-but-for-docs",
-    "A schema that differs from one of the view in its docs only is that one.",
-    by(_alike, "doc"),
-    breaks=_LIFE,
-    suffering="Comments on a view's columns cannot be changed.",
-)
-
-declare(
-    "view-schemas-are-alike-but-for-nulls",
-    "A schema that differs from one of the view in what is required only is that one.",
-    by(_alike, "required"),
-    breaks=_LIFE,
-    suffering="Rows with nulls are lost where a view's column has become optional.",
-)
+declare_each(
+    ("view-schemas-are-alike-but-for-docs", _LIFE,
+     "A schema that differs from one of the view in its docs only is that one.",
+     "Comments on a view's columns cannot be changed.", by(_alike, "doc")),
+    ("view-schemas-are-alike-but-for-nulls", _LIFE,
+     "A schema that differs from one of the view in what is required only is that one.",
+     "Rows with nulls are lost where a view's column has become optional.", by(_alike, "required")),
+)  # fmt: skip
 
 
 # ---- refusals, answers and names
