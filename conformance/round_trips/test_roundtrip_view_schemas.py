@@ -43,7 +43,7 @@ _PRIMITIVES = (
 
 def _columns() -> list[tuple[str, Json]]:
     """Return columns with one odd property each; all ids are unique, including nested ones."""
-    plain = [(kind, _FIELD(n, f"c{n}", kind)) for n, kind in enumerate(_PRIMITIVES)]
+    plain = [(kind, _FIELD(n, f"c{n}", kind)) for n, kind in enumerate(_PRIMITIVES, start=1)]
     docs = [
         (f"a doc: {each.what}", _FIELD(100 + n, f"d{n}", "int", doc=each.value))
         for n, each in enumerate(STRINGS)

@@ -11,7 +11,7 @@ from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
 from icecheck.judging.check import check
 from icecheck.judging.probes import offered
 from icecheck.objects import metadata_view
-from icecheck.objects.reading import not_applicable
+from icecheck.objects.reading import expect_bad_request, not_applicable
 from icecheck.objects.views import (
     FIRST_SQL,
     MARK,
@@ -54,6 +54,11 @@ THIRD_SQL = "SELECT 3 AS id, 'c' AS data"
 UNKNOWN_ID = 4711
 OTHER_SCHEMA = bodies.schema(bodies.struct_field(3, "other", "long"), schema_id=1)
 LAST_ADDED = -1
+_FOREIGN: dict[str, Json] = {
+    "an unknown update": {"action": "icecheck-unknown"},
+    "an update for tables": {"action": "set-current-schema", "schema-id": 0},
+}
+_UNKNOWN_REQUIREMENT = {"type": "assert-icecheck-option", "option": "none"}
 _UNDEFINED = EFFECT_MISSING.of("view-definition")
 
 
@@ -80,10 +85,16 @@ def _given_current(catalog: Catalog, view: View, sql: str) -> tuple[View, Any]:
     return _accepted(catalog, [set_current_version(version_id)], view=added), version_id
 
 
-def _refused(catalog: Catalog, view: View, updates: Sequence[Any], detail: str = "") -> None:
-    """Judge that a commit of these and a valid update is refused with 400 and changes nothing."""
+def _refused(
+    catalog: Catalog, view: View, updates: Sequence[Any], *statuses: int, detail: str = ""
+) -> None:
+    """Judge that a commit of these and a valid update is refused and changes nothing.
+
+    The refusal has one of the statuses, or any 4xx if none is given.
+    """
     before = view if catalog.borrows(view) else loaded_view(catalog, view)
-    replace_view(catalog, before, [_mark("changed"), *updates]).expect(400, detail=detail)
+    reply = replace_view(catalog, before, [_mark("changed"), *updates])
+    reply.expect_refused(*statuses, detail=detail)
     expect_view_unchanged(catalog, before)
 
 
@@ -164,12 +175,8 @@ def test_missing_view(catalog: Catalog) -> None:
 def test_foreign_updates(catalog: Catalog) -> None:
     """An update that is unknown, or for tables only, is refused, and the view stays."""
     view = shared_view(catalog)
-    foreign: dict[str, Json] = {
-        "an unknown update": {"action": "icecheck-unknown"},
-        "an update for tables": {"action": "set-current-schema", "schema-id": 0},
-    }
-    for what, update in foreign.items():
-        _refused(catalog, view, [update], f"sent {what}")
+    for what, update in _FOREIGN.items():
+        _refused(catalog, view, [update], detail=f"sent {what}")
 
 
 @check("replaceView.all-or-nothing", proves="replaceView.all-or-nothing")
@@ -223,9 +230,25 @@ def test_uuid_violated(catalog: Catalog) -> None:
 def test_unknown_requirement(catalog: Catalog) -> None:
     """A commit with a requirement that views do not have is refused and changes nothing."""
     view = shared_view(catalog)
-    unknown = {"type": "assert-icecheck-option", "option": "none"}
-    replace_view(catalog, view, [_mark("changed")], [view.same, unknown]).expect(400)
+    required = [view.same, _UNKNOWN_REQUIREMENT]
+    replace_view(catalog, view, [_mark("changed")], required).expect_refused()
     expect_view_unchanged(catalog, view)
+
+
+@check("replaceView.unknown-ids", proves="replaceView.unknown-ids-are-400")
+def test_status_of_unknown_ids(catalog: Catalog) -> None:
+    """What names something that the view does not have is refused with 400, if it is refused."""
+    view = shared_view(catalog)
+    updates: dict[str, Json] = {
+        "an unknown schema": add_version(view, SECOND_SQL, schema_id=UNKNOWN_ID),
+        "an unknown version": set_current_version(UNKNOWN_ID),
+        **_FOREIGN,
+    }
+    for what, update in updates.items():
+        expect_bad_request(replace_view(catalog, view, [update]), what)
+    stays = set_current_version(view.metadata.get("current-version-id"))
+    reply = replace_view(catalog, view, [stays], [view.same, _UNKNOWN_REQUIREMENT])
+    expect_bad_request(reply, "an unknown requirement")
 
 
 # --------------------------------------------------- identity, location and properties
@@ -243,7 +266,8 @@ def test_assign_same_uuid(catalog: Catalog) -> None:
 @check("view-update.assign-uuid.reassign", proves="view-update.assign-uuid.reassign-refused")
 def test_reassign_uuid(catalog: Catalog) -> None:
     """An existing view cannot be given another uuid."""
-    _refused(catalog, shared_view(catalog), [{"action": "assign-uuid", "uuid": ANOTHER_UUID}])
+    update = {"action": "assign-uuid", "uuid": ANOTHER_UUID}
+    _refused(catalog, shared_view(catalog), [update], 400)
 
 
 @check("view-update.upgrade-format-version.same", proves="view-update.upgrade-format-version.same")
@@ -260,7 +284,7 @@ def test_same_format_version(catalog: Catalog) -> None:
 def test_unknown_format_version(catalog: Catalog) -> None:
     """The format version of a view cannot be raised to one that does not exist."""
     update = {"action": "upgrade-format-version", "format-version": 99}
-    _refused(catalog, shared_view(catalog), [update])
+    _refused(catalog, shared_view(catalog), [update], 400)
 
 
 @check("view-update.set-location", proves="view-update.set-location.effect")

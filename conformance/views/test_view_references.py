@@ -1,11 +1,9 @@
 """Checks of views that name a schema, a version or a namespace that is not there."""
 
-from typing import Any
-
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import shared_namespace
 from icecheck.judging.check import check
-from icecheck.objects.reading import expect_bad_request, supported
+from icecheck.objects.reading import supported
 from icecheck.objects.views import (
     MARK,
     add_version,
@@ -15,8 +13,6 @@ from icecheck.objects.views import (
     set_current_version,
     shared_view,
 )
-
-Json = dict[str, Any]
 
 UNKNOWN_ID = 4711
 SQL = "SELECT 2 AS id, 'b' AS data"
@@ -45,18 +41,6 @@ def test_unknown_current_version(catalog: Catalog) -> None:
     view = shared_view(catalog)
     replace_view(catalog, view, [MARKED, set_current_version(UNKNOWN_ID)]).expect_refused()
     expect_view_unchanged(catalog, view)
-
-
-@check("replaceView.unknown-ids", proves="replaceView.unknown-ids-are-400")
-def test_status_of_unknown_ids(catalog: Catalog) -> None:
-    """What names an id that the view does not have is refused with 400, if it is refused."""
-    view = shared_view(catalog)
-    updates: dict[str, Json] = {
-        "an unknown schema": add_version(view, SQL, schema_id=UNKNOWN_ID),
-        "an unknown version": set_current_version(UNKNOWN_ID),
-    }
-    for what, update in updates.items():
-        expect_bad_request(replace_view(catalog, view, [update]), what)
 
 
 @check("createView.unknown-default-namespace", proves="createView.unknown-default-namespace")

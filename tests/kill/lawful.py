@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -11,6 +12,7 @@ from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
 
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
+from icecheck.mock_server.commits.publication import NAMESPACE_LOCATION
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply, Request
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.requests import sent_json
@@ -83,6 +85,25 @@ def _counting_tokens(registries: Registries) -> None:
     """Let tokens count the entries shown: when one of those is dropped, the others move."""
     for operation_id in ("listNamespaces", "listTables", "listViews"):
         paged_over(registries, operation_id, lambda _, shown: int(shown), lambda _, end: end)
+
+
+def _empty_first_pages(registries: Registries) -> None:
+    """Begin each list with a page that has a token and no entries."""
+    members = {"listNamespaces": "namespaces", "listTables": "identifiers"}
+    members["listViews"] = members["listTables"]
+    for operation_id, member in members.items():
+        wrap(registries, operation_id, partial(_begun_empty, member))
+
+
+def _begun_empty(member: str, faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    begins = call.query.get("pageToken") == ""
+    if call.query.get("pageToken") == "begun":
+        call = msgspec.structs.replace(call, query={**call.query, "pageToken": ""})
+    outcome = faithful(state, call)
+    if not begins or not json.loads(outcome.reply.body)[member]:
+        return outcome
+    page = replies.json_reply({member: [], "next-page-token": "begun"})
+    return msgspec.structs.replace(outcome, reply=page)
 
 
 def _own_properties(registries: Registries) -> None:
@@ -217,6 +238,7 @@ LAWFUL: dict[str, Install] = {
     "no-namespace-properties": _no_properties,
     "no-pagination": _no_pagination,
     "counting-tokens": _counting_tokens,
+    "empty-first-pages": _empty_first_pages,
     "own-properties": _own_properties,
     "plain-text-400": _plain_text,
     "no-endpoints-listed": _no_endpoints,
@@ -229,6 +251,17 @@ LAWFUL: dict[str, Install] = {
     "later-members": _later_members,
 }
 """Name -> the installation of such a catalog on a mock; no check may fail on any of them."""
+
+
+def without_empty_properties(registries: Registries) -> None:
+    """Add no properties, and leave out those of a namespace without: lawful, but for a SHOULD."""
+
+    def without(body: Body) -> Body:
+        kept = {k: v for k, v in body["properties"].items() if k != NAMESPACE_LOCATION}
+        return {"namespace": body["namespace"]} | ({"properties": kept} if kept else {})
+
+    alter_body(registries, "loadNamespaceMetadata", without)
+
 
 OPEN: Install = _open
 """A catalog that takes any token: lawful, but for a SHOULD."""

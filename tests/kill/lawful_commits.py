@@ -172,7 +172,7 @@ def _one_change_a_table(registries: Registries) -> None:
         sent = changes if isinstance(changes, list) else []
         named = [str(c.get("identifier")) for c in sent if isinstance(c, dict)]
         if len(set(named)) < len(named):
-            raise problem.bad_request("A table is named twice")
+            raise problem.Problem(422, "UnprocessableEntityException", "A table is named twice")
         return faithful(state, call)
 
     wrap(registries, "commitTransaction", around)

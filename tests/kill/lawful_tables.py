@@ -10,7 +10,7 @@ from tests.kill.lawful import Install
 from tests.kill.refusing import refuse_if
 
 from icecheck.mock_server.commits.create import CreateTableRequest
-from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.requests import sent_json, sent_name
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -22,6 +22,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
 from icecheck.mock_server.defects.kit.storing import store_otherwise
 from icecheck.mock_server.metadata.model import SortOrder, TableMetadata
 from icecheck.mock_server.metadata.schemas import columns_by_id, valid_schema
+from icecheck.mock_server.protocol.problem import Problem
 
 Body = dict[str, Any]
 ANSWERS = ("createTable", "loadTable", "registerTable", "updateTable")
@@ -306,6 +307,20 @@ def forgetful(registries: Registries) -> None:
         return faithful(state, msgspec.structs.replace(call, query=query))
 
     wrap(registries, "dropTable", around)
+
+
+def incurious(registries: Registries) -> None:
+    """Discard reports about tables unread: lawful, but for a SHOULD."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(state, call)
+        except Problem as refused:
+            if refused.status != 400:
+                raise
+            return Outcome(state, Reply(204))
+
+    wrap(registries, "reportMetrics", around)
 
 
 def secretive(registries: Registries) -> None:

@@ -117,7 +117,7 @@ def _bare_errors(registries: Registries) -> None:
 
 
 def plain_definitions_only(registries: Registries) -> None:
-    """Refuse a field with id 0, and a default namespace without levels or that does not exist."""
+    """Refuse a field with id 0, and with 404 a default namespace that does not exist."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         body = sent_json(call)
@@ -136,7 +136,24 @@ def _refuse_odd(schema: Any, version: Any, state: WarehouseState) -> None:
         raise bad_request("Field ids begin at 1")
     named = version.get("default-namespace") if isinstance(version, dict) else None
     if isinstance(named, list) and state.namespace(tuple(named)) is None:
-        raise bad_request("The default namespace does not exist")
+        raise Problem(404, "NoSuchNamespaceException", "The default namespace does not exist")
+
+
+def other_refusals(registries: Registries) -> None:
+    """Refuse with 422 well-formed commits to views that cannot be carried out."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(state, call)
+        except Problem as refused:
+            updates = sent_json(call).get("updates")
+            listed = updates if isinstance(updates, list) else [None]
+            formed = all(isinstance(each, dict) and "action" in each for each in listed)
+            if refused.status != 400 or not formed:
+                raise
+            raise Problem(422, refused.type, refused.message) from None
+
+    wrap(registries, "replaceView", around)
 
 
 LAWFUL_VIEWS: dict[str, Install] = {

@@ -9,7 +9,7 @@ from tests.kill.killing import (
     run_checks,
     words,
 )
-from tests.kill.lawful import LAWFUL, OPEN, lawful_session
+from tests.kill.lawful import LAWFUL, OPEN, lawful_session, without_empty_properties
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.session import Session
@@ -75,6 +75,16 @@ def test_an_open_catalog_is_only_told_that_it_takes_any_token() -> None:
     with lawful_session(OPEN) as session:
         failed = [v for v in all_verdicts(session) if v.outcome is Outcome.FAIL]
     assert [(v.check, v.level) for v in failed] == [("auth.bad-token-refused", Level.SHOULD)]
+
+
+def test_leaving_out_empty_properties_of_namespaces_misses_no_must() -> None:
+    with lawful_session(without_empty_properties) as session:
+        asked = checks_of(*MODULES, "test_namespace_states")
+        verdicts = [judge(check, Catalog(session, check.id)) for check in asked]
+    failed = [v for v in verdicts if v.outcome is Outcome.FAIL]
+    assert [(v.check, v.level) for v in failed] == [
+        ("loadNamespaceMetadata.none-set", Level.SHOULD)
+    ]
 
 
 # --------------------------------------------------------- one cause is one finding

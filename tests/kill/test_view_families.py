@@ -11,7 +11,12 @@ from tests.kill.killing import (
 )
 from tests.kill.lawful import LAWFUL, Install, lawful_session
 from tests.kill.lawful_tables import LAWFUL_TABLES
-from tests.kill.lawful_views import LAWFUL_VIEWS, OPERATIONS, plain_definitions_only
+from tests.kill.lawful_views import (
+    LAWFUL_VIEWS,
+    OPERATIONS,
+    other_refusals,
+    plain_definitions_only,
+)
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
@@ -67,13 +72,26 @@ def test_no_check_fails_on_a_lawful_catalog(name: str) -> None:
 
 def test_refusing_what_no_sentence_demands_of_definitions_misses_no_must() -> None:
     with lawful_session(plain_definitions_only) as session:
-        asked = (*CHECKS, *checks_of("test_tables", "test_roundtrip_views"))
+        modules = "test_tables", "test_roundtrip_tables", "test_roundtrip_views", "test_view_states"
+        asked = (*CHECKS, *checks_of(*modules))
         verdicts = [judge(check, Catalog(session, check.id)) for check in asked]
-    wrong = {v.check: v.level for v in verdicts if v.outcome not in {Outcome.PASS, Outcome.SKIP}}
-    assert wrong == {
+    assert _wrong(verdicts) == {
         "createView.unknown-default-namespace": Level.INTEROP,
         "createTable.field-ids-from-zero": Level.INTEROP,
     }
+    judged = {v.check for v in verdicts if v.outcome is Outcome.PASS}
+    assert {"createView.keeps-version", "roundtrip.createTable.columns"} < judged
+
+
+def test_another_status_for_what_views_do_not_have_misses_no_must() -> None:
+    with lawful_session(other_refusals) as session:
+        asked = (*CHECKS, *checks_of("test_view_states"))
+        verdicts = [judge(check, Catalog(session, check.id)) for check in asked]
+    assert {*_wrong(verdicts).values()} == {Level.SHOULD}
+
+
+def _wrong(verdicts: list[Verdict]) -> dict[str, Level | None]:
+    return {v.check: v.level for v in verdicts if v.outcome not in {Outcome.PASS, Outcome.SKIP}}
 
 
 def test_a_catalog_that_claims_no_views_is_not_asked_about_them() -> None:

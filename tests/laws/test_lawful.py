@@ -34,7 +34,7 @@ CATALOGS = {
     ),
     "keeps-what-is-sent": (
         "client-ids", "no-move", "one-table-a-location", "version-3-by-default",
-        "no-endpoints-listed", "open-reading", "later-members",
+        "no-endpoints-listed", "open-reading", "later-members", "empty-first-pages",
     ),
     "reads-only": ("no-etags", "read-only"),
 }  # fmt: skip

@@ -61,6 +61,15 @@ declare_each(
 )  # fmt: skip
 
 
+declare(
+    "config-endpoint-without-slash",
+    "The configuration lists itself, by a path without its first slash.",
+    by(_rewrite_endpoints, "GET /v1/config", "GET v1/config"),
+    breaks="getConfig.endpoint-spelling",
+    suffering="Clients do not recognise the endpoint.",
+)
+
+
 @defect(
     "config-lists-unserved",
     breaks="getConfig.listed-endpoints-served",

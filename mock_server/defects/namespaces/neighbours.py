@@ -110,7 +110,7 @@ def _drop_clears_parent(
 
 @defect(
     "namespace-without-properties-any-more-is-null",
-    breaks=_NAMESPACES,
+    breaks="loadNamespaceMetadata.none-set",
     suffering="Clients take it that the catalog keeps no properties.",
 )
 def _none_any_more_is_null(registries: Registries) -> None:
