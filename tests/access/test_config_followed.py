@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.access.gateway import Sent, gateway
+from tests.serving import Sent, gateway
 
 from icecheck.client.opening import open_session
 from icecheck.findings.verdict import Outcome

@@ -1,9 +1,8 @@
 """What the doctor says of places, prefixes, given objects and a second principal."""
 
-import json
-
 import pytest
 from tests.access.test_adaptations import always_a_location, never_a_location
+from tests.serving import json_answer, serving
 
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings
 from icecheck.mock_server.defects.kit.rewriting import alter_body
@@ -61,43 +60,15 @@ def test_a_prefix_that_is_needed_and_not_announced_is_found(icecheck, mock):
 
 
 @pytest.mark.parametrize(("below", "asked"), [("/iceberg", ""), ("", "/v1"), ("/x", "/x/v1/")])
-def test_a_catalog_at_another_path_is_found(icecheck, serving_at, below, asked):
-    base = serving_at(below)
-    result = icecheck("doctor", f"{base}{asked}")
+def test_a_catalog_at_another_path_is_found(icecheck, below, asked):
+    def answer(sent):
+        is_there = (sent.method, sent.path) == ("GET", f"{below}/v1/config")
+        return json_answer({"defaults": {}, "overrides": {}}) if is_there else (404, {}, b"")
+
+    with serving(answer) as base:
+        result = icecheck("doctor", f"{base}{asked}")
     assert result.exit_code == 4
     assert f"a catalog answers at {base}{below}: give that URL" in result.output
-
-
-@pytest.fixture
-def serving_at():
-    """A server that has a config below one path and nothing else."""
-    import threading
-    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-
-    servers = []
-
-    def start(below):
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self):
-                is_there = self.path == f"{below}/v1/config"
-                body = json.dumps({"defaults": {}, "overrides": {}}).encode()
-                self.send_response(200 if is_there else 404)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
-
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        servers.append(server)
-        return f"http://127.0.0.1:{server.server_address[1]}"
-
-    yield start
-    for server in servers:
-        server.shutdown()
-        server.server_close()
 
 
 def test_a_second_principal_that_nobody_knows_is_said(icecheck):

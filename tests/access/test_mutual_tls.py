@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.access.certificates import Authority, Certified
-from tests.access.gateway import gateway
+from tests.serving import gateway
 
 from icecheck.mock_server import MockCatalog
 from icecheck.targets.sources import from_pyiceberg, from_toml

@@ -10,8 +10,8 @@ import pytest
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
-from tests.access.gateway import Sent, gateway
 from tests.contracts import CONTRACT
+from tests.serving import Sent, gateway
 
 from icecheck.findings.verdict import Group, Outcome
 from icecheck.mock_server import MockCatalog

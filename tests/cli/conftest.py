@@ -1,95 +1,32 @@
 """Small servers that are no, or no good, catalog; and the command line in a process of its own."""
 
 import contextlib
-import json
 import os
 import ssl
 import subprocess
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.serving import json_answer, serving
 
 from icecheck.cli import main
 
 CERTIFICATE = Path(__file__).parent / "self_signed.pem"
 
 
-@contextlib.contextmanager
-def serving(answer, context=None):
-    """Serve `answer(handler) -> (status, headers, body)` on a free port; gives its base URL."""
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        wbufsize = -1
-        disable_nagle_algorithm = True
-
-        def answered(self):
-            self.sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            status, headers, body = answer(self)
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(body)
-
-        def log_message(self, *_arguments):
-            pass
-
-        def handle(self):
-            with contextlib.suppress(ssl.SSLError, ConnectionError):
-                super().handle()
-
-    for method in ("GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS"):
-        setattr(Handler, f"do_{method}", Handler.answered)
-
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-
-        def handle_error(self, _request, _address):
-            pass
-
-    server = Server(("127.0.0.1", 0), Handler)
-    scheme = "http"
-    if context is not None:
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-        scheme = "https"
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
-        yield f"{scheme}://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
-def json_answer(value, status=200):
-    return status, {"Content-Type": "application/json"}, json.dumps(value).encode()
-
-
 @pytest.fixture
 def serve():
-    """Serve answers until the test ends: ``serve(answer)`` returns a base URL."""
+    """Serve answers to requests until the test ends: ``serve(answer)`` returns a base URL."""
     with contextlib.ExitStack() as stack:
         yield lambda answer, context=None: stack.enter_context(serving(answer, context))
 
 
 @pytest.fixture
-def as_json():
-    """An answer of JSON: ``as_json(value, status)``."""
-    return json_answer
-
-
-@pytest.fixture
 def nothing_catalog(serve):
     """A catalog that answers 200 with {} to everything."""
-    return serve(lambda _handler: json_answer({}))
+    return serve(lambda _: json_answer({}))
 
 
 @pytest.fixture

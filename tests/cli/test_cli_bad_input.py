@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.serving import json_answer
 
 MISUSE = [
     (["run"], "URL or --mock"),
@@ -129,13 +130,13 @@ def test_an_unreachable_url(icecheck, tmp_path):
 
 def test_html_answers(icecheck, tmp_path, serve):
     page = (200, {"Content-Type": "text/html"}, b"<html><body>Welcome</body></html>")
-    url = serve(lambda _handler: page)
+    url = serve(lambda _: page)
     assert "no Iceberg REST catalog" in unusable(icecheck("run", url), tmp_path)
 
 
 @pytest.mark.parametrize("status", [301, 404, 500])
 def test_a_server_of_something_else(icecheck, tmp_path, serve, status):
-    url = serve(lambda _handler: (status, {"Location": "/login"}, b"nothing here"))
+    url = serve(lambda _: (status, {"Location": "/login"}, b"nothing here"))
     line = unusable(icecheck("run", url), tmp_path)
     assert str(status) in line
     assert "no Iceberg REST catalog" in line
@@ -143,13 +144,13 @@ def test_a_server_of_something_else(icecheck, tmp_path, serve, status):
 
 @pytest.mark.parametrize("body", [b"[]", b"null", b"{", b"[" * 100_000, b"\xff\xfe"])
 def test_a_configuration_that_is_no_json_object(icecheck, tmp_path, serve, body):
-    url = serve(lambda _handler: (200, {"Content-Type": "application/json"}, body))
+    url = serve(lambda _: (200, {"Content-Type": "application/json"}, body))
     assert "no JSON object" in unusable(icecheck("run", url), tmp_path)
 
 
-def test_a_certificate_that_nobody_knows(icecheck, tmp_path, serve, as_json, self_signed):
+def test_a_certificate_that_nobody_knows(icecheck, tmp_path, serve, self_signed):
     context, certificate = self_signed
-    url = serve(lambda _handler: as_json({}), context)
+    url = serve(lambda _: json_answer({}), context)
     assert "--ca-bundle" in unusable(icecheck("run", url), tmp_path)
     known = icecheck(
         "run", url, "--ca-bundle", certificate, "--check", "getConfig.answered", "--only", "checks"
@@ -157,43 +158,41 @@ def test_a_certificate_that_nobody_knows(icecheck, tmp_path, serve, as_json, sel
     assert known.exit_code == 1
 
 
-def test_plain_http_where_tls_is_spoken_and_the_reverse(
-    icecheck, tmp_path, serve, as_json, self_signed
-):
-    tls = serve(lambda _handler: as_json({}), self_signed[0])
-    plain = serve(lambda _handler: as_json({}))
+def test_plain_http_where_tls_is_spoken_and_the_reverse(icecheck, tmp_path, serve, self_signed):
+    tls = serve(lambda _: json_answer({}), self_signed[0])
+    plain = serve(lambda _: json_answer({}))
     for url in (tls.replace("https:", "http:"), plain.replace("http:", "https:")):
         assert "cannot be reached" in unusable(icecheck("run", url), tmp_path)
 
 
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_wrong_token(icecheck, tmp_path, serve, as_json, status):
+def test_a_wrong_token(icecheck, tmp_path, serve, status):
     body = {"error": {"message": "not you", "type": "NotAuthorizedException", "code": status}}
-    url = serve(lambda _handler: as_json(body, status))
+    url = serve(lambda _: json_answer(body, status))
     line = unusable(icecheck("run", url, "--token", "wrong-token-canary"), tmp_path)
     assert "credentials were refused" in line
     assert "canary" not in line
 
 
-def test_an_unknown_warehouse(icecheck, tmp_path, serve, as_json):
+def test_an_unknown_warehouse(icecheck, tmp_path, serve):
     body = {"error": {"message": "no such warehouse", "type": "BadRequestException", "code": 400}}
-    url = serve(lambda _handler: as_json(body, 400))
+    url = serve(lambda _: json_answer(body, 400))
     line = unusable(icecheck("run", url, "--warehouse", "nope"), tmp_path)
     assert "--warehouse 'nope'" in line
     assert "no such warehouse" in line
 
 
-def test_a_credential_that_the_token_endpoint_refuses(icecheck, tmp_path, serve, as_json):
-    url = serve(lambda _handler: as_json({"error": "invalid_client"}, 401))
+def test_a_credential_that_the_token_endpoint_refuses(icecheck, tmp_path, serve):
+    url = serve(lambda _: json_answer({"error": "invalid_client"}, 401))
     line = unusable(icecheck("run", url, "--credential", "me:secret-canary"), tmp_path)
     assert "invalid_client" in line
     assert "canary" not in line
 
 
-def test_a_server_that_echoes_the_token_in_its_refusal(icecheck, tmp_path, serve, as_json):
-    def echo(handler):
-        message = f"bad header {handler.headers['Authorization']}"
-        return as_json({"error": {"message": message, "type": "X", "code": 400}}, 400)
+def test_a_server_that_echoes_the_token_in_its_refusal(icecheck, tmp_path, serve):
+    def echo(sent):
+        message = f"bad header {sent.headers.get('Authorization')}"
+        return json_answer({"error": {"message": message, "type": "X", "code": 400}}, 400)
 
     result = icecheck("run", serve(echo), "--warehouse", "w", "--token", "echo-canary-1")
     line = unusable(result, tmp_path)
@@ -201,10 +200,10 @@ def test_a_server_that_echoes_the_token_in_its_refusal(icecheck, tmp_path, serve
     assert "canary" not in line
 
 
-def test_a_hostile_refusal_stays_one_legible_line(icecheck, tmp_path, serve, as_json):
+def test_a_hostile_refusal_stays_one_legible_line(icecheck, tmp_path, serve):
     message = "a\r\nicecheck: all good\x1b[2J\u202e" + "x" * 5_000
     body = {"error": {"message": message, "type": "X", "code": 400}}
-    url = serve(lambda _handler: as_json(body, 400))
+    url = serve(lambda _: json_answer(body, 400))
     line = unusable(icecheck("run", url, "--warehouse", "w"), tmp_path)
     assert line.isprintable()
     assert len(line) < 1_000

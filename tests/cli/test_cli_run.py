@@ -9,6 +9,7 @@ import sys
 from urllib.parse import parse_qs
 
 import pytest
+from tests.serving import json_answer
 
 from icecheck.reports.exchanges import read_exchanges
 
@@ -127,9 +128,9 @@ def test_only_selects_groups_and_check_selects_ids(icecheck, out):
     assert [c["id"] for c in run["checks"] if c["requests"]] == ["dropNamespace.gone"]
 
 
-def test_a_run_that_verified_nothing_is_exit_5(icecheck, out, serve, as_json):
+def test_a_run_that_verified_nothing_is_exit_5(icecheck, out, serve):
     config = {"defaults": {}, "overrides": {}, "endpoints": []}
-    url = serve(lambda _handler: as_json(config))
+    url = serve(lambda _: json_answer(config))
     result = icecheck("run", url, "--only", "checks", "--check", "createNamespace.already-exists")
     run = document(out)
     judged = [c for c in run["checks"] if c["outcome"] in {"pass", "fail"}]
@@ -175,7 +176,7 @@ def test_the_same_run_id_and_seed_give_the_same_requests_and_answers(icecheck, t
 # secrets
 
 
-def test_no_secret_reaches_a_file_or_the_terminal(icecheck, out, serve, as_json):
+def test_no_secret_reaches_a_file_or_the_terminal(icecheck, out, serve):
     vended = {
         "s3.access-key-id": "AKIACANARY0123456789",
         "s3.secret-access-key": "vended/canary+secret/0123456789",
@@ -184,15 +185,17 @@ def test_no_secret_reaches_a_file_or_the_terminal(icecheck, out, serve, as_json)
         "gcs.oauth2.token": "gcs-canary-0123456789",
     }
 
-    def answer(handler):
-        said = handler.headers.get("Authorization", "")
-        secret = handler.headers.get("X-Api-Key", "")
-        if handler.path.startswith("/v1/config"):
-            return as_json({"defaults": vended, "overrides": {"token": "config-canary-token-1"}})
-        if handler.command == "GET":
-            return as_json({"config": vended, "said": said, "properties": vended, "k": secret})
+    def answer(sent):
+        said = sent.headers.get("Authorization", "")
+        secret = sent.headers.get("X-Api-Key", "")
+        if sent.path.startswith("/v1/config"):
+            return json_answer(
+                {"defaults": vended, "overrides": {"token": "config-canary-token-1"}}
+            )
+        if sent.method == "GET":
+            return json_answer({"config": vended, "said": said, "properties": vended, "k": secret})
         message = f"{said} {secret} {json.dumps(vended)}"
-        return as_json({"error": {"message": message, "type": "X", "code": 400}}, 500)
+        return json_answer({"error": {"message": message, "type": "X", "code": 400}}, 500)
 
     result = icecheck(
         "run", serve(answer), "--token", "user-canary-token", "--header",
@@ -205,15 +208,15 @@ def test_no_secret_reaches_a_file_or_the_terminal(icecheck, out, serve, as_json)
     assert any("<redacted:" in text for name, text in texts if name.startswith("exchange"))
 
 
-def test_a_credential_and_its_token_reach_no_file(icecheck, out, serve, as_json):
+def test_a_credential_and_its_token_reach_no_file(icecheck, out, serve):
     asked = []
 
-    def answer(handler):
-        if handler.path == "/v1/oauth/tokens":
-            asked.append(parse_qs(handler.sent.decode()))
-            return as_json({"access_token": "issued-canary-token", "expires_in": 3600})
-        asked.append(handler.headers["Authorization"])
-        return as_json({"echo": handler.headers["Authorization"]})
+    def answer(sent):
+        if sent.path == "/v1/oauth/tokens":
+            asked.append(parse_qs(sent.body.decode()))
+            return json_answer({"access_token": "issued-canary-token", "expires_in": 3600})
+        asked.append(sent.headers.get("Authorization"))
+        return json_answer({"echo": sent.headers.get("Authorization")})
 
     url = serve(answer)
     few = ("--only", "checks", "--check", "createNamespace.*", "-v")
@@ -229,14 +232,14 @@ def test_a_credential_and_its_token_reach_no_file(icecheck, out, serve, as_json)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_writes_its_report(start_icecheck, out, serve, as_json, number):
+def test_an_interrupted_run_writes_its_report(start_icecheck, out, serve, number):
     seen = []
 
-    def answer(handler):
-        seen.append(handler.path)
+    def answer(sent):
+        seen.append(sent.path)
         if len(seen) == 25:
             process.send_signal(number)
-        return as_json({})
+        return json_answer({})
 
     process = start_icecheck("run", serve(answer), "--only", "checks")
     stdout, stderr = process.communicate(timeout=120)
@@ -250,11 +253,11 @@ def test_an_interrupted_run_writes_its_report(start_icecheck, out, serve, as_jso
     assert run["verdict"]["status"] in {"not-conformant", "partial", "no-verdict"}
 
 
-def test_an_interrupt_before_the_first_check_leaves_no_report(start_icecheck, out, serve, as_json):
-    def answer(handler):
+def test_an_interrupt_before_the_first_check_leaves_no_report(start_icecheck, out, serve):
+    def answer(sent):
         process.send_signal(signal.SIGINT)
         process.wait(timeout=60)
-        return as_json({})
+        return json_answer({})
 
     process = start_icecheck("run", serve(answer))
     _, stderr = process.communicate(timeout=120)

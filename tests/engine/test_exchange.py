@@ -3,11 +3,9 @@
 import json
 import shlex
 import subprocess
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
-from typing import ClassVar
 
 import pytest
+from tests.serving import serving
 
 from icecheck.wire.exchange import Exchange, Step, as_curl
 from icecheck.wire.redaction import Redactor
@@ -93,29 +91,13 @@ def test_a_form_with_a_client_secret_is_redacted():
     assert b"client_id=me" in redacted.request_body
 
 
-class _Echo(BaseHTTPRequestHandler):
-    seen: ClassVar[list] = []
-
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers["content-length"]))
-        self.seen.append((self.path, self.headers["authorization"], body))
-        self.send_response(200)
-        self.send_header("content-length", "0")
-        self.end_headers()
-
-    def log_message(self, *args):
-        pass
-
-
 @pytest.mark.parametrize(
     "body", [b'{"it\'s": "$HOME `x`"}', b"\xff\xfe\x00raw", b'{"n": "\\u0000"}']
 )
 def test_the_curl_line_sends_the_same_bytes_to_the_same_path(body):
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Echo)
-    Thread(target=server.serve_forever, daemon=True).start()
-    _Echo.seen.clear()
-    try:
-        url = f"http://127.0.0.1:{server.server_port}/v1/a%1Fb/%2E%2E/it's?x=[1]"
+    seen = []
+    with serving(lambda request: seen.append(request) or (200, {}, b"")) as base:
+        url = f"{base}/v1/a%1Fb/%2E%2E/it's?x=[1]"
         sent = exchange(url=url, request_body=body)
         line = as_curl(Redactor(["s3cret-token"]).exchange(sent))
         subprocess.run(
@@ -124,10 +106,8 @@ def test_the_curl_line_sends_the_same_bytes_to_the_same_path(body):
             env={"ICECHECK_TOKEN": "tok", "PATH": "/usr/bin:/bin"},
             capture_output=True,
         )
-    finally:
-        server.shutdown()
-        server.server_close()
-    assert _Echo.seen == [("/v1/a%1Fb/%2E%2E/it's?x=[1]", "Bearer tok", body)]
+    found = [(each.path, each.headers["authorization"], each.body) for each in seen]
+    assert found == [("/v1/a%1Fb/%2E%2E/it's?x=[1]", "Bearer tok", body)]
 
 
 def test_a_token_that_a_check_made_up_stays_readable():

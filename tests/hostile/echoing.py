@@ -4,13 +4,13 @@ import contextlib
 import json
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl
 
 import httpx
 from tests.hostile.spelling import written
+from tests.serving import Answer, Sent, passed_on, serving
 
 from icecheck.mock_server import MockCatalog
 
@@ -71,49 +71,21 @@ class Echo:
 @contextlib.contextmanager
 def echoing(mock: MockCatalog, echo: Echo) -> Iterator[Echo]:
     """Serve the mock behind an echo; gives the echo with its URL."""
-    behind = httpx.Client(transport=mock.httpx_transport())
     lock = threading.Lock()
+    behind = httpx.Client(transport=mock.httpx_transport())
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        wbufsize = -1
-        disable_nagle_algorithm = True
+    def answer(sent: Sent) -> Answer:
+        with lock:
+            return _answer(echo, behind, sent)
 
-        def answered(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            with lock:
-                status, headers, content = _answer(echo, behind, self, body)
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            if status not in {204, 304}:
-                self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(content)
-
-        do_GET = do_POST = do_HEAD = do_DELETE = answered  # noqa: N815 - the library's names
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    try:
-        echo.url = f"http://127.0.0.1:{server.server_address[1]}"
+    with behind, serving(answer) as echo.url:
         yield echo
-    finally:
-        server.shutdown()
-        server.server_close()
-        behind.close()
 
 
-def _answer(
-    echo: Echo, behind: httpx.Client, request: BaseHTTPRequestHandler, body: bytes
-) -> tuple[int, dict[str, str], bytes]:
-    path = request.path.partition("?")[0]
-    headers = {name.lower(): value for name, value in request.headers.items()}
-    form = dict(parse_qsl(body.decode("latin-1"))) if b"grant_type=" in body else {}
+def _answer(echo: Echo, behind: httpx.Client, sent: Sent) -> Answer:
+    path = sent.path.partition("?")[0]
+    headers = dict(sent.headers)
+    form = dict(parse_qsl(sent.body.decode("latin-1"))) if b"grant_type=" in sent.body else {}
     _listen(echo, headers, form)
     if path.endswith("/oauth/tokens"):
         return _given_token(echo, form)
@@ -123,14 +95,11 @@ def _answer(
         return _json(echo.refusing, _error(echo, secret, echo.refusing))
     kept = {"content-type": "application/json"}
     kept |= {k: v for k, v in headers.items() if k in {"if-none-match", "idempotency-key"}}
-    asked = {"x-iceberg-access-delegation": headers.get("x-iceberg-access-delegation", "")}
-    reply = behind.request(
-        request.command, f"http://m{request.path}", headers={**kept, **asked}, content=body
-    )
-    said = {k: v for k, v in reply.headers.items() if k != "content-length"}
-    if reply.status_code in {204, 304} or request.command == "HEAD":
-        return reply.status_code, {**said, "X-Echo": secret}, b""
-    return _altered(echo, secret, path, reply.status_code, said, reply.content)
+    kept["x-iceberg-access-delegation"] = headers.get("x-iceberg-access-delegation", "")
+    status, said, content = passed_on(behind, replace(sent, headers=httpx.Headers(kept)))
+    if status in {204, 304} or sent.method == "HEAD":
+        return status, {**said, "X-Echo": secret}, b""
+    return _altered(echo, secret, path, status, said, content)
 
 
 def _listen(echo: Echo, headers: dict[str, str], form: dict[str, str]) -> None:
@@ -147,7 +116,7 @@ def _listen(echo: Echo, headers: dict[str, str], form: dict[str, str]) -> None:
         echo.hear(headers.get("x-amz-security-token", ""))
 
 
-def _given_token(echo: Echo, form: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
+def _given_token(echo: Echo, form: dict[str, str]) -> Answer:
     token = echo.tokens.get(form.get("client_id", ""))
     if token is None:
         error = {"error": "invalid_client", "error_description": echo.message(echo.secret())}
@@ -160,7 +129,7 @@ def _given_token(echo: Echo, form: dict[str, str]) -> tuple[int, dict[str, str],
 
 def _altered(
     echo: Echo, secret: str, path: str, status: int, headers: dict[str, str], content: bytes
-) -> tuple[int, dict[str, str], bytes]:
+) -> Answer:
     """Tell the truth with more beside it; after a while every few answers are wrong as well."""
     try:
         body = json.loads(content)
@@ -189,7 +158,7 @@ def _altered(
 
 def _wrong(
     echo: Echo, secret: str, status: int, headers: dict[str, str], body: dict[str, Any]
-) -> tuple[int, dict[str, str], bytes]:
+) -> Answer:
     """Answer wrongly in every few answers, each time in another way."""
     turn = echo.requests % 9
     if turn == 2:
@@ -216,8 +185,6 @@ def _error(echo: Echo, secret: str, status: int) -> dict[str, Any]:
     return {"error": {**said, "code": status}}
 
 
-def _json(
-    status: int, body: Any, headers: dict[str, str] | None = None
-) -> tuple[int, dict[str, str], bytes]:
+def _json(status: int, body: Any, headers: dict[str, str] | None = None) -> Answer:
     said = {**(headers or {}), "content-type": "application/json"}
     return status, said, json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")

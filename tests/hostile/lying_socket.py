@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import httpx
+from tests.serving import Sent, passed_on
 
 from icecheck.mock_server import MockCatalog
 
@@ -141,14 +142,12 @@ def honest(mock: MockCatalog) -> Lie:
     behind = httpx.Client(transport=mock.httpx_transport())
 
     def answer(talk: Talk) -> None:
-        kept = {k: v for k, v in talk.headers.items() if k not in {"host", "content-length"}}
-        url = f"http://m{talk.path}"
-        reply = behind.request(talk.method, url, headers=kept, content=talk.body)
-        media = reply.headers.get("content-type", "")
-        head = f"HTTP/1.1 {reply.status_code} X\r\nContent-Type: {media}\r\n"
-        if reply.status_code != 204:
-            head += f"Content-Length: {len(reply.content)}\r\n"
-        body = b"" if talk.method == "HEAD" else reply.content
+        sent = Sent(talk.method, talk.path, httpx.Headers(talk.headers), talk.body)
+        status, said, content = passed_on(behind, sent)
+        head = f"HTTP/1.1 {status} X\r\nContent-Type: {said.get('content-type', '')}\r\n"
+        if status != 204:
+            head += f"Content-Length: {len(content)}\r\n"
+        body = b"" if talk.method == "HEAD" else content
         talk.send(f"{head}\r\n".encode() + body)
 
     return answer

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from tests.access.gateway import gateway
 from tests.hostile.lying_socket import Lie, Talk, answering, honest, lying_socket, silent, where
+from tests.serving import gateway
 
 from icecheck.cli import main
 from icecheck.mock_server import MockCatalog

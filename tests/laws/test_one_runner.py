@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from tests.access.gateway import Sent, gateway
 from tests.contracts import CONTRACT
 from tests.kill.killing import MODULES
 from tests.laws.test_faithful import CREDENTIAL, WAREHOUSE, faithful
+from tests.serving import Sent, gateway
 
 from icecheck.findings.verdict import Group
 from icecheck.mock_server import MockCatalog

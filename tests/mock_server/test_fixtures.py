@@ -149,10 +149,27 @@ def test_mine(iceberg_catalog, iceberg_namespace, mock_catalog):
 """
 
 
-def test_the_test_has_faults_state_and_reset_of_its_warehouse(tmp_path: Path) -> None:
-    (tmp_path / "test_mine.py").write_text(FAULTS)
+CONF = """\
+import sys
+
+def test_conf(iceberg_spark_conf, mock_catalog):
+    conf = iceberg_spark_conf
+    assert conf['spark.sql.defaultCatalog'] == 'mock'
+    assert conf['spark.sql.catalog.mock.warehouse'] == mock_catalog.warehouse
+    assert conf['spark.sql.catalog.mock.uri'] == mock_catalog.uri
+    assert all(isinstance(value, str) for value in conf.values())
+    assert 'pyspark' not in sys.modules and 'icecheck.spark' not in sys.modules
+"""
+
+
+def test_faults_state_reset_and_spark_settings_are_those_of_the_tests_warehouse(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "test_faults.py").write_text(FAULTS)
+    (tmp_path / "test_conf.py").write_text(CONF)
     done = run_pytest(tmp_path)
     assert done.returncode == 0, done.stdout
+    assert "2 passed" in done.stdout
 
 
 OWN_SESSION = """\
@@ -194,27 +211,12 @@ def test_the_settings_for_spark_are_all_that_a_session_of_ones_own_needs(
     assert done.returncode == 0, done.stdout
 
 
-def test_the_settings_for_spark_name_the_tests_warehouse(tmp_path: Path) -> None:
-    (tmp_path / "test_mine.py").write_text(
-        "import sys\n"
-        "def test_mine(iceberg_spark_conf, mock_catalog):\n"
-        "    conf = iceberg_spark_conf\n"
-        "    assert conf['spark.sql.defaultCatalog'] == 'mock'\n"
-        "    assert conf['spark.sql.catalog.mock.warehouse'] == mock_catalog.warehouse\n"
-        "    assert conf['spark.sql.catalog.mock.uri'] == mock_catalog.uri\n"
-        "    assert all(isinstance(value, str) for value in conf.values())\n"
-        "    assert 'pyspark' not in sys.modules and 'icecheck.spark' not in sys.modules\n"
-    )
-    done = run_pytest(tmp_path)
-    assert done.returncode == 0, done.stdout
-
-
 SPARK_TESTS = """\
 import pytest
 
 applications = set()
 
-@pytest.mark.parametrize('number', range(3))
+@pytest.mark.parametrize('number', range(2))
 def test_mine(iceberg_spark, iceberg_catalog, number):
     sql = iceberg_spark.sql
     applications.add(iceberg_spark.sparkContext.applicationId)
@@ -237,7 +239,7 @@ def test_every_test_has_a_spark_session_on_its_own_warehouse(tmp_path: Path) -> 
     (tmp_path / "test_mine.py").write_text(SPARK_TESTS)
     done = run_pytest(tmp_path)
     assert done.returncode == 0, done.stdout
-    assert "3 passed" in done.stdout
+    assert "2 passed" in done.stdout
 
 
 def test_a_test_without_spark_at_hand_fails_and_says_what_to_do(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives import serialization
 from tests.access.certificates import Authority, Certified
-from tests.access.gateway import gateway
 from tests.one_spark import OneSpark
+from tests.serving import gateway
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
