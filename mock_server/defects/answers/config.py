@@ -58,16 +58,11 @@ declare_each(
      "Endpoints are listed with the scheme and host of this server.",
      "Spark takes every operation for unsupported.",
      by(_rewrite_endpoints, " /", " https://catalog.example.com/")),
+    ("config-endpoint-without-slash", "getConfig.endpoint-spelling",
+     "The configuration lists itself, by a path without its first slash.",
+     "Clients do not recognise the endpoint.",
+     by(_rewrite_endpoints, "GET /v1/config", "GET v1/config")),
 )  # fmt: skip
-
-
-declare(
-    "config-endpoint-without-slash",
-    "The configuration lists itself, by a path without its first slash.",
-    by(_rewrite_endpoints, "GET /v1/config", "GET v1/config"),
-    breaks="getConfig.endpoint-spelling",
-    suffering="Clients do not recognise the endpoint.",
-)
 
 
 @defect(
