@@ -241,14 +241,14 @@ def unwanted(view: View) -> list[Json]:
     ]
 
 
-def refusals(view: View, other: View) -> Iterator[tuple[str, Updates, Updates, Sequence[int]]]:
+def refusals(view: View, other: View) -> Iterator[tuple[str, Updates, Updates, tuple[int, ...]]]:
     """Yield endlessly (what is wrong, requirements, updates, statuses) of commits to refuse.
 
-    Without statuses any 4xx will do.
+    Without statuses any 4xx will do: the document has none for an update that cannot be applied.
     """
     while True:
         for requirements in ([other.same], [other.same, view.same], [view.same, other.same]):
-            yield "the uuid of another view", requirements, (), [409]
+            yield "the uuid of another view", requirements, (), (409,)
         nowhere = set_current_version(_UNKNOWN_ID)
         yield "a current version that is not there", [view.same], [nowhere], ()
         without = _version(view, "SELECT 'unwanted too'", _UNKNOWN_ID, later=1)

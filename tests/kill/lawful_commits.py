@@ -1,6 +1,7 @@
 """Catalogs that treat commits differently from the mock and break no rule."""
 
 import itertools
+import re
 from typing import Any
 
 import msgspec
@@ -178,6 +179,21 @@ def _one_change_a_table(registries: Registries) -> None:
     wrap(registries, "commitTransaction", around)
 
 
+def _values_are_unprocessable(registries: Registries) -> None:
+    """Refuse values outside an enumeration with 422."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(state, call)
+        except problem.Problem as refused:
+            is_of_a_value = re.search(b'"mark"|sideways|nulls-anywhere', call.request.body)
+            if refused.status != 400 or not is_of_a_value:
+                raise
+            raise problem.Problem(422, refused.type, refused.message) from None
+
+    wrap(registries, "updateTable", around)
+
+
 def _no_transactions(registries: Registries) -> None:
     """Serve no transactions."""
     del registries.operations["commitTransaction"]
@@ -194,6 +210,7 @@ LAWFUL_COMMITS: dict[str, Install] = {
     "absent-properties-stay-absent": _absent_properties_stay_absent,
     "views-are-unsupported": _views_are_unsupported,
     "one-change-a-table": _one_change_a_table,
+    "values-are-unprocessable": _values_are_unprocessable,
     "no-transactions": _no_transactions,
 }
 """Name -> the installation of such a catalog on a mock; no check may fail on any of them."""

@@ -65,6 +65,7 @@ EVERY_LAWFUL: dict[str, Install] = {
         "absent-properties-stay-absent",
         "views-are-unsupported",
         "one-change-a-table",
+        "values-are-unprocessable",
     ),
     "offers-less": together("no-staging", "main-only", "no-transactions", "plain-text-400"),
     **{

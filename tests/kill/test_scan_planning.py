@@ -18,9 +18,17 @@ from icecheck.conformance.kit.manifest_files import POSITION_DELETES, PlannedFil
 from icecheck.findings.verdict import Outcome, SkipKind
 from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Call, Registries
-from icecheck.mock_server.defects.kit.rewriting import alter_body, alter_request_body
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.requests import sent_json
+from icecheck.mock_server.defects.kit.rewriting import (
+    Faithful,
+    alter_body,
+    alter_request_body,
+    wrap,
+)
 from icecheck.mock_server.mock import MockCatalog
 from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings
+from icecheck.mock_server.protocol.problem import unsupported
 from icecheck.targets.target import Target
 
 CHECKS = checks_of(
@@ -126,6 +134,20 @@ def test_a_catalog_that_does_not_know_every_transform_is_not_blamed() -> None:
         checks = checks_of("test_scan_planning_partitions")
         verdicts = [judge(check, Catalog(session, check.id)) for check in checks]
     assert [v.skip and v.skip.kind for v in verdicts] == [SkipKind.NOT_APPLICABLE] * len(checks)
+
+
+def test_a_planner_to_which_ranges_and_unknown_filters_are_unsupported_is_not_blamed() -> None:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Any:
+        sent = sent_json(call)
+        if sent.keys() & {"start-snapshot-id", "end-snapshot-id"} or "icecheck" in str(sent):
+            raise unsupported("There are no such scans")
+        return faithful(state, call)
+
+    with mock_session() as (mock, session):
+        wrap(mock.registries, "planTableScan", around)
+        asked = (*CHECKS, *checks_of("test_scan_planning_history"))
+        verdicts = [judge(check, Catalog(session, check.id)) for check in asked]
+    assert words([v for v in verdicts if v.outcome is not Outcome.SKIP]) == []
 
 
 def test_a_planner_that_prunes_nothing_is_not_blamed() -> None:
