@@ -1,15 +1,12 @@
 """createTable: the first metadata of a table."""
 
-import msgspec
 import pytest
 
-from icecheck.mock_server.commits.create import decode_create_table, new_table_metadata
 from icecheck.mock_server.metadata.encoding import (
     PartitionField,
     PartitionSpec,
     SortField,
     SortOrder,
-    to_builtins,
 )
 
 
@@ -24,42 +21,6 @@ def sort_field(source_id, transform="identity"):
         "direction": "asc",
         "null-order": "nulls-first",
     }
-
-
-def test_a_new_table_starts_empty(new_table, now_ms):
-    table = new_table()
-    document = to_builtins(table)
-    expected = {
-        "format-version": 2,
-        "location": "s3://warehouse/sales/orders",
-        "table-uuid": "11111111-2222-4333-8444-555555555555",
-        "last-updated-ms": now_ms,
-        "last-column-id": 3,
-        "last-partition-id": 999,
-        "last-sequence-number": 0,
-        "current-schema-id": 0,
-        "default-spec-id": 0,
-        "default-sort-order-id": 0,
-        "partition-specs": [{"spec-id": 0, "fields": []}],
-        "sort-orders": [{"order-id": 0, "fields": []}],
-        "current-snapshot-id": -1,
-        "refs": {},
-        "snapshots": [],
-        "snapshot-log": [],
-        "metadata-log": [],
-    }
-    assert {name: document[name] for name in expected} == expected
-
-
-def test_a_table_is_of_version_2_unless_a_property_says_otherwise(schema_of):
-    body = msgspec.json.encode({"name": "t", "schema": schema_of()})
-    table = new_table_metadata(decode_create_table(body), uuid="u", location="s3://l", now_ms=1)
-    assert table.format_version == 2
-
-
-@pytest.mark.parametrize("version", [1, 2, 3])
-def test_a_property_chooses_the_format_version(new_table, version):
-    assert new_table(version).format_version == version
 
 
 @pytest.mark.parametrize("version", ["0", "4", "-1", "two", "", "2.0", " 2", "9" * 5000])
@@ -102,23 +63,6 @@ def test_the_server_numbers_columns_specs_and_orders(new_table, schema_of):
     assert table.default_sort_order_id == 1
 
 
-def test_every_optional_member_may_be_null(schema_of):
-    nothing = dict.fromkeys(
-        ("location", "partition-spec", "write-order", "stage-create", "properties")
-    )
-    request = decode_create_table(
-        msgspec.json.encode({"name": "t", "schema": schema_of(), **nothing})
-    )
-    assert (request.location, request.partition_spec, request.properties) == (None, None, None)
-
-
-def test_a_spec_or_order_may_come_without_an_id(new_table):
-    table = new_table(
-        partition_spec={"fields": [spec_field("id", 1)]}, write_order={"fields": [sort_field(1)]}
-    )
-    assert (table.partition_specs[0].spec_id, table.sort_orders[0].order_id) == (0, 1)
-
-
 @pytest.mark.parametrize(
     ("sent", "stored"),
     [
@@ -130,35 +74,6 @@ def test_a_spec_or_order_may_come_without_an_id(new_table):
 )
 def test_a_location_is_stored_without_trailing_slashes(new_table, sent, stored):
     assert new_table(location=sent).location == stored
-
-
-@pytest.mark.parametrize("location", ["", "/", "///"])
-def test_an_empty_location_is_refused(new_table, location, refused):
-    with refused(400, "Invalid location"):
-        new_table(location=location)
-
-
-def test_reserved_properties_are_not_stored(new_table):
-    reserved = dict.fromkeys(
-        (
-            "uuid",
-            "snapshot-count",
-            "current-snapshot-id",
-            "current-snapshot-summary",
-            "current-snapshot-timestamp-ms",
-            "current-schema",
-            "default-partition-spec",
-            "default-sort-order",
-        ),
-        "x",
-    )
-    properties = new_table(properties={**reserved, "owner": "me"}).properties
-    assert properties == {"owner": "me", "write.parquet.compression-codec": "zstd"}
-
-
-def test_a_codec_that_was_asked_for_is_kept(new_table):
-    codec = {"write.parquet.compression-codec": "snappy"}
-    assert new_table(properties=codec).properties == codec
 
 
 @pytest.mark.parametrize(
@@ -176,11 +91,6 @@ def test_retry_properties_are_natural_numbers(new_table, key, refused):
     for value in ("-1", "x", "1.5", "2147483648"):
         with refused(400, key):
             new_table(properties={key: value})
-
-
-def test_the_length_of_the_metadata_log_is_a_number(new_table, refused):
-    with refused(400, "previous-versions-max"):
-        new_table(properties={"write.metadata.previous-versions-max": "many"})
 
 
 def test_metrics_properties_name_columns(new_table, schema_of, refused):
@@ -216,11 +126,6 @@ def test_a_partition_spec_that_does_not_fit_is_refused(new_table, fields, why, r
         new_table(partition_spec={"spec-id": 0, "fields": fields})
 
 
-def test_a_partition_field_may_be_named_like_its_own_column(new_table):
-    spec = {"fields": [spec_field("data", 2, "truncate[4]")]}
-    assert new_table(partition_spec=spec).partition_specs[0].fields[0].name == "data"
-
-
 def test_a_column_in_a_list_is_no_partition_source(new_table, schema_of, refused):
     kind = {"type": "list", "element-id": 2, "element": "int", "element-required": True}
     schema = schema_of({"id": 1, "name": "a", "required": False, "type": kind})
@@ -249,47 +154,3 @@ def test_a_nested_column_is_no_sort_source(new_table, schema_of, refused):
     schema = schema_of({"id": 1, "name": "a", "required": False, "type": kind})
     with refused(400, "Sort source a is no plain value"):
         new_table(schema=schema, write_order={"fields": [sort_field(1)]})
-
-
-def test_a_transform_of_a_newer_format_is_kept(new_table):
-    table = new_table(partition_spec={"fields": [spec_field("z", 1, "zorder")]})
-    assert table.partition_specs[0].fields[0].transform == "zorder"
-
-
-def test_an_unsorted_order_is_order_0(new_table):
-    table = new_table(write_order={"order-id": 0, "fields": []})
-    assert (table.default_sort_order_id, table.sort_orders[0].fields) == (0, ())
-
-
-VALID = b'{"name":"t","schema":{"type":"struct","fields":[]}}'
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"",
-        b"[]",
-        b"{",
-        VALID[:-1] + b',"x":NaN}',
-        VALID[:-1] + b',"x":"\\ud800"}',
-        VALID[:-1] + b',"x":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
-        VALID[:-1] + b',"properties":{"a":1}}',
-        VALID[:-1] + b',"properties":{"a":null}}',
-        VALID.replace(b'"type":"struct",', b""),
-        VALID.replace(b'"struct"', b'"list"'),
-        VALID.replace(b'"name":"t",', b""),
-        VALID.replace(b'"t"', b"null"),
-        VALID.replace(b"[]", b'[{"id":"1","name":"a","required":true,"type":"int"}]'),
-        VALID.replace(b"[]", b'[{"id":1.0,"name":"a","required":true,"type":"int"}]'),
-        VALID.replace(b"[]", b'[{"id":4294967296,"name":"a","required":true,"type":"int"}]'),
-        VALID.replace(b"[]", b'[{"id":1,"name":"a","type":"int"}]'),
-        VALID.replace(b"[]", b'[{"id":1,"name":"a","required":true,"type":{"type":"map"}}]'),
-    ],
-)
-def test_a_malformed_body_is_refused(body, refused):
-    with refused(400, "Malformed request"):
-        decode_create_table(body)
-
-
-def test_unknown_members_of_a_body_are_ignored():
-    assert decode_create_table(VALID[:-1] + b',"x":{"y":[1e3]}}').name == "t"

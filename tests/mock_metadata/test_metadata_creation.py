@@ -2,8 +2,6 @@
 
 import pytest
 
-from icecheck.mock_server.metadata.encoding import decode, encode
-
 CREATE = ({"type": "assert-create"},)
 UUID = "77777777-2222-4333-8444-555555555555"
 
@@ -32,37 +30,6 @@ def creation(schema, *more, format_version=2, **members):
     ]
     missing = members.get("without", ())
     return [update for update in updates if update["action"] not in missing] + list(more)
-
-
-def test_a_staged_table_is_created_as_it_was_staged(commit, schema_of, add_main, now_ms):
-    schema = schema_of({"id": 7, "name": "a", "required": True, "type": "long"})
-    spec = {
-        "spec-id": 0,
-        "fields": [
-            {"name": "a", "source-id": 7, "transform": "identity", "field-id": 1003},
-        ],
-    }
-    after = commit(
-        None,
-        *creation(schema, *add_main(5, sequence_number=1, timestamp_ms=now_ms + 1), spec=spec),
-        requirements=CREATE,
-    )
-    assert (after.table_uuid, after.location, after.format_version) == (UUID, "s3://b/staged", 2)
-    assert after.schemas[0].fields[0].id == after.last_column_id == 7
-    assert after.partition_specs[0].fields[0].field_id == after.last_partition_id == 1003
-    ids = (after.current_schema_id, after.default_spec_id, after.default_sort_order_id)
-    assert ids == (0, 0, 0)
-    assert after.properties == {"owner": "me"}
-    assert (after.current_snapshot_id, after.last_updated_ms) == (5, now_ms + 1)
-    assert after.metadata_log == ()
-    assert decode(encode(after)) == after
-
-
-@pytest.mark.parametrize("version", [1, 2, 3])
-def test_a_table_is_created_in_the_version_it_is_raised_to(commit, schema_of, version):
-    updates = creation(schema_of(), format_version=version)
-    after = commit(None, *updates, requirements=CREATE)
-    assert after.format_version == version
 
 
 def test_a_creation_without_uuid_version_or_location_gets_them(commit, schema_of, refused):
@@ -109,21 +76,10 @@ def test_what_a_creation_adds_first_is_what_it_uses(commit, schema_of):
     assert ids == (0, 0, 0)
 
 
-@pytest.mark.parametrize("version", [0, 4])
-def test_a_creation_in_an_unknown_version_is_refused(commit, schema_of, refused, version):
-    with refused(400, "Unsupported format version"):
-        commit(None, *creation(schema_of(), format_version=version), requirements=CREATE)
-
-
 def test_a_creation_may_not_go_back_to_a_lower_version(commit, schema_of, refused):
     lower = {"action": "upgrade-format-version", "format-version": 1}
     with refused(400, "cannot go back"):
         commit(None, *creation(schema_of(), lower), requirements=CREATE)
-
-
-def test_a_creation_that_comes_second_is_a_conflict(new_table, commit, schema_of, refused):
-    with refused(409, "Requirement failed: table already exists"):
-        commit(new_table(), *creation(schema_of()), requirements=CREATE)
 
 
 @pytest.mark.parametrize("exists", [False, True])
@@ -134,10 +90,6 @@ def test_assert_create_stands_alone(new_table, commit, schema_of, refused, exist
         commit(base, *creation(schema_of()), requirements=(*CREATE, other))
     with refused(400, "assert-create stands alone"):
         commit(base, *creation(schema_of()), requirements=(other, *CREATE))
-
-
-def test_assert_create_may_be_said_twice(commit, schema_of):
-    assert commit(None, *creation(schema_of()), requirements=CREATE * 2) is not None
 
 
 def test_a_commit_to_no_table_is_not_found(commit, refused):

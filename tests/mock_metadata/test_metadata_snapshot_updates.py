@@ -1,11 +1,9 @@
-"""Updates of snapshots, branches and tags; the snapshot log."""
+"""Updates of snapshots, branches and tags; row ids; the snapshot log."""
 
 import pytest
 from msgspec import structs
 
-from icecheck.mock_server.metadata.encoding import SnapshotRef, to_builtins
-
-MINUTE_MS = 60_000
+from icecheck.mock_server.metadata.encoding import to_builtins
 
 
 def add(snapshot):
@@ -22,45 +20,6 @@ def remove_ref(name):
 
 def log(table):
     return [entry.snapshot_id for entry in table.snapshot_log]
-
-
-# add-snapshot
-
-
-def test_an_added_snapshot_is_staged(new_table, commit, snapshot):
-    after = commit(new_table(), add(snapshot(7, sequence_number=1)))
-    assert [s.snapshot_id for s in after.snapshots] == [7]
-    assert (after.refs, after.current_snapshot_id, after.snapshot_log) == ({}, None, ())
-    assert after.last_sequence_number == 1
-
-
-def test_a_snapshot_id_is_used_once(table_with_history, commit, snapshot, refused):
-    with refused(400, "Snapshot id is taken: 2"):
-        commit(table_with_history, add(snapshot(2, sequence_number=3)))
-    with refused(400, "Snapshot id is taken: 3"):
-        commit(table_with_history, *[add(snapshot(3, sequence_number=3))] * 2)
-
-
-@pytest.mark.parametrize("number", [1, 2])
-def test_a_child_has_a_higher_sequence_number(
-    table_with_history, commit, snapshot, refused, number
-):
-    with refused(400, f"Sequence number {number} is not above the table's last one, 2"):
-        commit(table_with_history, add(snapshot(3, sequence_number=number, parent_snapshot_id=2)))
-
-
-def test_a_snapshot_without_parent_may_repeat_the_last_sequence_number(
-    table_with_history, commit, snapshot
-):
-    after = commit(table_with_history, add(snapshot(3, sequence_number=2)))
-    assert after.last_sequence_number == 2
-
-
-def test_no_snapshot_may_be_ahead_of_the_last_sequence_number(
-    table_with_history, commit, snapshot, refused
-):
-    with refused(400, "Snapshot sequence number 2 is above the table's last one, 1"):
-        commit(table_with_history, add(snapshot(3, sequence_number=1)))
 
 
 def test_a_negative_sequence_number_is_refused(new_table, commit, snapshot, refused):
@@ -99,98 +58,6 @@ def test_a_snapshot_lacking_what_the_document_demands_is_refused(
 def test_a_version_1_snapshot_may_list_manifests_and_lack_a_summary(new_table, commit, snapshot):
     sent = snapshot(1, manifest_list=None, manifests=["m"], summary=None)
     assert to_builtins(commit(new_table(1), add(sent)))["snapshots"] == [sent]
-
-
-def test_a_parent_and_a_schema_need_not_exist(new_table, commit, snapshot):
-    sent = snapshot(1, sequence_number=1, parent_snapshot_id=99, schema_id=99)
-    assert commit(new_table(), add(sent)).snapshots[0].parent_snapshot_id == 99
-
-
-# time
-
-
-def test_the_time_of_a_snapshot_is_the_time_of_the_change(new_table, commit, snapshot, now_ms):
-    table = new_table()
-    sent = snapshot(1, timestamp_ms=now_ms + 77)
-    assert commit(table, add(sent), now_ms=now_ms + 5000).last_updated_ms == now_ms + 77
-    rename = {"action": "set-properties", "updates": {"a": "b"}}
-    assert commit(table, rename, now_ms=now_ms + 5000).last_updated_ms == now_ms + 5000
-
-
-def test_a_snapshot_may_be_a_minute_old_but_not_older(new_table, commit, snapshot, now_ms, refused):
-    old = commit(new_table(), add(snapshot(1, timestamp_ms=now_ms - MINUTE_MS)))
-    assert old.last_updated_ms == now_ms - MINUTE_MS
-    with refused(400, "comes before the latest"):
-        commit(new_table(), add(snapshot(1, timestamp_ms=now_ms - MINUTE_MS - 1)))
-
-
-def test_a_snapshot_from_the_future_does_not_stop_later_commits(
-    new_table, commit, add_main, now_ms
-):
-    future_ms = now_ms + 100 * MINUTE_MS
-    table = commit(new_table(), *add_main(1, timestamp_ms=future_ms))
-    after = commit(table, {"action": "set-properties", "updates": {"a": "b"}}, now_ms=now_ms)
-    assert after.last_updated_ms == future_ms
-
-
-def test_a_ref_dates_the_change_by_the_new_snapshot_it_names(
-    new_table, commit, snapshot, set_ref, now_ms
-):
-    after = commit(
-        new_table(),
-        add(snapshot(1, sequence_number=1, timestamp_ms=now_ms + 1)),
-        add(snapshot(2, sequence_number=2, timestamp_ms=now_ms + 2)),
-        set_ref("audit", 1),
-    )
-    assert after.last_updated_ms == now_ms + 1
-
-
-# set-snapshot-ref
-
-
-def test_setting_main_makes_the_snapshot_current(new_table, commit, add_main, now_ms):
-    after = commit(new_table(), *add_main(1, timestamp_ms=now_ms + 9))
-    assert after.current_snapshot_id == 1
-    assert after.refs == {"main": SnapshotRef(snapshot_id=1, type="branch")}
-    assert [(e.timestamp_ms, e.snapshot_id) for e in after.snapshot_log] == [(now_ms + 9, 1)]
-
-
-def test_another_branch_leaves_main_and_the_log_alone(table_with_history, commit, set_ref):
-    after = commit(table_with_history, set_ref("audit", 1))
-    assert after.current_snapshot_id == 2
-    assert after.snapshot_log == table_with_history.snapshot_log
-    assert set(after.refs) == {"main", "audit"}
-
-
-def test_a_rollback_is_dated_by_the_server(table_with_history, commit, set_ref, now_ms):
-    after = commit(table_with_history, set_ref("main", 1), now_ms=now_ms + 9000)
-    assert log(after) == [1, 2, 1]
-    assert after.snapshot_log[-1].timestamp_ms == after.last_updated_ms == now_ms + 9000
-
-
-def test_a_ref_that_is_set_again_loses_its_retention(table_with_history, commit, set_ref):
-    kept = {"min_snapshots_to_keep": 3, "max_snapshot_age_ms": 5, "max_ref_age_ms": 7}
-    table = commit(table_with_history, set_ref("audit", 1, **kept))
-    assert table.refs["audit"] == SnapshotRef(snapshot_id=1, type="branch", **kept)
-    assert commit(table, set_ref("audit", 1, **kept)) is None
-    after = commit(table, set_ref("audit", 1))
-    assert after.refs["audit"] == SnapshotRef(snapshot_id=1, type="branch")
-
-
-def test_retention_of_main_is_logged_as_a_change_of_main(table_with_history, commit, set_ref):
-    after = commit(table_with_history, set_ref("main", 2, max_ref_age_ms=5))
-    assert log(after) == [1, 2, 2]
-
-
-def test_a_ref_may_become_a_tag_and_a_tag_may_move(table_with_history, commit, set_ref):
-    table = commit(table_with_history, set_ref("x", 1))
-    table = commit(table, set_ref("x", 1, type="tag", max_ref_age_ms=1))
-    assert commit(table, set_ref("x", 2, type="tag")).refs["x"].snapshot_id == 2
-
-
-def test_main_as_a_tag_is_accepted(table_with_history, commit, set_ref):
-    after = commit(table_with_history, set_ref("main", 2, type="tag"))
-    assert after.refs["main"].type == "tag"
 
 
 @pytest.mark.parametrize(
@@ -236,26 +103,11 @@ def test_an_append_that_is_rolled_back_at_once_is_not_logged(
     assert log(after) == [1, 2, 2]
 
 
-# remove-snapshot-ref
-
-
-def test_removing_a_ref_that_is_not_there_changes_nothing(table_with_history, commit):
-    assert commit(table_with_history, remove_ref("nope")) is None
-
-
 def test_removing_main_leaves_snapshots_and_log(table_with_history, commit):
     after = commit(table_with_history, remove_ref("main"))
     assert (after.refs, after.current_snapshot_id) == ({}, None)
     assert (log(after), len(after.snapshots)) == ([1, 2], 2)
     assert to_builtins(after)["current-snapshot-id"] == -1
-
-
-def test_a_replaced_table_starts_again_on_main(table_with_history, commit, add_main):
-    after = commit(table_with_history, remove_ref("main"), *add_main(3, sequence_number=3))
-    assert (after.current_snapshot_id, log(after)) == (3, [1, 2, 3])
-
-
-# remove-snapshots
 
 
 def test_a_removed_snapshot_takes_its_statistics_along(table_with_history, commit):
@@ -282,18 +134,6 @@ def test_a_removed_snapshot_takes_its_statistics_along(table_with_history, commi
     assert (after.last_sequence_number, log(after)) == (2, [2])
 
 
-def test_refs_fall_with_their_snapshot(table_with_history, commit, set_ref):
-    table = commit(table_with_history, set_ref("audit", 2), set_ref("old", 1, type="tag"))
-    after = commit(table, remove(2))
-    assert set(after.refs) == {"old"}
-    assert after.current_snapshot_id is None
-
-
-@pytest.mark.parametrize("ids", [(), (99,), (99, 98, 97, 96)])
-def test_removing_nothing_that_exists_changes_nothing(table_with_history, commit, ids):
-    assert commit(table_with_history, remove(*ids)) is None
-
-
 def test_the_log_forgets_what_came_before_a_removed_snapshot(table_with_history, commit, add_main):
     table = commit(
         table_with_history, *add_main(3, sequence_number=3, timestamp_ms=1_700_000_003_000)
@@ -316,6 +156,49 @@ def test_a_log_that_ends_elsewhere_cannot_be_rewritten(
         )  # fmt: skip
 
 
-def test_snapshots_of_a_table_without_a_log_can_be_removed(table_with_history, commit):
-    table = structs.replace(table_with_history, snapshot_log=())
-    assert commit(table, remove(1)).snapshot_log == ()
+@pytest.mark.parametrize(
+    ("members", "why"),
+    [
+        ({}, "first-row-id is missing"),
+        ({"first_row_id": 10}, "added-rows is missing"),
+        ({"first_row_id": 9, "added_rows": 1}, "first-row-id 9 is behind next-row-id 10"),
+        ({"first_row_id": 10, "added_rows": -1}, "added-rows is negative"),
+        ({"first_row_id": 2**63 - 2, "added_rows": 2}, "added-rows is out of range"),
+    ],
+)
+def test_a_version_3_snapshot_says_which_rows_it_adds(
+    new_table, commit, add_main, refused, members, why
+):
+    table = commit(new_table(3), *add_main(1, sequence_number=1, first_row_id=0, added_rows=10))
+    with refused(400, why):
+        commit(table, *add_main(2, sequence_number=2, **members))
+
+
+@pytest.mark.parametrize(
+    ("members", "why"),
+    [
+        ({"first_row_id": -1, "added_rows": 1}, "first-row-id is negative"),
+        ({"first_row_id": 0, "added_rows": -1}, "added-rows is negative"),
+        ({"added_rows": -1}, "added-rows is negative"),
+        ({"first_row_id": 0}, "added-rows is missing"),
+    ],
+)
+def test_rows_that_java_clients_could_not_read_are_refused_on_every_version(
+    new_table, commit, add_main, refused, members, why
+):
+    with refused(400, why):
+        commit(new_table(2), *add_main(1, sequence_number=1, **members))
+
+
+def test_added_rows_without_a_first_row_id_are_not_kept(new_table, commit, add_main):
+    table = commit(new_table(2), *add_main(1, sequence_number=1, added_rows=3))
+    assert "added-rows" not in to_builtins(table)["snapshots"][0]
+
+
+def test_a_snapshot_with_manifests_in_place_has_no_rows_and_no_key(new_table, commit, add_main):
+    newer = {"first_row_id": 0, "added_rows": 1, "key_id": "k"}
+    manifests = ["s3://b/m.avro"]
+    table = commit(new_table(1), *add_main(1, manifest_list=None, manifests=manifests, **newer))
+    (written,) = to_builtins(table)["snapshots"]
+    assert written["manifests"] == manifests
+    assert written.keys().isdisjoint({"first-row-id", "added-rows", "key-id"})

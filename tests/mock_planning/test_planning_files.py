@@ -113,20 +113,6 @@ def test_a_deletion_vector_stands_for_all_position_deletes_of_its_file(
     }
 
 
-def test_vectors_in_one_file_are_listed_apart(http: httpx.Client, newest: Handmade) -> None:
-    newest.commit(Manifest([File("a.parquet"), File("b.parquet")]))
-    vectors = [
-        position("v.puffin", format="PUFFIN", referenced=f"{name}.parquet", offset=at, size=9)
-        for at, name in ((4, "a"), (13, "b"))
-    ]
-    newest.commit(Manifest(vectors, deletes=True), operation="delete")
-    offsets = {
-        Path(task["data-file"]["file-path"]).stem: task["deletes"][0]["content-offset"]
-        for task in all_tasks(http, "t")
-    }
-    assert offsets == {"a": 4, "b": 13}
-
-
 def test_two_vectors_for_one_file_make_the_plan_fail(http: httpx.Client, newest: Handmade) -> None:
     newest.commit(Manifest([File("a.parquet")]))
     vectors = [
@@ -137,24 +123,6 @@ def test_two_vectors_for_one_file_make_the_plan_fail(http: httpx.Client, newest:
     answer = plan(http, "t")
     assert answer["status"] == "failed"
     assert "more than one deletion vector for a.parquet" in answer["error"]["message"]
-
-
-def test_an_equality_delete_file_says_by_which_columns(http: httpx.Client, table: Handmade) -> None:
-    table.commit(Manifest([File("a.parquet")]))
-    table.commit(Manifest([equality("e.del", sort_order_id=0)], deletes=True), operation="delete")
-    assert plan(http, "t")["delete-files"] == [
-        {
-            "content": "equality-deletes",
-            "file-path": "e.del",
-            "file-format": "parquet",
-            "spec-id": 0,
-            "partition": [],
-            "file-size-in-bytes": 1000,
-            "record-count": 10,
-            "sort-order-id": 0,
-            "equality-ids": [1],
-        }
-    ]
 
 
 def long(value: int) -> bytes:
@@ -195,33 +163,6 @@ def test_equality_deletes_that_cannot_meet_a_row_are_left_out(
     assert deletes(http) == {"a": ["e.del"] if applies else []}
 
 
-def test_deletes_of_rows_that_do_not_match_are_left_out(
-    http: httpx.Client, table: Handmade
-) -> None:
-    table.commit(Manifest([File("a.parquet")]))
-    small = equality("small.del", lower={1: long(1)}, upper={1: long(4)})
-    great = equality("great.del", lower={1: long(8)}, upper={1: long(9)})
-    table.commit(Manifest([small, great], deletes=True), operation="delete")
-    filter_ = {"type": "gt", "term": "id", "value": 5}
-    assert deletes(http, filter=filter_) == {"a": ["great.del"]}
-
-
-def test_deletes_stay_in_their_partition(http: httpx.Client, tmp_path: Path) -> None:
-    table = make_table(http, tmp_path, "t", SCHEMA, BY_ID)
-    table.commit(
-        Manifest(
-            [
-                File(f"{name}.parquet", (id_,))
-                for name, id_ in (("one", 1), ("two", 2), ("null", None))
-            ]
-        )
-    )
-    found = [equality("e1.del", partition=(1,)), position("p0.del", partition=(None,))]
-    table.commit(Manifest(found, deletes=True), operation="delete")
-    assert deletes(http) == {"one": ["e1.del"], "two": [], "null": ["p0.del"]}
-    assert plan(http, "t")["file-scan-tasks"][2]["data-file"]["partition"] == [None]
-
-
 @pytest.mark.parametrize("codec", ["null", "deflate", "bzip2", "xz"])
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_manifests_of_every_version_and_codec_are_read(
@@ -233,14 +174,6 @@ def test_manifests_of_every_version_and_codec_are_read(
     tasks = all_tasks(http, "t", {"filter": {"type": "eq", "term": "id", "value": 2}})
     assert paths(tasks) == ["b.parquet"]
     assert tasks[0]["data-file"].get("first-row-id") == (10 if version == 3 else None)
-
-
-def test_a_partition_date_beyond_python_is_written(http: httpx.Client, tmp_path: Path) -> None:
-    fields = [{"name": "day", "transform": "identity", "source-id": 3, "field-id": 1000}]
-    table = make_table(http, tmp_path, "t", SCHEMA, fields)
-    table.commit(Manifest([File("a.parquet", (2**31 - 1,))]))
-    task = plan(http, "t")["file-scan-tasks"][0]
-    assert task["data-file"]["partition"] == ["+5881580-07-11"]
 
 
 def test_a_location_out_of_reach_makes_the_plan_fail(http: httpx.Client, table: Handmade) -> None:

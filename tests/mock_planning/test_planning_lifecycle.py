@@ -55,18 +55,6 @@ def test_many_files_come_in_tasks_that_can_be_fetched_in_any_order_and_again(
         assert found.status_code == 404
 
 
-def test_each_answer_lists_the_delete_files_that_its_own_tasks_refer_to(tmp_path: Path) -> None:
-    _, http, table = served(tmp_path, PlanningSettings(files_per_task=1))
-    table.commit(Manifest([file("a"), file("b")]))
-    deletes = [file(f"d{name}", content=1, referenced=f"file:///t/{name}.parquet") for name in "ba"]
-    table.commit(Manifest(deletes, deletes=True), operation="delete")
-    stems = [
-        (stem(task["data-file"]), [stem(each) for each in task["deletes"]])
-        for task in all_tasks(http, "t")
-    ]
-    assert stems == [("a", ["da"]), ("b", ["db"])]
-
-
 def stem(content_file: dict[str, Any]) -> str:
     return Path(content_file["file-path"]).stem
 
@@ -105,12 +93,6 @@ def test_an_async_plan_sees_the_table_as_it_was_when_submitted(tmp_path: Path) -
     assert paths(answer["file-scan-tasks"]) == ["file:///t/a.parquet"]
 
 
-def test_a_wrong_request_is_refused_at_once_also_when_planning_is_async(tmp_path: Path) -> None:
-    _, http, table = served(tmp_path, ASYNC)
-    answer = http.post(f"{table.path}/plan", json={"snapshot-id": 5})
-    assert checked("planTableScan", answer)["error"]["code"] == 400
-
-
 @pytest.mark.parametrize("polls", [0, 3])
 def test_a_cancelled_plan_is_known_as_such_and_its_tasks_are_gone(
     tmp_path: Path, polls: int
@@ -126,11 +108,6 @@ def test_a_cancelled_plan_is_known_as_such_and_its_tasks_are_gone(
     assert checked("fetchPlanningResult", http.get(where)) == {"status": "cancelled"}
     gone = http.post(f"{table.path}/tasks", json={"plan-task": f"{plan_id}.1"})
     assert gone.status_code == 404
-
-
-def test_cancelling_what_is_not_there_needs_nothing(tmp_path: Path) -> None:
-    _, http, table = served(tmp_path, PlanningSettings())
-    assert checked("cancelPlanning", http.delete(f"{table.path}/plan/none")) is None
 
 
 def test_a_plan_belongs_to_its_table(tmp_path: Path) -> None:
@@ -161,23 +138,6 @@ def test_a_plan_is_forgotten_when_its_time_is_over(tmp_path: Path) -> None:
     answer = http.get(f"{table.path}/plan/{plan_id}")
     assert checked("fetchPlanningResult", answer)["error"]["type"] == "NoSuchPlanIdException"
     assert len(mock.plans) == 0
-
-
-def test_a_completed_plan_is_asked_for_again_by_its_id_until_it_is_cancelled(
-    tmp_path: Path,
-) -> None:
-    _, http, table = served(tmp_path, PlanningSettings())
-    for files in ([], [file("a")]):
-        if files:
-            table.commit(Manifest(files))
-        answer = plan(http, "t")
-        assert answer["status"] == "completed"
-        where = f"{table.path}/plan/{answer['plan-id']}"
-        again = [checked("fetchPlanningResult", http.get(where)) for _ in range(2)]
-        without_id = {key: value for key, value in answer.items() if key != "plan-id"}
-        assert again == [without_id, without_id]
-        assert checked("cancelPlanning", http.delete(where)) is None
-        assert checked("fetchPlanningResult", http.get(where)) == {"status": "cancelled"}
 
 
 def test_each_completed_plan_has_an_id_of_its_own(tmp_path: Path) -> None:

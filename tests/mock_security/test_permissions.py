@@ -7,24 +7,13 @@ import httpx
 import pytest
 from tests.contracts import CONTRACT
 from tests.mock_security.serving import SCHEMA, client_of
+from tests.mock_server.asking import VIEW_VERSION
 
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
 from icecheck.mock_server.serving.permissions import WRITING
 
 As = Callable[[str], httpx.Client]
-VIEW = {
-    "name": "v",
-    "schema": SCHEMA,
-    "view-version": {
-        "version-id": 1,
-        "timestamp-ms": 1,
-        "schema-id": 0,
-        "summary": {},
-        "representations": [{"type": "sql", "sql": "select 1", "dialect": "spark"}],
-        "default-namespace": ["x"],
-    },
-    "properties": {},
-}
+VIEW = {"name": "v", "schema": SCHEMA, "view-version": VIEW_VERSION, "properties": {}}
 OPEN, CLOSED, INSIDE, BESIDE = ("x",), ("a", "b"), ("a", "b", "c"), ("a", "bc")
 
 

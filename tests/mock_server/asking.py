@@ -9,6 +9,14 @@ SCHEMA = {
     "fields": [{"id": 1, "name": "id", "required": True, "type": "long"}],
 }
 TABLES = "/namespaces/ns/tables"
+VIEW_VERSION: dict[str, Any] = {
+    "version-id": 1,
+    "timestamp-ms": 1_700_000_000_000,
+    "schema-id": 0,
+    "summary": {},
+    "representations": [{"type": "sql", "sql": "select 1", "dialect": "spark"}],
+    "default-namespace": ["ns"],
+}
 
 
 def error_of(response: httpx.Response) -> tuple[int, str]:
@@ -22,6 +30,12 @@ def error_of(response: httpx.Response) -> tuple[int, str]:
 def create(http: httpx.Client, name: str, **members: Any) -> httpx.Response:
     """Create a table of one column in the namespace `ns`."""
     return http.post(TABLES, json={"name": name, "schema": SCHEMA, **members})
+
+
+def create_view(http: httpx.Client, namespace: str, name: str, **members: Any) -> httpx.Response:
+    """Create a view of one query."""
+    body = {"name": name, "schema": SCHEMA, "view-version": VIEW_VERSION, "properties": {}}
+    return http.post(f"/namespaces/{namespace}/views", json={**body, **members})
 
 
 def set_property(http: httpx.Client, path: str, **properties: str) -> httpx.Response:

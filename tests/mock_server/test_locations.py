@@ -1,24 +1,15 @@
 """Where namespaces, tables and views are: an absolute place each, below that of what holds it."""
 
 import json
-from typing import Any
 
 import httpx
 import pytest
-from tests.mock_server.asking import SCHEMA, create, error_of
+from tests.mock_server.asking import SCHEMA, create, create_view, error_of
 
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.protocol.names import is_absolute
 
 BASE = "memory://root/wh"
-VERSION = {
-    "version-id": 1,
-    "timestamp-ms": 1_700_000_000_000,
-    "schema-id": 0,
-    "summary": {},
-    "representations": [{"type": "sql", "sql": "select 1", "dialect": "spark"}],
-    "default-namespace": ["ns"],
-}
 
 
 def namespace_of(http: httpx.Client, levels: list[str], **properties: str) -> dict[str, str]:
@@ -27,11 +18,6 @@ def namespace_of(http: httpx.Client, levels: list[str], **properties: str) -> di
     loaded = http.get(f"/namespaces/{'%1F'.join(levels)}")
     assert created.json() == loaded.json()
     return dict(loaded.json()["properties"])
-
-
-def create_view(http: httpx.Client, namespace: str, name: str, **members: Any) -> httpx.Response:
-    body = {"name": name, "schema": SCHEMA, "view-version": VERSION, "properties": {}, **members}
-    return http.post(f"/namespaces/{namespace}/views", json=body)
 
 
 def locations_in(http: httpx.Client, namespace: str) -> list[str]:

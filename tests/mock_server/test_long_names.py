@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.mock_server.asking import VIEW_VERSION
 
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.protocol.names import NAME_BYTES_MAX
@@ -13,10 +14,6 @@ from icecheck.mock_server.protocol.names import NAME_BYTES_MAX
 LONGEST = "€" * (NAME_BYTES_MAX // 3) + "~"
 TOO_LONG = LONGEST + "~"
 SCHEMA = {"type": "struct", "fields": []}
-VERSION = {
-    "version-id": 1, "timestamp-ms": 1, "schema-id": 0, "summary": {}, "default-namespace": [],
-    "representations": [{"type": "sql", "sql": "select 1", "dialect": "spark"}],
-}  # fmt: skip
 CREATING = {
     "requirements": [{"type": "assert-create"}],
     "updates": [
@@ -58,7 +55,7 @@ WAYS: dict[str, Any] = {
     "a view": (
         "namespaces/ns/views",
         lambda name: {
-            "name": name, "schema": {**SCHEMA, "schema-id": 0}, "view-version": VERSION,
+            "name": name, "schema": {**SCHEMA, "schema-id": 0}, "view-version": VIEW_VERSION,
             "properties": {},
         },
     ),

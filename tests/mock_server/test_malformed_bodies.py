@@ -8,20 +8,12 @@ from typing import Any
 import httpx
 import pytest
 from tests.contracts import CONTRACT
+from tests.mock_server.asking import SCHEMA, VIEW_VERSION
 
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.operations.served import default_registries
 from icecheck.mock_server.protocol.request_bodies import BODY_VALUES_MAX
 
-SCHEMA = {"type": "struct", "fields": [{"id": 1, "name": "id", "required": False, "type": "long"}]}
-VERSION = {
-    "version-id": 1,
-    "timestamp-ms": 1,
-    "schema-id": 0,
-    "summary": {},
-    "representations": [{"type": "sql", "sql": "select 1", "dialect": "spark"}],
-    "default-namespace": ["ns"],
-}
 TABLE: dict[str, Any] = {"namespace": ["ns"], "name": "t"}
 OTHER = {"namespace": ["ns"], "name": "u"}
 COMMIT: dict[str, Any] = {
@@ -48,7 +40,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "createView": {
         "name": "new",
         "schema": SCHEMA,
-        "view-version": VERSION,
+        "view-version": VIEW_VERSION,
         "properties": {"k": "v"},
     },
     "replaceView": {

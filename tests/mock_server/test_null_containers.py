@@ -4,21 +4,14 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.mock_server.asking import SCHEMA, error_of
+from tests.mock_server.asking import SCHEMA, VIEW_VERSION, create_view, error_of
 
 Json = dict[str, Any]
 
 TABLE = "/namespaces/ns/tables/t"
 VIEW = "/namespaces/ns/views/v"
 SET = {"action": "set-properties", "updates": {"k": "v"}}
-VERSION = {
-    "version-id": 1,
-    "timestamp-ms": 1_700_000_000_000,
-    "schema-id": 0,
-    "summary": {},
-    "representations": [{"type": "sql", "sql": "select 1", "dialect": "spark"}],
-    "default-namespace": [],
-}
+VERSION = VIEW_VERSION | {"default-namespace": []}
 STATISTICS = {
     "snapshot-id": 1,
     "statistics-path": "memory://root/s.puffin",
@@ -32,8 +25,7 @@ BLOB = {"type": "x", "snapshot-id": 1, "sequence-number": 1, "fields": []}
 @pytest.fixture
 def objects(http: httpx.Client, table: str) -> httpx.Client:
     """The client, on a namespace with a table `t` and a view `v`."""
-    view = {"name": "v", "schema": SCHEMA, "view-version": VERSION, "properties": {}}
-    assert http.post("/namespaces/ns/views", json=view).status_code == 200
+    assert create_view(http, "ns", "v", **{"view-version": VERSION}).status_code == 200
     return http
 
 

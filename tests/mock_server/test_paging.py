@@ -27,29 +27,6 @@ def page(http: httpx.Client, token: str, size: int | None = 3) -> tuple[list[str
     return [each["name"] for each in body["identifiers"]], body["next-page-token"]
 
 
-def test_pages_follow_each_other_and_the_last_token_is_null(
-    http: httpx.Client, tables: list[str]
-) -> None:
-    seen: list[list[str]] = []
-    token: str | None = ""
-    while token is not None:
-        names, token = page(http, token)
-        seen.append(names)
-    assert seen == [tables[:3], tables[3:6], tables[6:]]
-
-
-def test_a_full_last_page_has_no_token(http: httpx.Client, tables: list[str]) -> None:
-    assert page(http, "", 7) == (tables, None)
-
-
-def test_without_a_token_parameter_everything_comes_at_once(
-    http: httpx.Client, tables: list[str]
-) -> None:
-    body = http.get(TABLES, params={"pageSize": "2"}).json()
-    assert len(body["identifiers"]) == 7
-    assert body["next-page-token"] is None
-
-
 def test_the_server_bounds_the_page_size() -> None:
     mock = MockCatalog(root="memory://root", page_size_max=2)
     with httpx.Client(transport=mock.httpx_transport(), base_url="http://mock/v1") as client:
@@ -105,12 +82,3 @@ def test_an_altered_token_is_400(http: httpx.Client, tables: list[str], change: 
     }[change]
     response = http.get(TABLES, params={"pageToken": altered})
     assert (response.status_code, response.json()["error"]["code"]) == (400, 400)
-
-
-def test_namespaces_are_paged_like_tables(http: httpx.Client) -> None:
-    for name in ("a", "b", "c"):
-        http.post("/namespaces", json={"namespace": [name, "inner"]})
-    first = http.get("/namespaces?pageToken=&pageSize=2").json()
-    assert first["namespaces"] == [["a"], ["b"]]
-    second = http.get("/namespaces", params={"pageToken": first["next-page-token"]}).json()
-    assert second == {"namespaces": [["c"]], "next-page-token": None}

@@ -54,23 +54,6 @@ def load(http: httpx.Client, name: str) -> dict[str, Any]:
     return loaded
 
 
-def test_a_transaction_changes_every_table_and_answers_204(
-    http: httpx.Client, tables: tuple[str, str]
-) -> None:
-    before = {name: load(http, name) for name in tables}
-    answer = commit(http, *(change(name, set_property(owner=name)) for name in tables))
-    assert (answer.status_code, answer.content) == (204, b"")
-    for name in tables:
-        after = load(http, name)
-        assert after["metadata"]["properties"]["owner"] == name
-        assert after["metadata-location"] != before[name]["metadata-location"]
-
-
-def test_the_operation_is_announced(http: httpx.Client) -> None:
-    endpoints = http.get("http://mock/v1/config").json()["endpoints"]
-    assert "POST /v1/{prefix}/transactions/commit" in endpoints
-
-
 def test_several_changes_of_one_table_are_applied_in_order(
     http: httpx.Client, tables: tuple[str, str], mock: MockCatalog
 ) -> None:
@@ -114,58 +97,6 @@ def test_requirements_of_a_later_change_see_the_earlier_ones(
     assert load(http, "a")["metadata"]["properties"]["k"] == "v"
 
 
-@pytest.mark.parametrize("position", [0, 1])
-def test_a_failed_requirement_leaves_every_table_as_it_was(
-    http: httpx.Client, tables: tuple[str, str], position: int
-) -> None:
-    before = [load(http, name) for name in tables]
-    wrong = {"type": "assert-table-uuid", "uuid": "00000000-0000-4000-8000-000000000000"}
-    changes = [change(name, set_property(k="v")) for name in tables]
-    changes[position]["requirements"] = [wrong]
-    assert error_of(commit(http, *changes)) == (409, "CommitFailedException")
-    assert [load(http, name) for name in tables] == before
-
-
-def test_a_missing_table_leaves_the_other_as_it_was(
-    http: httpx.Client, tables: tuple[str, str]
-) -> None:
-    before = load(http, "a")
-    answer = commit(http, change("a", set_property(k="v")), change("none", set_property(k="v")))
-    assert error_of(answer) == (404, "NoSuchTableException")
-    assert load(http, "a") == before
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        [change("a", set_property(k="v")), change("b", {"action": "set-nothing"})],
-        [change("a", set_property(k="v")), change("b", requirements=({"type": "assert-luck"},))],
-        [change("a", set_property(k="v")), {"requirements": [], "updates": []}],
-        [
-            change("a", set_property(k="v")),
-            change("b", {"action": "set-current-schema", "schema-id": 9}),
-        ],
-        [
-            change("a", set_property(k="v")),
-            {"identifier": {"namespace": [], "name": "b"}, "requirements": [], "updates": []},
-        ],
-        [],
-    ],
-    ids=["update", "requirement", "identifier", "invalid-update", "namespace", "empty"],
-)
-def test_a_malformed_transaction_is_400_and_changes_nothing(
-    http: httpx.Client, tables: tuple[str, str], changes: list[dict[str, Any]]
-) -> None:
-    before = [load(http, name) for name in tables]
-    assert error_of(commit(http, *changes)) == (400, "BadRequestException")
-    assert [load(http, name) for name in tables] == before
-
-
-def test_a_body_without_changes_is_400(http: httpx.Client) -> None:
-    assert http.post(TRANSACTION, json={}).status_code == 400
-    assert http.post(TRANSACTION, content=b"{").status_code == 400
-
-
 def test_a_table_can_be_created_and_filled_in_one_transaction(
     http: httpx.Client, tables: tuple[str, str]
 ) -> None:
@@ -178,16 +109,6 @@ def test_a_table_can_be_created_and_filled_in_one_transaction(
     assert made["properties"] == {"k": "v"}
 
 
-def test_a_creation_that_meets_a_table_leaves_the_other_as_it_was(
-    http: httpx.Client, tables: tuple[str, str]
-) -> None:
-    before = load(http, "a")
-    create = change("b", *CREATION, requirements=({"type": "assert-create"},))
-    answer = commit(http, change("a", set_property(k="v")), create)
-    assert error_of(answer) == (409, "CommitFailedException")
-    assert load(http, "a") == before
-
-
 def test_a_creation_in_a_missing_namespace_leaves_nothing(
     http: httpx.Client, tables: tuple[str, str]
 ) -> None:
@@ -197,14 +118,6 @@ def test_a_creation_in_a_missing_namespace_leaves_nothing(
     answer = commit(http, change("a", set_property(k="v")), create)
     assert error_of(answer) == (404, "NoSuchNamespaceException")
     assert load(http, "a") == before
-
-
-def test_a_change_without_effect_keeps_the_metadata_file(
-    http: httpx.Client, tables: tuple[str, str]
-) -> None:
-    before = [load(http, name) for name in tables]
-    assert commit(http, *(change(name) for name in tables)).status_code == 204
-    assert [load(http, name) for name in tables] == before
 
 
 def test_a_file_that_cannot_be_written_undoes_the_whole_transaction(

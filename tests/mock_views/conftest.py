@@ -1,4 +1,4 @@
-"""A seeded server that serves views, its files in memory, and an httpx client on one warehouse."""
+"""A seeded server, its files in memory, and an httpx client on one warehouse."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,8 +9,6 @@ import pytest
 from tests.contracts import CONTRACT
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.core.context import Operation
-from icecheck.mock_server.operations import registry
 from icecheck.replies.schema import schema_judge
 
 NOW_MS = 1_700_000_000_000
@@ -35,36 +33,9 @@ VIEWS = "/namespaces/ns/views"
 Json = dict[str, Any]
 
 
-def _view_operations() -> dict[str, Operation]:
-    """The operations of views, taken out again so that only the mocks made here serve them."""
-    before = registry.registered()
-    import icecheck.mock_server.operations.views  # noqa: F401
-
-    added = {name: each for name, each in registry.registered().items() if name not in before}
-    for name in added:
-        del registry._OPERATIONS[name]
-    return added
-
-
-VIEW_OPERATIONS = _view_operations()
-
-
-@pytest.fixture(scope="session")
-def serving_views() -> Callable[[MockCatalog], MockCatalog]:
-    """Let a mock serve views."""
-
-    def serving_views(mock: MockCatalog) -> MockCatalog:
-        mock.registries.operations.update(VIEW_OPERATIONS)
-        return mock
-
-    return serving_views
-
-
 @pytest.fixture
-def mock(serving_views: Callable[[MockCatalog], MockCatalog], tmp_path: Path) -> MockCatalog:
-    return serving_views(
-        MockCatalog(seed=7, clock=NOW_MS, root="memory://root", allow_locations=[tmp_path])
-    )
+def mock(tmp_path: Path) -> MockCatalog:
+    return MockCatalog(seed=7, clock=NOW_MS, root="memory://root", allow_locations=[tmp_path])
 
 
 @pytest.fixture

@@ -28,8 +28,8 @@ Sql = Callable[[str], list[tuple[Any, ...]]]
 
 
 @pytest.fixture(scope="module")
-def server(serving_views: Callable[[MockCatalog], MockCatalog]) -> Iterator[MockCatalog]:
-    with serving_views(MockCatalog()) as running:
+def server() -> Iterator[MockCatalog]:
+    with MockCatalog() as running:
         yield running
 
 

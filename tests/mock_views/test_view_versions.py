@@ -66,23 +66,6 @@ def replace(view: str, version: Body, commit: Respond) -> Respond:
 # Ids
 
 
-def test_spark_replaces_a_view_with_three_updates(
-    view: str, version: Body, commit: Respond
-) -> None:
-    metadata = accepted(
-        commit(
-            view,
-            add_schema("a", "b"),
-            add_version(version(schema_id=-1, version_id=1, timestamp_ms=NOW_MS - 1)),
-            set_current(-1),
-        )
-    )
-    assert [schema["schema-id"] for schema in metadata["schemas"]] == [0, 1]
-    assert [(v["version-id"], v["schema-id"]) for v in metadata["versions"]] == [(1, 0), (2, 1)]
-    assert metadata["current-version-id"] == 2
-    assert log(metadata) == [(1, CREATED_MS), (2, NOW_MS - 1)]
-
-
 @pytest.mark.parametrize(("sent", "given"), [(1, 2), (0, 2), (-7, 2), (2, 2), (50, 50)])
 def test_a_version_id_is_kept_only_above_all_others(
     replace: Respond, sent: int, given: int
@@ -95,16 +78,6 @@ def test_a_version_id_is_kept_only_above_all_others(
 def test_when_ids_run_out_a_version_is_refused(replace: Respond, refusal: Refusal) -> None:
     accepted(replace(1, version_id=2**31 - 1))
     assert refusal(replace(2))[:2] == BAD_REQUEST
-
-
-def test_a_version_is_kept_as_sent_but_for_its_ids(
-    view: str, version: Body, commit: Respond
-) -> None:
-    sent = version("Spark", "trino", schema_id=0, timestamp_ms=-5, summary={},
-                   default_namespace=["a", "b.c"], default_catalog=None)  # fmt: skip
-    metadata = accepted(commit(view, add_version(sent)))
-    del sent["default-catalog"]
-    assert metadata["versions"][1] == {**sent, "version-id": 2}
 
 
 def test_an_added_version_is_not_current_and_not_in_the_log(
@@ -170,19 +143,6 @@ def test_a_schema_that_is_reused_is_not_the_last_added(
     assert refusal(commit(view, add_schema("a"), of_last))[:2] == BAD_REQUEST
     metadata = accepted(commit(view, add_schema("b"), add_schema("a"), of_last))
     assert metadata["versions"][-1]["schema-id"] == 2
-
-
-@pytest.mark.parametrize("schema_id", [-1, 1, -2, 99])
-def test_a_version_of_an_unknown_schema_is_refused(
-    view: str, version: Body, commit: Respond, refusal: Refusal, schema_id: int
-) -> None:
-    refused = commit(view, add_version(version(schema_id=schema_id, summary={})))
-    assert refusal(refused)[:2] == BAD_REQUEST
-
-
-def test_a_deprecated_last_column_id_is_ignored(view: str, commit: Respond) -> None:
-    update = {**add_schema("a"), "last-column-id": 1000}
-    assert len(accepted(commit(view, update))["schemas"]) == 2
 
 
 # The log
@@ -292,20 +252,6 @@ def test_dialects_are_compared_with_the_version_before_the_commit(
     both = version("SPARK", "trino", schema_id=0)
     updates = (add_version(trino), set_current(), add_version(both), set_current())
     assert accepted(commit(view, *updates))["current-version-id"] == 3
-
-
-def test_two_queries_in_one_dialect_are_refused(
-    view: str, version: Body, commit: Respond, refusal: Refusal
-) -> None:
-    refused = refusal(commit(view, add_version(version("spark", "SPARK", schema_id=0))))
-    assert refused[:2] == (400, "IllegalArgumentException")
-
-
-def test_a_version_needs_a_query(
-    view: str, version: Body, commit: Respond, refusal: Refusal
-) -> None:
-    refused = commit(view, add_version(version(schema_id=0, representations=[])))
-    assert refusal(refused)[:2] == BAD_REQUEST
 
 
 # Concurrency
