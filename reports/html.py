@@ -116,6 +116,8 @@ class CauseView:
     witness: CheckView | None
     members: tuple[str, ...]
     members_left: int
+    lesser: tuple[str, ...]
+    lesser_left: int
     blocked: tuple[str, ...]
     blocked_left: int
     hurts: tuple[str, ...]
@@ -154,6 +156,8 @@ class _Page:
                 witness=self._witness(verdicts.get(cause.witness)),
                 members=cause.members[:_MEMBERS_MAX],
                 members_left=max(0, len(cause.members) - _MEMBERS_MAX),
+                lesser=cause.lesser[:_MEMBERS_MAX],
+                lesser_left=max(0, len(cause.lesser) - _MEMBERS_MAX),
                 blocked=cause.blocked[:_MEMBERS_MAX],
                 blocked_left=max(0, len(cause.blocked) - _MEMBERS_MAX),
                 hurts=cause.hurts[:_HURTS_MAX],

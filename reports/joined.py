@@ -83,7 +83,7 @@ def verdicts_by_check(run: Run) -> dict[str, Verdict]:
 
 def causes_by_check(run: Run) -> dict[str, Cause]:
     """Return check id -> the cause that fails or blocks it."""
-    return {check: cause for cause in run.causes for check in (*cause.members, *cause.blocked)}
+    return {check: cause for cause in run.causes for check in cause.checks}
 
 
 def checks_by_requirement(run: Run) -> Mapping[str, list[Verdict]]:
@@ -187,9 +187,8 @@ def expected_causes(run: Run) -> frozenset[str]:
     excused = run.expectations.excused
     known = []
     for cause in run.causes:
-        checks = (*cause.members, *cause.blocked)
-        gating = any(gates(verdicts[c], marks.get(c)) for c in checks if c in verdicts)
-        if not gating and not excused.isdisjoint(checks):
+        gating = any(gates(verdicts[c], marks.get(c)) for c in cause.checks if c in verdicts)
+        if not gating and not excused.isdisjoint(cause.checks):
             known.append(cause.id)
     return frozenset(known)
 

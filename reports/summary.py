@@ -73,11 +73,12 @@ def _cause(number: int, cause: Cause, *, expected: bool) -> str:
     shown = ", ".join(checks[:_MEMBERS_MAX])
     if len(checks) > _MEMBERS_MAX:
         shown += f" and {len(checks) - _MEMBERS_MAX} more"
+    lesser = f" and {len(cause.lesser)} of lower levels" if cause.lesser else ""
     blocks = f", blocks {len(cause.blocked)}" if cause.blocked and cause.members else ""
     return (
         f"{number}. **{cause.level}** {'(expected) ' * expected}{markdown(cause.title)} "
         f"(expected {markdown(cause.expected)}, got {markdown(cause.actual)}; "
-        f"{len(cause.members)} checks{blocks})\n"
+        f"{len(cause.members)} checks{lesser}{blocks})\n"
         f"   - {shown}\n"
         f"   - hurts: {markdown('; '.join(cause.hurts))}"
     )

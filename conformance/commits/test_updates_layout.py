@@ -62,9 +62,9 @@ def partitioned_columns() -> Json:
     return bodies.schema(*fields)
 
 
-def add_order(table: Table, column: str) -> Json:
+def add_order(table: Table, column: str, order_id: int = 1) -> Json:
     """Return add-sort-order by one column, as Spark sends it."""
-    order = bodies.sort_order(column_id(table, column))
+    order = bodies.sort_order(column_id(table, column), order_id=order_id)
     return {"action": "add-sort-order", "sort-order": order}
 
 
@@ -314,7 +314,7 @@ def test_set_default_sort_order(catalog: Catalog) -> None:
 def test_set_last_added_sort_order(catalog: Catalog) -> None:
     """Sort order id -1 makes the order the default that the same commit added last."""
     table = given_table(catalog)
-    one, two = (add_order(table, column) for column in ("id", "data"))
+    one, two = (add_order(table, column, at) for at, column in enumerate(("id", "data"), 1))
     after = expect_effect(
         catalog,
         table,

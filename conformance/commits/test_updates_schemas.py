@@ -103,7 +103,7 @@ def test_set_current_schema(catalog: Catalog) -> None:
 def test_set_last_added_schema(catalog: Catalog) -> None:
     """Schema id -1 makes the schema current that the same commit added last."""
     table = given_table(catalog)
-    schemas = [wider_schema(table, name) for name in ("one", "two")]
+    schemas = [wider_schema(table, name, at) for at, name in enumerate(("one", "two"), 1)]
     last_column_id = number(table, "last-column-id")
     after = expect_effect(
         catalog,
@@ -147,7 +147,8 @@ def test_remove_schemas(catalog: Catalog) -> None:
     """remove-schemas removes the named schemas, leaves the others, and keeps last-column-id."""
     table = given_table(catalog)
     first = number(table, "current-schema-id")
-    wide, other, wider = (wider_schema(table, name) for name in ("one", "other", "two"))
+    names = ("one", "other", "two")
+    wide, other, wider = (wider_schema(table, name, at) for at, name in enumerate(names, 1))
     # The removed schema has the column with the highest id, which must stay assigned.
     last = number(table, "last-column-id") + 2
     wide["fields"].append(bodies.struct_field(last, "gone", "string"))

@@ -18,7 +18,7 @@ from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_M
 from icecheck.judging.check import check
 from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import RENAME_CHANGED_THE_TABLE, given_history
-from icecheck.objects.reading import expect_unlisted, supported
+from icecheck.objects.reading import expect_gone, expect_there, expect_unlisted, supported
 from icecheck.replies.expect import Reply, containing, equal
 from icecheck.targets.target import Namespace
 
@@ -115,8 +115,8 @@ def test_existing_target(catalog: Catalog) -> None:
 def test_renamed_table_moves(catalog: Catalog) -> None:
     """A renamed table loads and is listed under the new name, and not under the old one."""
     table, name = _renamed(catalog, namespace=given_namespace(catalog))
-    catalog.load_table(table.namespace, name).expect(200, detail="under the new name")
-    catalog.load_table(table.namespace, table.name).expect(404, detail="under the old name")
+    expect_there(catalog.load_table(table.namespace, name), "rename", "under the new name")
+    expect_gone(catalog.load_table(table.namespace, table.name), "rename", "under the old name")
     listed = catalog.list_tables(table.namespace).expect(200)
     new = {"namespace": [*table.namespace], "name": name}
     listed.expect_json({"identifiers": containing(new)}, symptom=EFFECT_MISSING.of("rename"))
@@ -155,11 +155,11 @@ def test_rename_across_namespaces(catalog: Catalog) -> None:
     table = given_table(catalog)
     new = (another_shared_namespace(catalog), catalog.new_name())
     _rename(catalog, (table.namespace, table.name), new).expect(200, 204)
-    moved = catalog.load_table(*new).expect(200)
+    moved = expect_there(catalog.load_table(*new), "rename", "in the other namespace")
     moved.expect_json(
         {"metadata": {"table-uuid": view.same_uuid(table.uuid)}}, symptom=RENAME_CHANGED_THE_TABLE
     )
-    catalog.load_table(table.namespace, table.name).expect(404, detail="under the old name")
+    expect_gone(catalog.load_table(table.namespace, table.name), "rename", "under the old name")
 
 
 @check("renameTable.frees-old-name", proves="renameTable.old-name-free")

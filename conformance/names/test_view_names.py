@@ -23,7 +23,7 @@ from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability, saw
 from icecheck.objects import metadata_view
 from icecheck.objects.committing import creation_updates
-from icecheck.objects.reading import supported, tables_in
+from icecheck.objects.reading import expect_gone, expect_there, supported, tables_in
 from icecheck.objects.views import (
     MARK,
     RENAME_CHANGED_THE_VIEW,
@@ -114,8 +114,8 @@ def test_existing_target(catalog: Catalog) -> None:
 def test_renamed_view_moves(catalog: Catalog) -> None:
     """A renamed view loads and is listed under the new name, and not under the old one."""
     view, name = _renamed(catalog, given_namespace(catalog))
-    catalog.load_view(view.namespace, name).expect(200, detail="under the new name")
-    catalog.load_view(view.namespace, view.name).expect(404, detail="under the old name")
+    expect_there(catalog.load_view(view.namespace, name), "rename", "under the new name")
+    expect_gone(catalog.load_view(view.namespace, view.name), "rename", "under the old name")
     if catalog.claims("listViews"):
         reply = catalog.list_views(view.namespace)
         listed = [found for namespace, found in tables_in(reply) if namespace == view.namespace]
@@ -168,13 +168,13 @@ def test_rename_across_namespaces(catalog: Catalog) -> None:
     view = given_view(catalog)
     new = (another_shared_namespace(catalog), catalog.new_name())
     supported(catalog.rename_view((view.namespace, view.name), new)).expect(200, 204)
-    moved = catalog.load_view(*new).expect(200, detail="in the other namespace")
+    moved = expect_there(catalog.load_view(*new), "rename", "in the other namespace")
     uuid = metadata_view.same_uuid(view.uuid)
     moved.expect_json({"metadata": {"view-uuid": uuid}}, symptom=RENAME_CHANGED_THE_VIEW)
     after = metadata_view.metadata_in(moved)
     definitions = [settled_view(each, MARK)["versions"] for each in (after, view.metadata)]
     equal(*definitions, symptom=RENAME_CHANGED_THE_VIEW)  # unqualified names keep their meaning
-    catalog.load_view(view.namespace, view.name).expect(404, detail="under the old name")
+    expect_gone(catalog.load_view(view.namespace, view.name), "rename", "under the old name")
 
 
 # ------------------------------------------------------------- one name space with tables

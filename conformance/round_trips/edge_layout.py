@@ -162,7 +162,8 @@ def add_spec(_table: Table) -> list[Make]:
         "names of partition fields", [("id", f"bucket[{n}]", x) for n, x in enumerate(names, 2)]
     )
     return [
-        together(named, together(order, *plain), _spec("no fields", []), backwards),
+        # The table may have the spec without fields, and then the next one has the same id.
+        together(named, together(order, *plain), backwards, _spec("no fields", [])),
         _spec("a field without an id", [("data", "truncate[7]", "unnumbered")], ids=False),
     ]
 

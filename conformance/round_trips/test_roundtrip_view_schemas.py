@@ -19,9 +19,8 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.objects import metadata_view
 from icecheck.objects.arranging import require
-from icecheck.objects.edge_values import (
-    STRINGS,
-)
+from icecheck.objects.edge_values import STRINGS
+from icecheck.objects.evolving import schema_addition
 from icecheck.objects.reading import supported
 from icecheck.objects.views import (
     View,
@@ -138,7 +137,7 @@ def test_schema_of_a_commit(catalog: Catalog) -> None:
         number += 1
         sent = _schema(some, number)
         updates = [
-            {"action": "add-schema", "schema": sent},
+            schema_addition({}, sent),
             {
                 "action": "add-view-version",
                 "view-version": next_version(view, number, **{"schema-id": -1}),

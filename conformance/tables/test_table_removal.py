@@ -4,6 +4,7 @@ from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import (
     given_dropped,
+    given_loaded,
     given_namespace,
     given_table,
     reloaded,
@@ -15,7 +16,7 @@ from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.judging.check import check
 from icecheck.judging.probes import is_refusal, offered
 from icecheck.objects import metadata_view as view
-from icecheck.objects.reading import expect_unlisted
+from icecheck.objects.reading import expect_gone, expect_unlisted
 from icecheck.replies.expect import NotOffered, containing
 
 _ANOTHER_TABLE_CAME_BACK = declare(
@@ -89,7 +90,7 @@ def test_dropped_table_is_gone(catalog: Catalog) -> None:
 
 
 def _expect_gone(catalog: Catalog, table: Table, what: str) -> None:
-    catalog.load_table(table.namespace, table.name).expect(404, detail=what)
+    expect_gone(catalog.load_table(table.namespace, table.name), "drop-table", what)
     if catalog.claims("listTables"):
         listed = catalog.list_tables(table.namespace).expect(200)
         expect_unlisted(
@@ -139,7 +140,7 @@ def test_drop_as_pyiceberg_drops(catalog: Catalog) -> None:
 @check("dropTable.without-purge", proves="dropTable.keeps-files-without-purge")
 def test_files_stay(catalog: Catalog) -> None:
     """A drop without purge keeps the metadata file: the table can be registered again."""
-    table = given_table(catalog, properties={"icecheck.mark": "kept"})
+    table = given_loaded(catalog, given_table(catalog, properties={"icecheck.mark": "kept"}))
     if table.metadata_location is None:
         raise NotOffered("the catalog tells no metadata location")
     for query in ([], NO_PURGE):

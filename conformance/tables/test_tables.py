@@ -21,6 +21,7 @@ from icecheck.findings.shared_symptoms import (
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check
 from icecheck.objects import metadata_view as view
+from icecheck.objects.reading import expect_answered_location
 from icecheck.replies.expect import ANY_OBJECT, ANY_STRING, containing, equal
 
 _DUPLICATE_FIELD_IDS = declare(
@@ -105,8 +106,7 @@ def test_answer_is_what_load_returns(catalog: Catalog) -> None:
         view.settled(created.metadata, MARK),
         symptom=ANSWER_DIFFERS_FROM_LOAD,
     )
-    if created.metadata_location is not None and loaded.metadata_location is not None:
-        equal(loaded.metadata_location, created.metadata_location, symptom=ANSWER_DIFFERS_FROM_LOAD)
+    expect_answered_location(created.metadata_location, loaded.metadata_location)
 
 
 @check("createTable.minimal-body-accepted", proves="createTable.minimal-body")

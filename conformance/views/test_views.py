@@ -18,6 +18,8 @@ from icecheck.objects.reading import (
     EXISTENCE_CONTRADICTS_LOAD,
     LIST_LEFT_OUT,
     LISTING,
+    expect_answered_location,
+    expect_gone,
     object_in,
     supported,
     tables_in,
@@ -84,8 +86,7 @@ def test_answer_is_what_load_returns(catalog: Catalog) -> None:
     equal(
         settled_view(loaded.metadata, MARK), settled_view(created.metadata, MARK), symptom=symptom
     )
-    if created.metadata_location is not None and loaded.metadata_location is not None:
-        equal(loaded.metadata_location, created.metadata_location, symptom=symptom)
+    expect_answered_location(created.metadata_location, loaded.metadata_location)
 
 
 @check("createView.malformed-refused", proves="createView.400")
@@ -359,10 +360,7 @@ def test_dropped_view_is_gone(catalog: Catalog) -> None:
     view = given_view(catalog, given_namespace(catalog))
     neighbour = given_view(catalog, view.namespace)
     catalog.drop_view(view.namespace, view.name).expect(200, 204)
-    reply = catalog.load_view(view.namespace, view.name)
-    if reply.ok:
-        raise reply.violation(EFFECT_MISSING.of("drop-view"), "404", reply.status)
-    reply.expect(404)
+    expect_gone(catalog.load_view(view.namespace, view.name), "drop-view", "the dropped view")
     catalog.load_view(view.namespace, neighbour.name).expect(200, detail="the neighbour")
     if catalog.claims("listViews"):
         reply = catalog.list_views(view.namespace)

@@ -11,6 +11,7 @@ from icecheck.objects.metadata_view import column_names, metadata_in, settled
 from icecheck.objects.metrics_reports import commit_report
 from icecheck.objects.reading import (
     PAGE_TOO_LONG,
+    expect_answered_location,
     namespaces_in,
     next_page_token,
     object_in,
@@ -124,6 +125,7 @@ class Observer:
         self._expect_due(reply, thing, held, seen)
         if reply.exchange.operation != "updateTable" or "metadata-location" not in seen:
             return world
+        self.answered[thing, "metadata-location"] = seen["metadata-location"]
         return world.pinned(thing, "metadata-location", seen["metadata-location"])
 
     def look_for(self, world: World, thing: Thing) -> None:
@@ -216,6 +218,8 @@ class Observer:
             if shown is ABSENT and (member == "metadata-location" or thing.kind == "namespace"):
                 continue  # optional: a location, and properties in some catalogs
             found = difference(wanted, shown, exact=member not in held.loose)
+            if found is not None and wanted == self.answered.get((thing, member)):
+                expect_answered_location(wanted, shown, self.progress.since(thing, ""))
             if found is not None:
                 pointer, one, other = found
                 told = f"{member}{pointer} is {_brief(other)}, due is {_brief(one)}"

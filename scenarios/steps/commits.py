@@ -198,13 +198,11 @@ def remove_name(thing: Thing, name: str) -> Step:
 
     def after(world: World) -> World:
         before = world.held[thing].due["refs"]
-        if name not in before:
-            return world.perhaps_changed(thing, *_LEFT_OPEN)
         refs = {each: ref for each, ref in before.items() if each != name}
         return world.changed(thing, {"refs": refs}, left_open=_LEFT_OPEN)
 
     def possible(world: World) -> bool:
-        return world.has(thing) and "refs" in world.held[thing].due
+        return world.has(thing) and name in world.held[thing].due.get("refs", {})
 
     update = {"action": "remove-snapshot-ref", "ref-name": name}
     removal = _committed("a removal of a ref", thing, lambda _: [update], after, lawful=DOES_NOT)

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 from tests.capabilities.designs import designs
+from tests.capabilities.rarer_forms import watch_forms
 from tests.capabilities.serving import Said, every_check, said_of
 from tests.contracts import CONTRACT
 from tests.shares import JUDGES, share
@@ -29,11 +30,14 @@ MANY = 60
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """The result of the run, and check ids by the design that affects them and by operation."""
+    """The result of the run, and check ids by the design that affects them, by operation, and by
+    the rarer form of an update that they commit.
+    """
 
     said: Said
     met: dict[str, frozenset[str]]
     asked: dict[str, frozenset[str]]
+    forms: dict[str, set[str]]
 
     def checks_of_design(self, name: str, capability: str) -> tuple[Check, ...]:
         """Return the checks that a catalog of this design can answer differently.
@@ -76,9 +80,11 @@ def _watched(_judged: str) -> Watched:
     current = [""]
     met: dict[str, set[str]] = {name: set() for name in designs()}
     asked: defaultdict[str, set[str]] = defaultdict(set)
+    forms: dict[str, set[str]] = {}
 
     def install(registries: Registries) -> None:
         _watch_designs(registries, current, met)
+        watch_forms(registries, current, forms)
 
     def claims(catalog: Catalog, operation_id: str) -> bool:
         asked[operation_id].add(current[0])
@@ -99,6 +105,7 @@ def _watched(_judged: str) -> Watched:
         said,
         {name: frozenset(ids) for name, ids in met.items()},
         {id_: frozenset(asked[id_]) for id_ in CONTRACT.operations},
+        forms,
     )
 
 

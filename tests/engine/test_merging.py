@@ -64,9 +64,19 @@ def told(verdicts: list[Verdict], rules: list[Rule]) -> set[tuple[object, ...]]:
     """The causes, but for the order in which they name their checks and who is hurt."""
     return {
         (c.id, c.title, c.level, c.symptom, c.expected, c.actual, c.severity,
-         frozenset(c.members), frozenset(c.blocked), frozenset(c.requirements), frozenset(c.hurts))
+         frozenset(c.members), frozenset(c.lesser), frozenset(c.blocked),
+         frozenset(c.requirements), frozenset(c.hurts))
         for c in causes_of(verdicts, CONTRACT, rules)
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_no_check_is_listed_under_a_cause_of_a_higher_level(name: str) -> None:
+    ranks = {verdict.check: [*Level].index(verdict.level) for verdict in RUNS[name]}
+    for cause in causes_of(RUNS[name], CONTRACT):
+        rank = [*Level].index(cause.level)
+        assert {ranks[check] for check in cause.members} <= {rank}
+        assert all(ranks[check] > rank for check in cause.lesser)
 
 
 @pytest.mark.parametrize("name", RUNS)

@@ -65,10 +65,11 @@ def _cards(run: Run) -> dict[str, Card]:
 def _cause(number: int, cause: Cause, card: Card | None, *, expected: bool) -> list[str]:
     members = cause.members or cause.blocked
     more = f" and {len(members) - 1} more" if len(members) > 1 else ""
+    lesser = f", {len(cause.lesser)} of lower levels" if cause.lesser else ""
     blocks = f", {len(cause.blocked)} blocked" if cause.blocked and cause.members else ""
     first = members[0] if members else ""
     title = f"{'(expected) ' * expected}{one_line(cause.title)}"
-    lines = [f"  {number:>2}. {cause.level}: {title} ({one_line(first)}{more}{blocks})"]
+    lines = [f"  {number:>2}. {cause.level}: {title} ({one_line(first)}{more}{lesser}{blocks})"]
     if card is not None:
         lines += [f"      demanded: {c.id}, {c.permalink}" for c in card.clauses[:1]]
         if card.request and card.expected:

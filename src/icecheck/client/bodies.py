@@ -5,7 +5,10 @@ from typing import Any
 
 __all__ = [
     "DEFAULT_SCHEMA",
+    "FIRST_SQL",
+    "VIEW_SCHEMA",
     "create_table_body",
+    "create_view_body",
     "partition_field",
     "partition_spec",
     "rename_body",
@@ -14,6 +17,7 @@ __all__ = [
     "snapshot_ref",
     "sort_order",
     "struct_field",
+    "view_version",
 ]
 
 Json = dict[str, Any]
@@ -41,6 +45,11 @@ def schema(*fields: Json, schema_id: int = 0, identifier_field_ids: Sequence[int
 DEFAULT_SCHEMA: Json = schema(
     struct_field(1, "id", "long", required=True), struct_field(2, "data", "string")
 )
+FIRST_SQL = "SELECT 1 AS id, 'a' AS data"
+VIEW_SCHEMA: Json = schema(
+    struct_field(1, "id", "int", required=True), struct_field(2, "data", "string")
+)
+_CREATED_MS = 1_767_225_600_000  # a fixed time: equal runs send equal bytes
 
 
 def partition_field(source_id: int, transform: str, name: str, field_id: int | None = None) -> Json:
@@ -147,3 +156,46 @@ def rename_body(
     """Return the body of a rename; each end is a namespace and a name in it."""
     ends = {"source": source, "destination": destination}
     return {end: {"namespace": [*ns], "name": name} for end, (ns, name) in ends.items()}
+
+
+def view_version(
+    sql: str = FIRST_SQL,
+    *,
+    namespace: Sequence[str],
+    version_id: int = 1,
+    schema_id: int = 0,
+    timestamp_ms: int = _CREATED_MS,
+    dialects: Sequence[str] = ("spark",),
+) -> Json:
+    """Return a version of a view with the same query in every dialect.
+
+    ``namespace`` is its default namespace: one level or more (L2016), and one that exists.
+    """
+    return {
+        "version-id": version_id,
+        "timestamp-ms": timestamp_ms,
+        "schema-id": schema_id,
+        "summary": {"engine-name": "icecheck", "engine-version": "1"},
+        "default-namespace": [*namespace],
+        "representations": [{"type": "sql", "sql": sql, "dialect": each} for each in dialects],
+    }
+
+
+def create_view_body(
+    name: str,
+    namespace: Sequence[str],
+    *,
+    version: Json | None = None,
+    schema: Json | None = None,
+    properties: Mapping[str, str] | None = None,
+) -> Json:
+    """Return a createView body; without a location, as Spark sends it.
+
+    ``namespace`` is the default namespace of the version unless one is given.
+    """
+    return {
+        "name": name,
+        "schema": schema or VIEW_SCHEMA,
+        "view-version": version or view_version(namespace=namespace),
+        "properties": dict(properties or {}),
+    }

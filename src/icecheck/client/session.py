@@ -92,6 +92,8 @@ class Session:
     capabilities: dict[str, bool | None] = field(default_factory=dict)
     unkept: set[str] = field(default_factory=set)
     """Capabilities that the catalog answers with a success and whose effect no load shows."""
+    kept: dict[str, bool] = field(default_factory=dict)
+    """Requirement of an effect -> whether a load shows it, for those that were tried."""
     needed_by: dict[str, set[str]] = field(default_factory=dict)
     undeclared: dict[str, str] = field(default_factory=dict)
     on_exchange: Callable[[Exchange], None] | None = None

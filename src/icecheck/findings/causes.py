@@ -58,7 +58,7 @@ def causes_of(
 
 
 def _rank(cause: Cause) -> tuple[int, int, int, str, str, str]:
-    size = len(cause.members) + len(cause.blocked)
+    size = len(cause.checks)
     return (_LEVELS[cause.level], cause.severity, -size, cause.id, cause.expected, cause.actual)
 
 
@@ -157,7 +157,8 @@ def _with_unique_ids(causes: Iterable[Cause]) -> tuple[Cause, ...]:
 def _cause(group: Group, contract: Contract) -> Cause:
     verdicts = list(group.members or group.blocked)
     level = min((v.level for v in verdicts), key=lambda lv: _LEVELS[lv])
-    proven = dict.fromkeys(r for v in group.members for r in v.requirements)
+    members = [v for v in group.members if v.level is level]
+    proven = dict.fromkeys(r for v in members for r in v.requirements)
     told = (who for v in group.members for who in hurt_by(v, contract))
     hurts = [who for who in dict.fromkeys(told) if who != NOBODY]
     severity = min((f.severity for f in group.findings), default=group.key.symptom.severity)
@@ -170,10 +171,11 @@ def _cause(group: Group, contract: Contract) -> Cause:
         actual=group.key.actual,
         severity=int(severity),
         requirements=tuple(proven),
-        members=tuple(v.check for v in group.members),
+        members=tuple(v.check for v in members),
         blocked=tuple(v.check for v in group.blocked),
         hurts=tuple(hurts) or (NOBODY,),
         witness=_witness(verdicts, level),
+        lesser=tuple(v.check for v in group.members if v.level is not level),
     )
 
 

@@ -306,7 +306,7 @@ def failures_of(verdict: Verdict) -> tuple[tuple[str, str], ...]:
 
 
 def _cause_ids(run: Run) -> dict[str, str]:
-    return {check: cause.id for cause in run.causes for check in (*cause.members, *cause.blocked)}
+    return {check: cause.id for cause in run.causes for check in cause.checks}
 
 
 def _expired(

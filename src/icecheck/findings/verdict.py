@@ -205,7 +205,11 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One root cause: all findings that share a symptom, an expectation and an answer."""
+    """One root cause: all findings that share a symptom, an expectation and an answer.
+
+    ``members`` are the failed checks of the cause's level, ``lesser`` those of lower levels that
+    fail in the same way: what is a should is never listed under a must (verdict-rules 22).
+    """
 
     id: str
     title: str
@@ -219,6 +223,12 @@ class Cause:
     blocked: tuple[str, ...]
     hurts: tuple[str, ...]
     witness: str
+    lesser: tuple[str, ...] = ()
+
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """All checks that this cause fails or blocks."""
+        return (*self.members, *self.lesser, *self.blocked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from icecheck.findings.verdict import (
 )
 from icecheck.judging.check import Check
 from icecheck.judging.evidence import evidence_of, finding_without_secrets
+from icecheck.judging.explaining import explained
 from icecheck.judging.probes import require_capability
 from icecheck.replies.expect import Blocked, NotOffered, Violation, blocked_by_shape
 from icecheck.replies.ill_shaped import reads_ill_shaped
@@ -48,6 +49,8 @@ def judge(check: Check, catalog: Catalog, resources: Mapping[str, Any] | None = 
             raise  # no check can be judged while files cannot be written
         except Exception as error:  # noqa: BLE001 - every ending is a verdict
             ending = _blocked_by_shape(catalog, error) or error
+            if isinstance(ending, Violation | Blocked):
+                ending = explained(catalog, check.proves, ending) or ending
             # After a Violation, shared objects may have changed in spite of a refusal: they are not
             # reused.
             catalog.doubted = isinstance(error, Violation)

@@ -55,12 +55,14 @@ def added_column(table: Table, name: str = "extra") -> Json:
     return bodies.struct_field(number(table, "last-column-id") + 1, name, "string")
 
 
-def wider_schema(table: Table, name: str = "extra") -> Json:
-    """Return the current schema with one more column, as ALTER TABLE ADD COLUMN sends it."""
+def wider_schema(table: Table, name: str = "extra", ordinal: int = 1) -> Json:
+    """Return the current schema with one more column, as ALTER TABLE ADD COLUMN sends it.
+
+    Schemas of one commit have each another ``ordinal``, and so another id.
+    """
     fields = view.current_schema(table.metadata).get("fields", [])
-    return bodies.schema(
-        *fields, added_column(table, name), schema_id=number(table, "current-schema-id") + 1
-    )
+    schema_id = number(table, "current-schema-id") + ordinal
+    return bodies.schema(*fields, added_column(table, name), schema_id=schema_id)
 
 
 def schema_addition(metadata: Mapping[str, Any], schema: Json, *before: Json) -> Json:

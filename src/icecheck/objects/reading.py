@@ -5,6 +5,7 @@ from typing import Any
 
 from icecheck.client.catalog import Catalog
 from icecheck.findings.shared_symptoms import (
+    ANSWER_DIFFERS_FROM_LOAD,
     CHANGED_ALTHOUGH_REFUSED,
     EFFECT_MISSING,
     SCHEMA_NOT_JSON,
@@ -19,7 +20,7 @@ from icecheck.findings.symptoms import (
     declare,
 )
 from icecheck.findings.verdict import SkipKind
-from icecheck.replies.expect import ABSENT, Blocked, NotOffered, Reply, show
+from icecheck.replies.expect import ABSENT, Blocked, NotOffered, Reply, Violation, show
 from icecheck.targets.target import Namespace
 
 __all__ = [
@@ -32,15 +33,19 @@ __all__ = [
     "LIST_LEFT_OUT",
     "LOAD_IS_NOT_REPEATABLE",
     "NO_PROPERTIES",
+    "OTHER_LOCATION",
     "PAGE_TOO_LONG",
     "STALE_READ_AFTER_COMMIT",
+    "expect_answered_location",
     "expect_bad_request",
+    "expect_gone",
     "expect_json",
     "expect_levels",
     "expect_namespace_gone",
     "expect_properties",
     "expect_properties_in",
     "expect_properties_unchanged",
+    "expect_there",
     "expect_unlisted",
     "namespaces_in",
     "next_page_token",
@@ -114,6 +119,10 @@ PAGE_TOO_LONG = declare(
 )
 
 
+OTHER_LOCATION = ("the metadata location that was answered", "another one")
+"""Expected and actual of a load that names another metadata file than the answer to a change."""
+
+
 def refuses_place(reply: Reply) -> bool:
     """Return whether a name may be refused because a renamed object's files lie at its location."""
     return reply.status in {400, 403, 422}
@@ -175,6 +184,21 @@ def expect_bad_request(reply: Reply, detail: str) -> None:
     """
     if 400 <= reply.status < 500 and reply.status != 403:
         reply.expect(400, detail=detail)
+
+
+def expect_answered_location(answered: str | None, loaded: str | None, detail: str = "") -> None:
+    """Judge that a load names the metadata file that the answer to a change named.
+
+    Either may leave it out. Which version a load shows is another matter: other checks judge it.
+    """
+    if None not in {answered, loaded} and answered != loaded:
+        words = f"{detail}: " if detail else ""
+        raise Violation(
+            ANSWER_DIFFERS_FROM_LOAD,
+            *OTHER_LOCATION,
+            detail=f"{words}answered was {show(answered)}, a load shows {show(loaded)}",
+            pointer="/metadata-location",
+        )
 
 
 def expect_json(reply: Reply) -> None:
@@ -261,15 +285,22 @@ def expect_properties_unchanged(
 
 def expect_namespace_gone(catalog: Catalog, namespace: Namespace) -> None:
     """Judge that a namespace whose drop was accepted can no longer be loaded."""
-    reply = catalog.load_namespace_metadata(namespace)
+    words = "the drop was accepted, and the namespace is still there"
+    expect_gone(catalog.load_namespace_metadata(namespace), "drop-namespace", words)
+
+
+def expect_gone(reply: Reply, change: str, detail: str) -> None:
+    """Judge that a load finds nothing after an accepted change that took the object away."""
     if reply.ok:
-        raise reply.violation(
-            EFFECT_MISSING.of("drop-namespace"),
-            "404",
-            reply.status,
-            detail="the drop was accepted, and the namespace is still there",
-        )
-    reply.expect(404)
+        raise reply.violation(EFFECT_MISSING.of(change), "404", reply.status, detail=detail)
+    reply.expect(404, detail=detail)
+
+
+def expect_there(reply: Reply, change: str, detail: str) -> Reply:
+    """Judge that a load finds the object after an accepted change that put it there."""
+    if reply.status == 404:
+        raise reply.violation(EFFECT_MISSING.of(change), "200", reply.status, detail=detail)
+    return reply.expect(200, detail=detail)
 
 
 def _properties(reply: Reply) -> dict[str, Any]:

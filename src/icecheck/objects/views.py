@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from icecheck.client import bodies
+from icecheck.client.bodies import FIRST_SQL, VIEW_SCHEMA, create_view_body, view_version
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import (
     arrange,
@@ -73,11 +73,6 @@ Json = dict[str, Any]
 
 MARK = "icecheck.mark"
 """The property by which checks distinguish the states of a view."""
-FIRST_SQL = "SELECT 1 AS id, 'a' AS data"
-VIEW_SCHEMA: Json = bodies.schema(
-    bodies.struct_field(1, "id", "int", required=True), bodies.struct_field(2, "data", "string")
-)
-_CREATED_MS = 1_767_225_600_000  # a fixed time: equal runs send equal bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,49 +101,6 @@ class View:
 
 
 # --------------------------------------------------------------------------- bodies
-
-
-def view_version(
-    sql: str = FIRST_SQL,
-    *,
-    namespace: Sequence[str],
-    version_id: int = 1,
-    schema_id: int = 0,
-    timestamp_ms: int = _CREATED_MS,
-    dialects: Sequence[str] = ("spark",),
-) -> Json:
-    """Return a version of a view with the same query in every dialect.
-
-    ``namespace`` is its default namespace: one level or more (L2016), and one that exists.
-    """
-    return {
-        "version-id": version_id,
-        "timestamp-ms": timestamp_ms,
-        "schema-id": schema_id,
-        "summary": {"engine-name": "icecheck", "engine-version": "1"},
-        "default-namespace": [*namespace],
-        "representations": [{"type": "sql", "sql": sql, "dialect": each} for each in dialects],
-    }
-
-
-def create_view_body(
-    name: str,
-    namespace: Sequence[str],
-    *,
-    version: Json | None = None,
-    schema: Json | None = None,
-    properties: Mapping[str, str] | None = None,
-) -> Json:
-    """Return a createView body; without a location, as Spark sends it.
-
-    ``namespace`` is the default namespace of the version unless one is given.
-    """
-    return {
-        "name": name,
-        "schema": schema or VIEW_SCHEMA,
-        "view-version": version or view_version(namespace=namespace),
-        "properties": dict(properties or {}),
-    }
 
 
 def add_version(view: View, sql: str, **members: Any) -> Json:

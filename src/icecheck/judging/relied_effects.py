@@ -1,0 +1,209 @@
+"""The effects on which many checks rely, and how each is tried in its plainest form."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import (
+    another_shared_namespace,
+    given_namespace,
+    given_table,
+    shared_namespace,
+)
+from icecheck.findings.verdict import Finding
+from icecheck.judging.probes import has_capability
+from icecheck.judging.relied_updates import (
+    PROPERTY,
+    TABLE_UPDATES,
+    VIEW_UPDATES,
+    make_view,
+    transaction_changes,
+)
+from icecheck.ownership.removal import is_gone
+from icecheck.replies.expect import Reply
+from icecheck.targets.target import Namespace
+
+__all__ = ["EFFECTS", "Effect"]
+
+Json = dict[str, Any]
+Name = tuple[Namespace, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """An effect on which checks rely; ``requirement`` is the one that demands it.
+
+    A check relies on it if it sends one of ``operations`` with a body of which ``relies`` is true.
+    ``explains`` says of such a body and a finding whether the lack of the effect may explain the
+    finding. ``is_kept`` tries it, and returns whether it shows afterwards.
+    """
+
+    requirement: str
+    operations: tuple[str, ...]
+    is_kept: Callable[[Catalog], bool]
+    relies: Callable[[Json], bool] = lambda _: True
+    explains: Callable[[Json, Finding], bool] = lambda _body, _finding: True
+
+
+# ---- objects of each kind
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """How a table or a view is made, loaded, listed, renamed and committed to."""
+
+    make: Callable[..., Name]
+    load: Callable[[Catalog, Name], Reply]
+    rename: Callable[[Catalog, Name, Name], Reply]
+    listed: Callable[[Catalog, Namespace], Reply]
+
+
+def _make_table(catalog: Catalog, **members: Any) -> Name:
+    table = given_table(catalog, **members)
+    return table.namespace, table.name
+
+
+_TABLE = _Kind(
+    _make_table,
+    lambda catalog, name: catalog.load_table(*name),
+    lambda catalog, *ends: catalog.rename_table(*ends),
+    lambda catalog, namespace: catalog.list_tables(namespace),
+)
+_VIEW = _Kind(
+    make_view,
+    lambda catalog, name: catalog.load_view(*name),
+    lambda catalog, *ends: catalog.rename_view(*ends),
+    lambda catalog, namespace: catalog.list_views(namespace),
+)
+
+
+def _exists(kind: _Kind, catalog: Catalog) -> bool:
+    """Return whether an object is there after its creation: by its load, or by a list."""
+    namespace, name = kind.make(catalog)
+    if not is_gone(kind.load(catalog, (namespace, name))):
+        return True
+    identifier = {"namespace": [*namespace], "name": name}
+    return identifier in (
+        kind.listed(catalog, namespace).expect(200).json().get("identifiers") or ()
+    )
+
+
+def _namespace_exists(catalog: Catalog) -> bool:
+    namespace = given_namespace(catalog)
+    if not is_gone(catalog.load_namespace_metadata(namespace)):
+        return True
+    listed = catalog.list_namespaces(namespace[:-1] or None).expect(200).json().get("namespaces")
+    return [*namespace] in (listed or ())
+
+
+def _is_not_made(catalog: Catalog) -> bool:
+    """Return whether a staged table is not there."""
+    namespace, name = shared_namespace(catalog), catalog.new_name()
+    body = bodies.create_table_body(name, stage_create=True)
+    return not catalog.create_table(namespace, body).ok or is_gone(
+        catalog.load_table(namespace, name)
+    )
+
+
+def _moves(kind: _Kind, catalog: Catalog, *, across: bool) -> bool:
+    old = kind.make(catalog)
+    new = another_shared_namespace(catalog) if across else old[0], catalog.new_name()
+    if not kind.rename(catalog, old, new).ok:
+        return True
+    return kind.load(catalog, new).ok and is_gone(kind.load(catalog, old))
+
+
+def _crosses(sent: Json) -> bool:
+    source, destination = (sent.get(end) or {} for end in ("source", "destination"))
+    return bool(source.get("namespace") != destination.get("namespace"))
+
+
+def _view_goes(catalog: Catalog) -> bool:
+    view = make_view(catalog)
+    catalog.drop_view(*view)
+    return is_gone(catalog.load_view(*view))
+
+
+# ---- properties at creation
+
+
+def _own_properties(sent: Json) -> Json:
+    properties = sent.get("properties")
+    found = properties if isinstance(properties, dict) else {}
+    return {key: value for key, value in found.items() if key != "format-version"}
+
+
+def _has_own_properties(sent: Json) -> bool:
+    return bool(_own_properties(sent))
+
+
+def _speaks_of_properties(sent: Json, finding: Finding) -> bool:
+    words = f"{finding.pointer} {finding.detail} {finding.expected} {finding.actual}"
+    return "propert" in words or any(key in words for key in _own_properties(sent))
+
+
+def _keeps_properties(kind: _Kind, catalog: Catalog) -> bool:
+    made = kind.make(catalog, properties=PROPERTY)
+    return _has_property(kind.load(catalog, made).expect(200).member("metadata"))
+
+
+def _namespace_keeps_properties(catalog: Catalog) -> bool:
+    if not has_capability(catalog, "namespace-properties"):
+        return True  # that is a design, and no check fails for it
+    namespace = given_namespace(catalog, PROPERTY)
+    return _has_property(catalog.load_namespace_metadata(namespace).expect(200).json())
+
+
+def _has_property(holder: Json) -> bool:
+    return bool((holder.get("properties") or {}).items() >= PROPERTY.items())
+
+
+EFFECTS = (
+    Effect("createNamespace.exists-afterwards", ("createNamespace",), _namespace_exists),
+    Effect("createView.immediate", ("createView",), partial(_exists, _VIEW)),
+    Effect(
+        "createTable.stage-creates-nothing",
+        ("createTable",),
+        _is_not_made,
+        lambda sent: sent.get("stage-create") is True,
+    ),
+    *(
+        Effect(requirement, (operation,), is_kept, _has_own_properties, _speaks_of_properties)
+        for requirement, operation, is_kept in (
+            ("createTable.properties-kept", "createTable", partial(_keeps_properties, _TABLE)),
+            ("createView.properties-kept", "createView", partial(_keeps_properties, _VIEW)),
+            (
+                "createNamespace.properties-stored",
+                "createNamespace",
+                _namespace_keeps_properties,
+            ),
+        )
+    ),
+    *(
+        Effect(f"{family}.{action}.effect", operations, tried.is_kept, tried.relies)
+        for family, operations, updates in (
+            ("update", ("updateTable", "commitTransaction"), TABLE_UPDATES),
+            ("view-update", ("replaceView",), VIEW_UPDATES),
+        )
+        for action, tried in updates.items()
+    ),
+    Effect("transaction.every-table-changes", ("commitTransaction",), transaction_changes),
+    *(
+        effect
+        for kind, operation in ((_TABLE, "renameTable"), (_VIEW, "renameView"))
+        for effect in (
+            Effect(f"{operation}.moves", (operation,), partial(_moves, kind, across=False)),
+            Effect(
+                f"{operation}.across-namespaces",
+                (operation,),
+                partial(_moves, kind, across=True),
+                _crosses,
+            ),
+        )
+    ),
+    Effect("dropView.gone", ("dropView",), _view_goes),
+)
+"""What checks rely on, in the order in which it is tried: the first that explains is told."""

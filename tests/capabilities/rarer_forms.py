@@ -1,0 +1,104 @@
+"""Lawful forms of updates that no named client sends, found in the commits that a mock accepts."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.requests import sent_json
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
+from icecheck.mock_server.metadata.encoding import encode
+from icecheck.mock_server.metadata.view_metadata import encode_view
+
+Json = dict[str, Any]
+
+# Action -> the member of the metadata that gets the object, the object in the update, its id.
+_ADDED = {
+    "add-schema": ("schemas", "schema", "schema-id"),
+    "add-spec": ("partition-specs", "spec", "spec-id"),
+    "add-sort-order": ("sort-orders", "sort-order", "order-id"),
+    "add-snapshot": ("snapshots", "snapshot", "snapshot-id"),
+    "add-view-version": ("versions", "view-version", "version-id"),
+    "add-encryption-key": ("encryption-keys", "encryption-key", "key-id"),
+    "set-statistics": ("statistics", "statistics", "snapshot-id"),
+    "set-partition-statistics": ("partition-statistics", "partition-statistics", "snapshot-id"),
+}
+# Action -> the member of the metadata that loses something, and the ids or keys in the update.
+_REMOVED = {
+    "remove-properties": ("properties", "removals"),
+    "remove-schemas": ("schemas", "schema-ids"),
+    "remove-partition-specs": ("partition-specs", "spec-ids"),
+    "remove-snapshots": ("snapshots", "snapshot-ids"),
+    "remove-snapshot-ref": ("refs", "ref-name"),
+    "remove-statistics": ("statistics", "snapshot-id"),
+    "remove-partition-statistics": ("partition-statistics", "snapshot-id"),
+    "remove-encryption-key": ("encryption-keys", "key-id"),
+}
+_LEFT_OUT = {"add-schema": "last-column-id", "set-statistics": "snapshot-id"}
+"""Action -> a member that the document makes optional and every client sends."""
+
+
+def watch_forms(registries: Registries, current: list[str], found: dict[str, set[str]]) -> None:
+    """Note for each rarer form of an accepted commit the check that is ``current``."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        for updates, metadata in _parts(state, call):
+            for form in rarer_forms(updates, metadata):
+                found.setdefault(form, set()).add(current[0])
+        return outcome
+
+    for operation_id in ("updateTable", "replaceView", "commitTransaction"):
+        wrap(registries, operation_id, around)
+
+
+def _parts(state: WarehouseState, call: Call) -> Iterator[tuple[Sequence[Json], Json]]:
+    """Yield the updates of each table or view in a commit, and its metadata before it."""
+    sent = sent_json(call)
+    for part in sent.get("table-changes", [sent]):
+        place, name = call.namespace, call.name
+        if "table-changes" in sent:
+            place, name = tuple(part["identifier"]["namespace"]), part["identifier"]["name"]
+        table, view = state.table(place, name), state.view(place, name)
+        text = b"{}"
+        if call.operation_id == "replaceView" and view is not None:
+            text = encode_view(view.metadata)
+        elif table is not None:
+            text = encode(table.metadata)
+        yield part.get("updates") or [], json.loads(text)
+
+
+def rarer_forms(updates: Sequence[Json], before: Json) -> Iterator[str]:
+    """Yield the rarer forms in the updates of one commit to this metadata."""
+    there = {member: _ids(before, member) for member, _ in _REMOVED.values()}
+    added: set[tuple[str, Any]] = set()
+    for update in updates:
+        action = update["action"]
+        if action in _LEFT_OUT and _LEFT_OUT[action] not in update:
+            yield f"{action} without {_LEFT_OUT[action]}"
+        if action in _ADDED:
+            member, item, id_member = _ADDED[action]
+            new_id = update[item].get(id_member)
+            if new_id is None:
+                yield f"{action} without an id"
+            elif (member, new_id) in added:
+                yield f"{action} twice under one id"
+            added.add((member, new_id))
+            there.setdefault(member, set()).add(new_id)
+        elif action == "set-properties":
+            there["properties"] |= {*update["updates"]}
+        elif action == "set-snapshot-ref":
+            there["refs"].add(update["ref-name"])
+        elif action in _REMOVED:
+            member, named = _REMOVED[action]
+            gone = update[named] if isinstance(update[named], list) else [update[named]]
+            if not there[member].issuperset(gone):
+                yield f"{action} of what is absent"
+            there[member].difference_update(gone)
+
+
+def _ids(metadata: Json, member: str) -> set[Any]:
+    held = metadata.get(member) or {}
+    id_members = [id_member for into, _, id_member in _ADDED.values() if into == member]
+    return {*held} if isinstance(held, dict) else {each.get(id_members[0]) for each in held}

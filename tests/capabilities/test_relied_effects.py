@@ -1,0 +1,172 @@
+"""What a catalog acknowledges and never keeps is one finding, and blocks what hangs on it."""
+
+import contextlib
+from functools import partial
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.capabilities.serving import every_check, said_of
+from tests.kill.lawful import Install, lawful_session
+from tests.laws.test_lawful import CATALOGS
+from tests.laws.test_lawful import install as install_lawful
+
+from icecheck.client.catalog import Catalog
+from icecheck.judging.relied_effects import EFFECTS
+from icecheck.mock_server.core.context import Call, Outcome
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.requests import sent_json
+from icecheck.mock_server.defects.kit.rewriting import (
+    Faithful,
+    alter_request_body,
+    forget_effect,
+    wrap,
+)
+from icecheck.mock_server.defects.kit.updating import alter_view_update, ignore_update
+from icecheck.replies.expect import Blocked, NotOffered, Violation
+
+Json = dict[str, Any]
+CHECKS = {check.id: check for check in every_check()}
+
+
+def forgets(operation_id: str) -> Install:
+    return lambda registries: forget_effect(registries, operation_id)
+
+
+def creates_without(operation_id: str, *members: str) -> Install:
+    def without(body: Json) -> Json:
+        properties = body.get("properties") or {}
+        kept = {key: value for key, value in properties.items() if key == "format-version"}
+        lost: Json = {"properties": kept, "stage-create": False}
+        return body | {member: lost[member] for member in members if member in body}
+
+    return lambda registries: alter_request_body(registries, operation_id, without)
+
+
+def crosses_not(operation_id: str) -> Install:
+    """Acknowledge a rename into another namespace, and do nothing."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        done, sent = faithful(state, call), sent_json(call)
+        here = sent["source"]["namespace"] == sent["destination"]["namespace"]
+        return done if here else replace(done, state=state, effects=())
+
+    return lambda registries: wrap(registries, operation_id, around)
+
+
+def ignores(action: str) -> Install:
+    return lambda registries: ignore_update(registries, action, lambda _, d: not d.is_new_table)
+
+
+def view_ignores(action: str) -> Install:
+    return lambda registries: alter_view_update(registries, action, lambda *_: None)
+
+
+LOSSES: dict[str, tuple[Install, tuple[str, ...]]] = {
+    "createNamespace.exists-afterwards": (
+        forgets("createNamespace"), ("createNamespace.already-exists", "names.space"),
+    ),
+    "createView.immediate": (
+        forgets("createView"), ("listViews.all", "renameView.moves-view", "dropView.succeeds"),
+    ),
+    "createTable.stage-creates-nothing": (
+        creates_without("createTable", "stage-create"),
+        ("commit.completes-staged-table", "assertion.assert-create.satisfied"),
+    ),
+    "createTable.properties-kept": (
+        creates_without("createTable", "properties"),
+        ("update.set-properties", "registerTable.overwrites", "transaction.every-table-changes"),
+    ),
+    "createView.properties-kept": (
+        creates_without("createView", "properties"), ("view-update.remove-properties",),
+    ),
+    "createNamespace.properties-stored": (
+        creates_without("createNamespace", "properties"),
+        ("updateProperties.remove", "updateProperties.reports-removed", "dropNamespace.recreate"),
+    ),
+    "update.set-properties.effect": (
+        ignores("set-properties"), ("commit.new-metadata-location", "etag.differs-after-commit"),
+    ),
+    "update.remove-properties.effect": (ignores("remove-properties"), ("commit.updates-in-order",)),
+    "update.add-schema.effect": (
+        ignores("add-schema"), ("update.set-current-schema", "commit.several-updates"),
+    ),
+    "update.set-current-schema.effect": (
+        ignores("set-current-schema"), ("update.set-current-schema.unknown-id",),
+    ),
+    "update.remove-schemas.effect": (
+        ignores("remove-schemas"), ("update.remove-schemas.current",),
+    ),
+    "update.add-spec.effect": (
+        ignores("add-spec"), ("update.set-default-spec", "update.add-spec.unknown-column"),
+    ),
+    "update.set-default-spec.effect": (
+        ignores("set-default-spec"), ("update.set-default-spec.nothing-added",),
+    ),
+    "update.remove-partition-specs.effect": (
+        ignores("remove-partition-specs"), ("update.remove-partition-specs.default",),
+    ),
+    "update.add-sort-order.effect": (
+        ignores("add-sort-order"), ("update.set-default-sort-order",),
+    ),
+    "update.set-default-sort-order.effect": (
+        ignores("set-default-sort-order"), ("update.set-default-sort-order.unknown-id",),
+    ),
+    "update.add-snapshot.effect": (
+        ignores("add-snapshot"), ("commit.int64-exact", "commit.one-winner", "commit.snapshot-log"),
+    ),
+    "update.set-snapshot-ref.effect": (
+        ignores("set-snapshot-ref"), ("commit.one-winner", "loadTable.referenced-snapshots"),
+    ),
+    "update.set-statistics.effect": (ignores("set-statistics"), ("commit.int64-members",)),
+    "view-update.set-properties.effect": (
+        view_ignores("set-properties"), ("replaceView.new-location",),
+    ),
+    "view-update.add-view-version.effect": (
+        view_ignores("add-view-version"), ("view-update.add-view-version.last-added-schema",),
+    ),
+    "view-update.set-current-view-version.effect": (
+        view_ignores("set-current-view-version"),
+        ("view-update.set-current-view-version.unknown-id",),
+    ),
+    "transaction.every-table-changes": (
+        forgets("commitTransaction"), ("transaction.several-namespaces",),
+    ),
+    "renameTable.moves": (
+        forgets("renameTable"), ("renameTable.keeps-table", "dialect.spark.tables"),
+    ),
+    "renameTable.across-namespaces": (crosses_not("renameTable"), ("renameTable.unsupported",)),
+    "renameView.moves": (forgets("renameView"), ("renameView.keeps-view",)),
+    "renameView.across-namespaces": (crosses_not("renameView"), ("renameView.unsupported",)),
+    "dropView.gone": (forgets("dropView"), ("dropView.missing", "dropView.frees-name")),
+}  # fmt: skip
+"""Requirement of an effect -> a catalog that acknowledges and loses it, and checks that need it."""
+UNTRIED = {"update.remove-snapshot-ref.effect", "view-update.remove-properties.effect"}
+"""Effects on which no other check relies in a way that could fail."""
+
+
+def test_every_effect_has_a_catalog_that_loses_it() -> None:
+    assert {effect.requirement for effect in EFFECTS} == LOSSES.keys() | UNTRIED
+
+
+@pytest.mark.parametrize("requirement", LOSSES)
+def test_a_lost_effect_is_one_finding_and_blocks_what_needs_it(requirement: str) -> None:
+    install, needing = LOSSES[requirement]
+    proving = [check for check in every_check() if requirement in check.proves]
+    plainest = requirement.removesuffix(".effect")
+    own = [check for check in proving if check.id == plainest] or proving
+    said = said_of([*own, *(CHECKS[each] for each in needing)], install)
+    (cause,) = said.causes
+    assert {*cause.members} <= {check.id for check in own}
+    assert {*needing} == {*cause.blocked} - {check.id for check in own}
+
+
+@pytest.mark.parametrize("catalog", CATALOGS)
+def test_no_lawful_catalog_is_said_to_lose_an_effect(catalog: str) -> None:
+    lost = []
+    with lawful_session(partial(install_lawful, CATALOGS[catalog])) as session:
+        for effect in EFFECTS:
+            with contextlib.suppress(Blocked, NotOffered, Violation):
+                prober = Catalog(session, f"probe.{effect.requirement}")
+                lost += [] if effect.is_kept(prober) else [effect.requirement]
+    assert lost == []
