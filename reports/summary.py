@@ -133,11 +133,14 @@ def _missing(run: Run) -> str:
 
 def _facts(run: Run) -> str:
     timing, suite = run.facts["timing"], run.facts["suite"]
-    safety = run.facts["safety"]
+    safety, agent = run.facts["safety"], run.facts["target"].get("agent")
+    known_by = f", as {markdown(agent)}" if agent else ""
+    if "name_pattern" in safety:
+        known_by += f", with names like {markdown(safety['name_pattern'])}"
     left = f", {len(safety['residue'])} objects left behind" if safety["residue"] else ""
     return (
         f"icecheck {markdown(suite['version'])}, run `{run.run_id}`: {timing['requests']} requests "
-        f"in {timing['wall_s']} s{left}.\n"
+        f"in {timing['wall_s']} s{known_by}{left}.\n"
     )
 
 

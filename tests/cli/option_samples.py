@@ -52,6 +52,7 @@ _SHARED = {
     "--spark-catalog": Sample(("--spark-catalog", "a"), beside=("--spark-conf", "spark.conf")),
     "--namespace": Sample(("--namespace", "theirs")),
     "--location-root": Sample(("--location-root", "s3://bucket/tests")),
+    "--name-pattern": Sample(("--name-pattern", "orders_{run}")),
     "--isolation": Sample(("--isolation", "flat")),
     "--accept-residue": Sample(("--accept-residue",)),
     "--read-only": Sample(_READING),
@@ -74,6 +75,7 @@ _OF_A_RUN = {
     "--second-credential": ("--check", "auth.second-principal-is-told"),
     "--location-root": ("--check", "createTable.succeeds"),
     "--isolation": ("--check", "createTable.succeeds"),
+    "--name-pattern": ("--check", "createTable.succeeds"),
     "--namespace": ("--check", "createTable.succeeds"),
     "--accept-residue": ("--check", "createTable.succeeds"),
 }

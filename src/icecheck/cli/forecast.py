@@ -83,7 +83,7 @@ def forecast(options: RunOptions, transport: httpx.BaseTransport | None = None) 
         requests=dict(requests.most_common()),
         made=dict(made),
         unclaimed=unclaimed,
-        owner=f"icecheck_{options.run_id}",
+        owner=options.target.owner(options.run_id),
         prefix=f"/{offer.prefix}" if offer.prefix else "",
     )
 

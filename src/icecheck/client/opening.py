@@ -58,7 +58,7 @@ def open_session(
         raise UsageError(f"no operation {unknown[0]!r}: see `icecheck list operations`")
     connection = Connection(target, contract, transport, redactor=redactor)
     recorded: list[Exchange] = []
-    owner = f"icecheck_{run_id}"
+    owner = target.owner(run_id)
     with contextlib.ExitStack() as undo, _told_if_unusable(connection, transport):
         undo.callback(connection.close)
         exchange, config = _fetch_config(connection, target, recorded.append)

@@ -114,7 +114,7 @@ class Session:
     @property
     def owner(self) -> str:
         """The token that stands in every name of this run."""
-        return f"icecheck_{self.run_id}"
+        return self.target.owner(self.run_id)
 
     def base_url(self, operation_id: str) -> str:
         """Return the URL before an operation's path; the config may send clients to another one."""

@@ -70,6 +70,7 @@ def facts_of(
         "safety": {
             "level": options.target.safety,
             "namespace_prefix": session.owner,
+            "name_pattern": options.target.name_pattern,
             "created": session.created,
             "deleted": session.deleted,
             "residue": session.residue,
@@ -98,6 +99,7 @@ def _target(options: RunOptions, session: SessionSummary) -> dict[str, Any]:
             "principals": principals,
             "client_certificate": target.client_cert is not None,
         },
+        "agent": target.agent,
         "accommodations": session.adaptations,
         "endpoints": None if offer.endpoints is None else list(offer.endpoints),
         "fingerprint": {

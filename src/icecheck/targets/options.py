@@ -196,6 +196,10 @@ TARGET_OPTIONS: tuple[TargetOption, ...] = (
         fact="given.view", stage=Stage.LOOKING, key="view", table="given",
     ),
     TargetOption(
+        "name-pattern", "How the names that the run makes up begin; {run} is its id", "PATTERN",
+        fact="name_pattern", stage=Stage.LOOKING, default="icecheck_{run}", key="name-pattern",
+    ),
+    TargetOption(
         "isolation", "Where the run keeps its objects", "MODE",
         fact="isolation", stage=Stage.RUNNING, default="auto",
         choices=("auto", "nested", "flat", "parent"), key="isolation",

@@ -119,7 +119,7 @@ def command(output: Path, **options: Any) -> int:
             redactor=redactor,
         )
         _find_spark(wanted)
-        last_resort.owner = f"icecheck_{wanted.run_id}"
+        last_resort.owner = target.owner(wanted.run_id)
         return _run(wanted, output, options, gate)
 
 
