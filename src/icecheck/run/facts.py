@@ -98,6 +98,7 @@ def _target(options: RunOptions, session: SessionSummary) -> dict[str, Any]:
             "method": method,
             "principals": principals,
             "client_certificate": target.client_cert is not None,
+            "answered": session.answered_strangers,
         },
         "agent": target.agent,
         "accommodations": session.adaptations,

@@ -1,7 +1,7 @@
 """Authentication of requests: as the run's own principal, the second one, or a check's choice."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import httpx
 
@@ -11,7 +11,10 @@ from icecheck.wire.auth import BearerAuth, ClientCredentials
 from icecheck.wire.redaction import Redactor
 from icecheck.wire.signing import SignedAuth, Signer
 
-__all__ = ["Credentials"]
+__all__ = ["MADE_UP_TOKEN", "Credentials", "stranger_words"]
+
+MADE_UP_TOKEN = "5d41402abc4b2a76b9719d911017c592"  # noqa: S105 - nobody has given it
+"""What a caller shows who has no valid token; a catalog does not know the suite by it."""
 
 
 class Credentials:
@@ -68,6 +71,14 @@ class Credentials:
         has_token = self.own.identifies or self._stands_in_headers
         is_own = has_token and _named_sender(headers) is None
         return is_own and operation not in self._before_config
+
+
+def stranger_words(sent: Iterable[tuple[str, str]]) -> str:
+    """Return in words how a request shows no right to anything, by its headers; "" if it may."""
+    shown = {name.lower(): value for name, value in sent}.get("authorization")
+    if shown is None:
+        return "without credentials"
+    return "with a made-up token" if shown.endswith(f" {MADE_UP_TOKEN}") else ""
 
 
 def _source(target: Target, credential: str | None) -> ClientCredentials | None:
