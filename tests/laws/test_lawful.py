@@ -25,7 +25,7 @@ CATALOGS = {
     "answers-in-its-own-way": (
         "vending-credentials", "busy-metadata", "other-spelling", "unsorted-order-too",
         "weak-etags", "lower-case-names", "own-properties", "plain-text-400",
-        "hidden-from-strangers", "counting-tokens",
+        "hidden-from-strangers", "counting-tokens", "other-media-refused",
     ),
     "offers-the-least": (
         "one-level-namespaces", "no-namespace-properties", "no-pagination", "no-etags",
