@@ -89,6 +89,8 @@ class Session:
 
     Whatever else a run makes would stay: only that drop is judged.
     """
+    elsewhere: list[Offer] = field(default_factory=list)
+    """The offers for other warehouses of the catalog to which requests of the run may go too."""
     created: int = 0
     deleted: int = 0
     capabilities: dict[str, bool | None] = field(default_factory=dict)

@@ -87,7 +87,7 @@ def _target(options: RunOptions, session: SessionSummary) -> dict[str, Any]:
         method = "oauth2-client-credentials"
     if target.sigv4 is not None:
         method = "sigv4"
-    principals = (method != "none") + (target.second is not None)
+    principals = (method != "none") + sum(p is not None for p in (target.second, target.reader))
     return {
         "url": target.url,
         "warehouse": target.warehouse,

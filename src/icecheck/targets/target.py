@@ -103,8 +103,9 @@ class Target:
     ``name_pattern`` is the beginning of every name that a run makes up; ``{run}`` in it stands for
     the run's id.
 
-    ``second`` is a principal who has no right to the objects of the run. Without token and
-    credential no Authorization header is sent, unless requests are signed (``sigv4``).
+    ``second`` is a principal who has no right to the objects of the run, ``reader`` one who may
+    read them and change nothing, ``second_warehouse`` a warehouse apart from the first. Without
+    token and credential no Authorization header is sent, unless requests are signed (``sigv4``).
     """
 
     url: str
@@ -129,6 +130,8 @@ class Target:
     client_cert: str | None = None
     client_key: str | None = None
     second: Principal | None = None
+    reader: Principal | None = None
+    second_warehouse: str | None = None
     race_rounds: int | None = None
     disruptive: bool = False
     allow_hosts: tuple[str, ...] = ()
@@ -168,10 +171,13 @@ class Target:
     def _refuse_bad_access(self) -> None:
         """Raise UsageError for credentials that identify nobody, or a root that is no location."""
         _refuse_bad_principal("", self.token, self.credential)
-        if self.second is not None:
-            _refuse_bad_principal("second ", self.second.token, self.second.credential)
-            if not (self.second.token or self.second.credential):
-                raise UsageError("the second principal needs a token or a credential")
+        for whose, other in (("second ", self.second), ("reader's ", self.reader)):
+            if other is not None:
+                _refuse_bad_principal(whose, other.token, other.credential)
+                if not (other.token or other.credential):
+                    raise UsageError(f"the {whose}principal needs a token or a credential")
+        if self.second_warehouse is not None and self.second_warehouse == self.warehouse:
+            raise UsageError("the second warehouse is the first: name another one")
         if self.client_key and not self.client_cert:
             raise UsageError("the client key belongs to a certificate: add --client-cert FILE")
         if self.location_root is not None and not _LOCATION.fullmatch(self.location_root):
@@ -188,6 +194,7 @@ class Target:
             _refuse_bad_url("the OAuth2 server's URI", self.oauth2_server_uri)
         texts = {
             "warehouse": self.warehouse,
+            "second warehouse": self.second_warehouse,
             "prefix": self.prefix,
             "scope": self.scope,
             "namespace": "".join(self.namespace),
@@ -252,9 +259,10 @@ class Target:
     @property
     def secrets(self) -> tuple[str, ...]:
         """Every value that the user gave and that must never be shown."""
-        second = self.second or Principal()
-        given = [self.token, self.credential, second.token, second.credential]
-        given += [each.partition(":")[2] for each in (self.credential, second.credential) if each]
+        others = [each for each in (self.second, self.reader) if each is not None]
+        credentials = [self.credential, *(each.credential for each in others)]
+        given = [self.token, *(each.token for each in others), *credentials]
+        given += [each.partition(":")[2] for each in credentials if each]
         if self.sigv4 is not None:
             given += [self.sigv4.access_key_id, self.sigv4.secret_access_key]
             given.append(self.sigv4.session_token)

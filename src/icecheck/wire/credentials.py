@@ -20,7 +20,8 @@ MADE_UP_TOKEN = "5d41402abc4b2a76b9719d911017c592"  # noqa: S105 - nobody has gi
 class Credentials:
     """The credentials that the user gave, as httpx auth flows; the redactor is told every secret.
 
-    ``own`` and ``second`` are the tokens of the run and of the second principal.
+    ``own``, ``second`` and ``reader`` are the tokens of the run, of the second principal and of the
+    one who may only read.
     """
 
     def __init__(
@@ -30,9 +31,9 @@ class Credentials:
         redactor: Redactor,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        second = target.second or Principal()
         self.own = BearerAuth(target.token, now=now)
-        self.second = BearerAuth(second.token, now=now)
+        self.second = BearerAuth((target.second or Principal()).token, now=now)
+        self.reader = BearerAuth((target.reader or Principal()).token, now=now)
         self._signer = None if target.sigv4 is None else Signer(target.sigv4)
         self._before_config = contract.before_config
         self._redactor = redactor
@@ -40,9 +41,9 @@ class Credentials:
 
     def follow(self, target: Target) -> None:
         """Fetch tokens from the endpoint of this target from now on."""
-        second = target.second or Principal()
         self.own.source = _source(target, target.credential)
-        self.second.source = _source(target, second.credential)
+        self.second.source = _source(target, (target.second or Principal()).credential)
+        self.reader.source = _source(target, (target.reader or Principal()).credential)
         names = {name.lower() for name in target.headers}
         self._stands_in_headers = "authorization" in names
         self.hide()
@@ -50,7 +51,8 @@ class Credentials:
     def hide(self) -> None:
         """Tell the redactor the tokens and keys that requests are sent with at this moment."""
         self._redactor.add(self.own.token or "")
-        self._redactor.add(self.second.token or "", of_second=True)
+        # In a line to be sent again, whoever is not the run itself is the second.
+        self._redactor.add(self.second.token or "", self.reader.token or "", of_second=True)
         if self._signer is not None:
             self._redactor.add(*self._signer.secrets)
 
