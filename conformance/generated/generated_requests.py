@@ -38,10 +38,10 @@ _MISTYPED = declare(
     family=STATUS,
 )
 
-REFUSED_CASES_MAX = 40
-MISTYPED_CASES_MAX = 24
+REFUSED_CASES_MAX = 34
+MISTYPED_CASES_MAX = 20
 TOLERABLE_CASES_MAX = 10
-ACCEPTED_CASES_MAX = 20
+ACCEPTED_CASES_MAX = 16
 FINDINGS_MAX = 12
 _FILE = "metadata-location"
 _COMMITS_EACH = 2
@@ -196,17 +196,25 @@ def judge_accepted(catalog: Catalog, operation_id: str) -> None:
 def judge_beside_the_schema(catalog: Catalog) -> None:
     """Judge that what no schema calls wrong is not answered with a server error either.
 
-    That is a body under another content type, or under none, of every operation that takes JSON;
-    and a metadata file that is not there. A catalog may overlook the content type.
+    That is a body under another content type, or under none, of every operation that takes JSON; a
+    metadata file that is not there; and a warehouse that nobody knows, or none. A catalog may
+    overlook the content type and the warehouse.
     """
-    findings: list[Finding] = []
+    findings = _configs_of_no_warehouse(catalog)
     for operation in catalog.contract.operations.values():
         if operation.request_media_type == "application/json" and catalog.claims(operation.id):
             with contextlib.suppress(NotOffered):
                 findings += _broken_beside_the_schema(catalog, operation)
-    if not catalog.exchanges:
-        raise NotOffered("nothing can be made that these requests could be about")
     _raise(findings)
+
+
+def _configs_of_no_warehouse(catalog: Catalog) -> list[Finding]:
+    findings = []
+    for name in (None, catalog.new_name()):
+        case = GeneratedCase("getConfig", 0, Flaw.TOLERABLE, "warehouse", f"the warehouse {name}")
+        if (violation := _no_server_error(catalog.get_config(name), case)) is not None:
+            findings.append(violation.finding)
+    return findings
 
 
 def _broken_beside_the_schema(catalog: Catalog, operation: Operation) -> list[Finding]:
@@ -218,7 +226,7 @@ def _broken_beside_the_schema(catalog: Catalog, operation: Operation) -> list[Fi
 
 
 def _under_other_media(usual: GeneratedCase) -> Iterator[GeneratedCase]:
-    for media in ("text/plain", "application/x-www-form-urlencoded", ""):
+    for media in ("application/x-www-form-urlencoded", ""):
         said = f"the usual body as {media or 'nothing in particular'}"
         headers = (("Content-Type", media),)
         yield replace(usual, flaw=Flaw.TOLERABLE, headers=headers, description=said)
@@ -229,7 +237,7 @@ def _registrations_of_no_file(site: _Site, usual: GeneratedCase) -> list[Finding
     location, name = site.place().location, site.place().table
     findings: list[Finding] = []
     gone = f"{location}/metadata/00000-gone.metadata.json"
-    for at in (gone, location, name, f"unknown-scheme://{name}"):
+    for at in (gone, name, f"unknown-scheme://{name}"):
         request = confine(replace(usual, flaw=Flaw.TOLERABLE), site.place())
         if request is not None:
             reply = send(site.catalog, replace(request, body=request.body | {_FILE: at}))

@@ -265,7 +265,7 @@ def test_a_principal_who_may_read_changes_nothing_on_any_route(catalog: Catalog)
     """On every route, a write by a principal who may only read is refused."""
     theirs = reading_principal(catalog)
     own = own_objects(catalog)
-    looks = [each for each in reads(catalog, own) if each.operation_id in _SHOWING_TABLES]
+    looks = [e for e in reads(catalog, own) if e.operation_id in _SHOWING_TABLES and not e.form]
     if not any(_shows(each.send(catalog, theirs)) for each in looks):
         raise NotOffered("the principal who should read is refused what the run has made")
     sent = {str(each): each.send(catalog, theirs) for each in _inside(writes(catalog, own))}

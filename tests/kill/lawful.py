@@ -196,6 +196,15 @@ def _other_media_refused(registries: Registries) -> None:
     registries.gates["media"] = gate
 
 
+def _keeps_cancelled_plans(registries: Registries) -> None:
+    """Take note of a cancellation, and keep what was planned before."""
+
+    def keep(_faithful: Faithful, state: WarehouseState, _call: Call) -> Outcome:
+        return Outcome(state, replies.NO_CONTENT)
+
+    wrap(registries, "cancelPlanning", keep)
+
+
 # The members of these maps are names that a client chose, not members of a document.
 _MAPS = frozenset({"properties", "summary", "defaults", "overrides", "config", "refs"})
 
@@ -236,6 +245,7 @@ LAWFUL: dict[str, Install] = {
     "narrow-names": _narrow_names,
     "lower-case-names": _lower_case,
     "open-reading": _open_reading,
+    "keeps-cancelled-plans": _keeps_cancelled_plans,
     "other-media-refused": _other_media_refused,
     "hidden-from-strangers": _hidden,
     "later-members": _later_members,

@@ -26,6 +26,7 @@ CATALOGS = {
         "vending-credentials", "busy-metadata", "other-spelling", "unsorted-order-too",
         "weak-etags", "lower-case-names", "own-properties", "plain-text-400",
         "hidden-from-strangers", "counting-tokens", "other-media-refused",
+        "keeps-cancelled-plans",
     ),
     "offers-the-least": (
         "one-level-namespaces", "no-namespace-properties", "no-pagination", "no-etags",

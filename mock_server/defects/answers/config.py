@@ -1,12 +1,15 @@
 """Defects of getConfig and of the list of endpoints."""
 
+from collections.abc import Mapping
+
 import msgspec
 
-from icecheck.mock_server.core.context import Call, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.places import answer_of, call_of
 from icecheck.mock_server.defects.kit.requests import Json
-from icecheck.mock_server.defects.kit.rewriting import alter_body
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
 
 declare(
     "config-without-overrides",
@@ -70,6 +73,39 @@ declare(
     breaks="getConfig.endpoint-spelling",
     suffering="Spark takes every operation for unsupported.",
 )
+
+declare(
+    "config-endpoints-in-the-singular",
+    "Endpoints are listed by names of the server's own, which are nearly those of the document.",
+    by(_rewrite_endpoints, "/tables/{table}", "/table/{table}"),
+    breaks="getConfig.endpoint-spelling",
+    suffering="Spark believes that no table can be loaded.",
+)
+
+declare(
+    "config-endpoints-without-version",
+    "Endpoints are listed as they stand behind a gateway, which adds the version.",
+    by(_rewrite_endpoints, " /v1/", " /"),
+    breaks="getConfig.endpoint-spelling",
+    suffering="Spark believes that nothing is offered.",
+)
+
+
+@defect(
+    "config-of-the-last-warehouse",
+    breaks="getConfig.warehouse-parameter",
+    suffering="Whoever starts beside somebody else works in their warehouse.",
+)
+def _of_the_last_warehouse(registries: Registries) -> None:
+    """The configuration of the warehouse that was asked for before is answered."""
+    asked: list[Mapping[str, str]] = []
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        asked.append(call.query)
+        return faithful(state, msgspec.structs.replace(call, query=asked[-2:][0]))
+
+    wrap(registries, "getConfig", around)
+
 
 declare(
     "config-endpoints-are-urls",

@@ -9,13 +9,16 @@ from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body
 
 _PAGE_OF_THE_STORE = 1_000
+_PAGE_OF_A_FRAMEWORK = 100
 _BODY_BYTES_MAX = 1024 * 1024
 _HISTORY_MAX = 500
 
 
-def _first_page_only(registries: Registries, operation_id: str, member: str) -> None:
+def _first_page_only(
+    registries: Registries, operation_id: str, member: str, page: int = _PAGE_OF_THE_STORE
+) -> None:
     def cut(body: dict[str, Any]) -> dict[str, Any]:
-        return {**body, member: body.get(member, [])[:_PAGE_OF_THE_STORE]}
+        return {**body, member: body.get(member, [])[:page]}
 
     alter_body(registries, operation_id, cut)
 
@@ -35,6 +38,16 @@ declare(
     breaks="listTables.without-token-everything",
     suffering="SHOW TABLES ends after a thousand, and nothing says that there are more.",
 )
+
+
+for _operation in ("listTables", "listViews"):
+    declare(
+        f"{_operation}-beyond-a-hundred-unlisted",
+        f"{_operation} answers a page of the default size where no page is asked for.",
+        by(_first_page_only, _operation, "identifiers", _PAGE_OF_A_FRAMEWORK),
+        breaks=f"{_operation}.without-token-everything",
+        suffering="SHOW TABLES ends after a hundred, and nothing says that there are more.",
+    )
 
 
 @defect(
