@@ -15,6 +15,7 @@ from icecheck.findings.finding_card import UNWITNESSED, Clause, clauses_of, desc
 from icecheck.findings.verdict import Cause, Evidence, Level, Outcome, Run, Verdict, totals_of
 from icecheck.reports.joined import (
     EngineRow,
+    access_lines,
     causes_by_check,
     client_rows,
     contract_of,
@@ -269,6 +270,7 @@ def _context(run: Run) -> dict[str, Any]:
         "tone": _TONES[run.status] if verified or run.status == "not-conformant" else "open",
         "totals": totals_of(run.verdicts, run.expectations),
         "counts": counts_words(run),
+        "access": access_lines(run),
         "expectations": run.expectations,
         "must_causes": [c for c in causes if c.cause.level is Level.MUST],
         "other_causes": [c for c in causes if c.cause.level is not Level.MUST],

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from icecheck.contract import Contract, load
+from icecheck.contract import Changes, Contract, load
 from icecheck.findings.expected_failures import EntryMatch, EntryResult, ExpectationKind
 from icecheck.findings.verdict import (
     Cause,
@@ -20,6 +20,7 @@ from icecheck.findings.verdict import (
 __all__ = [
     "ClientRow",
     "EngineRow",
+    "access_lines",
     "causes_by_check",
     "checks_by_requirement",
     "client_rows",
@@ -40,6 +41,7 @@ __all__ = [
 _WRONG = frozenset({Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR})
 _ENGINE_WORDS = {Outcome.PASS: "works", Outcome.FAIL: "broken"}
 _DIALECT = "dialect."
+_NAMED_MAX = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,23 @@ def contract_of(run: Run) -> Contract:
     """Return the contract that the run was judged by."""
     # The run may hold to an older release; its requirements are those of the contract.
     return load(str(run.facts["suite"]["requirement_set"]).rpartition("/")[2])
+
+
+def access_lines(run: Run) -> list[str]:
+    """Return a line on each way of coming without valid credentials that was answered all the same.
+
+    Which routes need credentials is the catalog's own business, so this is no finding.
+    """
+    answered = run.facts["target"]["auth"].get("answered", {})
+    changes = {
+        o.id for o in contract_of(run).operations.values() if o.facts.changes is Changes.OBJECTS
+    }
+    lines = []
+    for how, operations in answered.items():
+        named = sorted(operations, key=lambda id_: (id_ not in changes, id_))
+        more = f" and {len(named) - _NAMED_MAX} more" if len(named) > _NAMED_MAX else ""
+        lines.append(f"the catalog answers {how}: {', '.join(named[:_NAMED_MAX])}{more}")
+    return lines
 
 
 def verdicts_by_check(run: Run) -> dict[str, Verdict]:

@@ -4,6 +4,7 @@ from icecheck.findings.finding_card import one_line
 from icecheck.findings.verdict import Cause, Level, Run
 from icecheck.reports.joined import (
     EngineRow,
+    access_lines,
     client_rows,
     counts_words,
     excused_words,
@@ -38,9 +39,10 @@ def _head(run: Run) -> str:
         f"on {run.generated_at}; gate: {markdown(run.exit_reason)} (exit {run.exit_code})."
     )
     lines = [title, "", judged, "", f"Checks: {counts_words(run)}.", ""]
-    accommodated = target.get("accommodations", ())
-    lines += [f"- accommodated: {markdown(one_line(words, 300))}" for words in accommodated]
-    return "\n".join([*lines, *([""] * bool(accommodated))])
+    notes = [f"access: {words}" for words in access_lines(run)]
+    notes += [f"accommodated: {words}" for words in target.get("accommodations", ())]
+    lines += [f"- {markdown(one_line(words, 300))}" for words in notes]
+    return "\n".join([*lines, *([""] * bool(notes))])
 
 
 def _causes(run: Run) -> str:
@@ -134,11 +136,14 @@ def _missing(run: Run) -> str:
 
 def _facts(run: Run) -> str:
     timing, suite = run.facts["timing"], run.facts["suite"]
-    safety = run.facts["safety"]
+    safety, agent = run.facts["safety"], run.facts["target"].get("agent")
+    known_by = f", as {markdown(agent)}" if agent else ""
+    if "name_pattern" in safety:
+        known_by += f", with names like {markdown(safety['name_pattern'])}"
     left = f", {len(safety['residue'])} objects left behind" if safety["residue"] else ""
     return (
         f"icecheck {markdown(suite['version'])}, run `{run.run_id}`: {timing['requests']} requests "
-        f"in {timing['wall_s']} s{left}.\n"
+        f"in {timing['wall_s']} s{known_by}{left}.\n"
     )
 
 

@@ -167,6 +167,27 @@ def test_main_is_moved_twice(catalog: Catalog) -> None:
 
 
 @check(
+    "commit.other-refs-in-order",
+    proves="commit.updates-in-order",
+    needs=("metadata-only-snapshots", "snapshot-history", "branches", "tags"),
+)
+def test_other_refs_are_changed_in_order(catalog: Catalog) -> None:
+    """In one commit a branch is moved twice, and a tag is removed and set again."""
+    table, [first, second] = given_snapshots(catalog, 2)
+    updates = [
+        bodies.snapshot_ref(first, "audit"),
+        bodies.snapshot_ref(second, "audit"),
+        bodies.snapshot_ref(first, "mark", "tag"),
+        {"action": "remove-snapshot-ref", "ref-name": "mark"},
+        bodies.snapshot_ref(second, "mark", "tag"),
+    ]
+    kept = {"audit": {"type": "branch", "snapshot-id": second}}
+    kept["mark"] = {"type": "tag", "snapshot-id": second}
+    expected = {"current-snapshot-id": second, "refs": kept}
+    expect_effect(catalog, table, updates, expected, what="update-order")
+
+
+@check(
     "commit.several-updates", proves="commit.several-updates", needs=("metadata-only-snapshots",)
 )
 def test_several_updates(catalog: Catalog) -> None:

@@ -52,18 +52,25 @@ def test_the_configuration_is_answered(catalog: Catalog) -> None:
 
 @check("getConfig.warehouse-parameter", proves="getConfig.warehouse-parameter")
 def test_the_named_warehouse_is_configured(catalog: Catalog) -> None:
-    """A request that names a warehouse is accepted, and gets the same warehouse each time."""
+    """A request that names a warehouse is accepted, and gets the same warehouse each time.
+
+    Whatever others ask meanwhile: without a warehouse, and for one that is not known.
+    """
     if catalog.target.warehouse is None:
         raise NotOffered("the run names no warehouse: add --warehouse NAME")
-    reply = _ask(catalog).expect(200)
-    before, now = _prefix(catalog.session.config), _prefix(object_in(reply))
-    if now != before:
-        raise reply.violation(
-            _CONFIG_OF_ANOTHER_WAREHOUSE,
-            f"the prefix {show(before)}",
-            show(now),
-            detail="the same warehouse was named at the start of the run",
-        )
+    before = _prefix(catalog.session.config)
+    for meanwhile in ((), (None, catalog.new_name())):
+        for asked in meanwhile:
+            catalog.get_config(asked)
+        reply = _ask(catalog).expect(200)
+        now = _prefix(object_in(reply))
+        if now != before:
+            raise reply.violation(
+                _CONFIG_OF_ANOTHER_WAREHOUSE,
+                f"the prefix {show(before)}",
+                show(now),
+                detail="the same warehouse was named at the start of the run",
+            )
 
 
 @check("getConfig.prefix-serves", proves="getConfig.prefix-serves")
@@ -170,13 +177,17 @@ def _is_verb_and_path(entry: Any) -> bool:
 
 
 def _shape(endpoint: str, prefix: str = "") -> tuple[str, ...]:
-    """Return an endpoint's verb and path parts without host, prefix, slashes, variable names."""
+    """Return an endpoint's verb and path parts as one would confuse them.
+
+    Without host, version, prefix, slashes, dashes, names of variables, capitals and plurals.
+    """
     verb, _, path = endpoint.partition(" ")
     path = re.sub(r"^https?://[^/]*", "", path)
     if prefix:
         path = path.replace(f"/{prefix.strip('/')}/", "/", 1)
-    parts = [part for part in path.split("/") if part and part != "{prefix}"]
-    return (verb, *(re.sub(r"^\{.*\}$", "{}", part) for part in parts))
+    parts = [re.sub(r"^(\{.*\}|:.*|<.*>)$", "{}", p) for p in path.split("/") if p != "{prefix}"]
+    plain = [re.sub(r"[-_]", "", part.lower()).removesuffix("s") for part in parts]
+    return (verb.upper(), *(part for part in plain if part not in {"", "v1"}))
 
 
 def _probe(catalog: Catalog, operation: Operation, table: Table) -> Reply:

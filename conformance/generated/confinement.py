@@ -8,7 +8,7 @@ from typing import Any
 
 from icecheck.client.catalog import NO_BODY
 from icecheck.conformance.generated.flaws import Flaw
-from icecheck.conformance.generated.generation import GeneratedCase
+from icecheck.conformance.generated.generation import ANOTHER_LISTS_TOKEN, GeneratedCase
 from icecheck.conformance.generated.sample_values import TABLE_LOCATION, TABLE_TIME
 from icecheck.contract import Contract
 from icecheck.contract import Place as Named
@@ -28,7 +28,8 @@ class Place:
     ``table``, if not empty, is a table or view that exists in it. ``location`` and
     ``metadata_location`` are the table's, ``updated_ms`` is the time of its last change in epoch
     milliseconds. ``parent`` is the namespace as a query value, ``warehouse`` the one that the user
-    named. ``new_name`` returns a name with the run's token.
+    named. ``another_lists_token`` is a page token that another list has given. ``new_name`` returns
+    a name with the run's token.
     """
 
     base: Namespace
@@ -41,6 +42,7 @@ class Place:
     metadata_location: str = ""
     updated_ms: int = 0
     warehouse: str | None = None
+    another_lists_token: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,8 @@ def confine(case: GeneratedCase, place: Place) -> ConfinedRequest | None:
     the rewriting has made it valid or invalid.
     """
     body: Json = NO_BODY
+    if place.another_lists_token is None and ANOTHER_LISTS_TOKEN in dict(case.query).values():
+        return None
     if case.has_body:
         body = _filled(_confined_body(case, place), place)
         valid = schema_judge(place.contract).request_is_valid(case.operation_id, body)
@@ -92,7 +96,8 @@ def _names(operation_id: str, place: Place) -> dict[str, str | Namespace]:
 
 def _confined_query(case: GeneratedCase, place: Place) -> tuple[tuple[str, str], ...]:
     replaced = {"parent": place.parent, "warehouse": place.warehouse}
-    kept = [(k, v) for k, v in case.query if k not in replaced]
+    tokens = {ANOTHER_LISTS_TOKEN: place.another_lists_token or ""}
+    kept = [(k, tokens.get(v, v)) for k, v in case.query if k not in replaced]
     if case.operation_id == "listNamespaces":
         # Without a parent this would list the namespaces of others.
         kept.append(("parent", place.parent))

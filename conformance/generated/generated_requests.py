@@ -1,27 +1,35 @@
 """Sends generated requests in namespaces of their own and judges the answers."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from icecheck.client.catalog import Catalog, Table
-from icecheck.client.given import given_namespace, given_snapshot, given_table
+from icecheck.client.given import given_namespace, given_snapshot, given_table, shared_tables
 from icecheck.client.shared_setup import shared_setup
 from icecheck.conformance.generated.confinement import ConfinedRequest, Place, confine
 from icecheck.conformance.generated.flaws import Flaw
 from icecheck.conformance.generated.generation import GeneratedCase, cases_of
 from icecheck.conformance.generated.sampling import sample
-from icecheck.contract import Action, Facts, Object
+from icecheck.contract import Action, Facts, Object, Operation
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.findings.statuses import ANY_4XX, ANY_SUCCESS_OR_4XX, STATUS
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import Finding
 from icecheck.objects import metadata_view as view
+from icecheck.objects.reading import next_page_token
 from icecheck.objects.views import View, given_view, settled_view
-from icecheck.replies.expect import Blocked, Reply, Violation
+from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.targets.target import Namespace
 
-__all__ = ["judge_accepted", "judge_mistyped", "judge_refused", "send"]
+__all__ = [
+    "judge_accepted",
+    "judge_beside_the_schema",
+    "judge_mistyped",
+    "judge_refused",
+    "send",
+]
 
 _MISTYPED = declare(
     "mistyped-value-accepted",
@@ -30,11 +38,12 @@ _MISTYPED = declare(
     family=STATUS,
 )
 
-REFUSED_CASES_MAX = 40
-MISTYPED_CASES_MAX = 24
+REFUSED_CASES_MAX = 34
+MISTYPED_CASES_MAX = 20
 TOLERABLE_CASES_MAX = 10
-ACCEPTED_CASES_MAX = 20
+ACCEPTED_CASES_MAX = 16
 FINDINGS_MAX = 12
+_FILE = "metadata-location"
 _COMMITS_EACH = 2
 """How many commits one table or view takes: later ones still mean something, and fewer are made."""
 
@@ -75,6 +84,8 @@ class _Site:
         self._ground = shared_setup(catalog).lend(catalog, self._kind(), self._make)
         self._used_up = False
         self._commits = 0
+        lists = self._facts.action is Action.LIST
+        self._another_lists_token = _token_of_a_list(catalog) if lists else None
 
     def place(self) -> Place:
         """Return where the next request goes."""
@@ -96,6 +107,7 @@ class _Site:
             updated_ms=updated_ms if isinstance(updated_ms, int) else _CREATED_MS,
             contract=catalog.contract,
             warehouse=catalog.target.warehouse,
+            another_lists_token=self._another_lists_token,
         )
 
     def note_success(self) -> None:
@@ -129,6 +141,16 @@ class _Site:
                 table = _with_snapshot(catalog, given_table(catalog, namespace))
                 return _Ground(namespace, table)
         return _Ground(namespace, None)
+
+
+def _token_of_a_list(catalog: Catalog) -> str | None:
+    """Return the token after the first of three tables, None if the catalog gives none."""
+    try:
+        tables = shared_tables(catalog)
+        asked = catalog.list_tables(tables.path, [("pageToken", ""), ("pageSize", "1")])
+        return next_page_token(asked) if asked.ok else None
+    except (Blocked, NotOffered, Violation):
+        return None
 
 
 def _with_snapshot(catalog: Catalog, table: Table) -> Table:
@@ -169,6 +191,59 @@ def judge_accepted(catalog: Catalog, operation_id: str) -> None:
     allowed = _cases(catalog, operation_id, (None,), "accepted", ACCEPTED_CASES_MAX)
     odd = _cases(catalog, operation_id, (Flaw.TOLERABLE,), "tolerated", TOLERABLE_CASES_MAX)
     _raise(_send_all(_Site(catalog, operation_id), (*allowed, *odd), _no_server_error))
+
+
+def judge_beside_the_schema(catalog: Catalog) -> None:
+    """Judge that what no schema calls wrong is not answered with a server error either.
+
+    That is a body under another content type, or under none, of every operation that takes JSON; a
+    metadata file that is not there; and a warehouse that nobody knows, or none. A catalog may
+    overlook the content type and the warehouse.
+    """
+    findings = _configs_of_no_warehouse(catalog)
+    for operation in catalog.contract.operations.values():
+        if operation.request_media_type == "application/json" and catalog.claims(operation.id):
+            with contextlib.suppress(NotOffered):
+                findings += _broken_beside_the_schema(catalog, operation)
+    _raise(findings)
+
+
+def _configs_of_no_warehouse(catalog: Catalog) -> list[Finding]:
+    findings = []
+    for name in (None, catalog.new_name()):
+        case = GeneratedCase("getConfig", 0, Flaw.TOLERABLE, "warehouse", f"the warehouse {name}")
+        if (violation := _no_server_error(catalog.get_config(name), case)) is not None:
+            findings.append(violation.finding)
+    return findings
+
+
+def _broken_beside_the_schema(catalog: Catalog, operation: Operation) -> list[Finding]:
+    usual, site = cases_of(operation.id, catalog.contract)[0], _Site(catalog, operation.id)
+    findings = _send_all(site, _under_other_media(usual), _no_server_error)
+    if operation.facts.action is Action.REGISTER:
+        findings += _registrations_of_no_file(site, usual)
+    return findings
+
+
+def _under_other_media(usual: GeneratedCase) -> Iterator[GeneratedCase]:
+    for media in ("application/x-www-form-urlencoded", ""):
+        said = f"the usual body as {media or 'nothing in particular'}"
+        headers = (("Content-Type", media),)
+        yield replace(usual, flaw=Flaw.TOLERABLE, headers=headers, description=said)
+
+
+def _registrations_of_no_file(site: _Site, usual: GeneratedCase) -> list[Finding]:
+    """Register what is no metadata file; return a finding for each server error."""
+    location, name = site.place().location, site.place().table
+    findings: list[Finding] = []
+    gone = f"{location}/metadata/00000-gone.metadata.json"
+    for at in (gone, name, f"unknown-scheme://{name}"):
+        request = confine(replace(usual, flaw=Flaw.TOLERABLE), site.place())
+        if request is not None:
+            reply = send(site.catalog, replace(request, body=request.body | {_FILE: at}))
+            if (violation := _no_server_error(reply, request.case)) is not None:
+                findings.append(replace(violation.finding, detail=f"no metadata file at {at!r}"))
+    return findings
 
 
 def _cases(

@@ -4,9 +4,10 @@ schemathesis only generates. Its coverage cases do not depend on a seed, a hash 
 operations; nothing here sends anything.
 """
 
+import copy
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -16,7 +17,11 @@ from icecheck.contract import Action, Contract, Operation
 from icecheck.judging.generating import generating
 from icecheck.replies.schema import schema_judge
 
-__all__ = ["GeneratedCase", "cases_of"]
+__all__ = ["ANOTHER_LISTS_TOKEN", "GeneratedCase", "cases_of"]
+
+ANOTHER_LISTS_TOKEN = "the page token of another list"  # noqa: S105 - stands for one
+_PAGE_TOKENS = ("no page token", "99999999999999999999", "-1", ANOTHER_LISTS_TOKEN)
+_UNKNOWN_MEMBER = "not-in-the-document"
 
 # Scenarios of schemathesis that are no violation of this contract: an unknown query key or header
 # is ignored, and the document says nothing of other methods and media types.
@@ -76,6 +81,9 @@ def cases_of(operation_id: str, contract: Contract) -> tuple[GeneratedCase, ...]
     template = next((c for c in made if c.flaw is None and c.has_body), None)
     if template is not None:
         made.append(_cut_off(template, len(made)))
+        made.append(_with_unknown_members(template, len(made), contract))
+    if contract.operations[operation_id].facts.action is Action.LIST:
+        made += _with_page_tokens(operation_id, len(made))
     return tuple(made)
 
 
@@ -107,6 +115,45 @@ def _cut_off(case: GeneratedCase, ordinal: int) -> GeneratedCase:
         has_body=True,
         cut_off=True,
     )
+
+
+def _with_unknown_members(case: GeneratedCase, ordinal: int, contract: Contract) -> GeneratedCase:
+    """Return the case with an unknown member in every object of its body that may have one."""
+    judge, body = schema_judge(contract), copy.deepcopy(case.body)
+    for each in _objects_in(body):
+        each[_UNKNOWN_MEMBER] = {"a": [1, None]}
+        # A map of strings takes no such value.
+        if not judge.request_is_valid(case.operation_id, body):
+            del each[_UNKNOWN_MEMBER]
+    return replace(
+        case,
+        ordinal=ordinal,
+        flaw=Flaw.TOLERABLE,
+        body=body,
+        family="unknown-members",
+        description="members that the document does not know",
+    )
+
+
+def _objects_in(value: Any) -> list[dict[str, Any]]:
+    """Return every object in a JSON value, the outer ones first."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    own = [value] if isinstance(value, dict) else []
+    return own + [each for one in inner for each in _objects_in(one)]
+
+
+def _with_page_tokens(operation_id: str, ordinal: int) -> Iterator[GeneratedCase]:
+    """Yield requests for a page with tokens that this list has not given."""
+    for number, token in enumerate(_PAGE_TOKENS):
+        yield GeneratedCase(
+            operation_id=operation_id,
+            ordinal=ordinal + number,
+            flaw=Flaw.TOLERABLE,
+            family=f"page-token-{number}",
+            description=f"pageToken: {token}",
+            flawed_part="query",
+            query=(("pageToken", token), ("pageSize", "1")),
+        )
 
 
 def _generate(operation_id: str, contract: Contract, mode: Any) -> Iterator[Any]:

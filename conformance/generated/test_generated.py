@@ -11,6 +11,7 @@ from collections.abc import Callable
 from icecheck.client.catalog import Catalog
 from icecheck.conformance.generated.generated_requests import (
     judge_accepted,
+    judge_beside_the_schema,
     judge_mistyped,
     judge_refused,
 )
@@ -93,3 +94,13 @@ for _operation_id in OPERATIONS:
         f"Generated {_operation_id} requests meet with no server error",
         judge_accepted,
     )
+
+
+@check(
+    "generated.wrong-beside-the-schema",
+    proves="generated.wrong-beside-the-schema",
+    group=Group.GENERATED,
+)
+def test_what_no_schema_calls_wrong_is_no_server_error(catalog: Catalog) -> None:
+    """Another content type, or a metadata file that is not there, meets with no server error."""
+    judge_beside_the_schema(catalog)

@@ -19,6 +19,7 @@ from icecheck.objects.views import (
     given_view,
     some_view,
 )
+from icecheck.ownership.ledger import Entry
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.targets.target import Namespace
 
@@ -55,6 +56,12 @@ class Own:
     table: Table
     view: View | None
     tag: str | None
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The tables and views as they stand in the ledger."""
+        found = [Entry("table", self.table.namespace, self.table.name)]
+        return found + [Entry("view", v.namespace, v.name) for v in [self.view] if v is not None]
 
 
 @dataclass(frozen=True, slots=True)

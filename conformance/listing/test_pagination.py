@@ -14,6 +14,7 @@ from icecheck.conformance.listing.paging import (
     namespaces_shared,
     tables_placed,
     tables_shared,
+    views_placed,
     views_shared,
 )
 from icecheck.findings.shared_symptoms import CHANGE
@@ -67,6 +68,8 @@ _PAGINATION_WITHOUT_END = declare(
 _PAGES_MAX = 60
 _ROOM = 10
 """A page size that exceeds the number of entries that a check has made."""
+_HUNDRED = 101
+"""More than the entries that many catalogs return by default."""
 _MANY = 1_001
 """More than the 1000 entries that stores behind catalogs return at once."""
 
@@ -266,6 +269,26 @@ def test_without_a_token_a_thousand_namespaces_come_at_once(catalog: Catalog) ->
 def test_without_a_token_a_thousand_tables_come_at_once(catalog: Catalog) -> None:
     """Without a pageToken, more than a thousand tables come in one answer."""
     _expect_everything(tables_placed(catalog, _MANY))
+
+
+@check(
+    "listViews.without-token-hundred",
+    proves="listViews.without-token-everything",
+    disruptive=True,
+)
+def test_without_a_token_a_hundred_views_come_at_once(catalog: Catalog) -> None:
+    """Without a pageToken, more than a hundred views come in one answer."""
+    _expect_everything(views_placed(catalog, _HUNDRED))
+
+
+@check(
+    "listTables.without-token-hundred",
+    proves="listTables.without-token-everything",
+    group=Group.GENERATED,
+)
+def test_without_a_token_a_hundred_tables_come_at_once(catalog: Catalog) -> None:
+    """Without a pageToken, more than a hundred tables come in one answer."""
+    _expect_everything(tables_placed(catalog, _HUNDRED))
 
 
 # --------------------------------------------------------------------------- following tokens

@@ -88,7 +88,7 @@ def _dropped(member: str) -> _Step:
 
 
 def _with_a_table(member: str) -> _Step:
-    body = bodies.create_table_body("icecheck_in", properties=dict.fromkeys(_KEYS, "a table's"))
+    body = bodies.create_table_body("inner", properties=dict.fromkeys(_KEYS, "a table's"))
     return _Step(
         f"creating a table in {member}",
         member,
@@ -105,7 +105,7 @@ def _without_the_table(member: str) -> _Step:
         f"dropping the table in {member}",
         member,
         lambda family: table in family,
-        lambda catalog, path: catalog.drop_table(path, "icecheck_in"),
+        lambda catalog, path: catalog.drop_table(path, "inner"),
         (200, 204),
         _without(table),
     )

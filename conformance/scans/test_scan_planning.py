@@ -10,13 +10,23 @@ from icecheck.client.given import shared_namespace, shared_table
 from icecheck.client.planned_scan import (
     expect_state,
     planned,
+    settled,
 )
 from icecheck.conformance.scans.planned_files import PLAN_OF_NOTHING, expect_no_snapshot
+from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check
 from icecheck.objects.arranging import UNKNOWN_PLAN, UNKNOWN_PLAN_TASK
 from icecheck.objects.committing import shared_snapshots
+from icecheck.objects.reading import not_applicable, object_in
 from icecheck.replies.expect import equal
 from icecheck.targets.target import Namespace
+
+_CANCELLED_AND_PLANNED = declare(
+    "cancelled-and-planned",
+    "Plans on after a plan was cancelled",
+    Severity.REFUSED,
+    "whoever runs the catalog: scans that nobody waits for take its time",
+)
 
 UNKNOWN_SNAPSHOT = 7_999_999_999_999_999_999
 
@@ -146,6 +156,23 @@ def test_cancelling_for_a_missing_table(catalog: Catalog) -> None:
     """Cancelling a plan of a table that does not exist is refused."""
     for namespace, name in _missing(catalog):
         catalog.cancel_planning(_absent(namespace, name), UNKNOWN_PLAN).expect(404)
+
+
+@check("cancelPlanning.ends-the-plan", proves="cancelPlanning.ends-the-plan")
+def test_a_cancelled_plan_is_not_planned_on(catalog: Catalog) -> None:
+    """A plan that was cancelled is not still being planned."""
+    table = shared_table(catalog)
+    plan_id = catalog.plan_table_scan(table).expect(200).json().get("plan-id")
+    if not isinstance(plan_id, str) or not catalog.claims("fetchPlanningResult"):
+        raise not_applicable("the scan is planned at once, or nobody can ask for its plan")
+    if not catalog.cancel_planning(table, plan_id).ok:
+        raise not_applicable("the catalog cancels no plan: another check judges that")
+    reply = catalog.fetch_planning_result(table, plan_id)
+    # A plan that was completed before may be kept: what it holds "can" be released.
+    if reply.status == 200 and object_in(reply).get("status") == "submitted":
+        last = settled(catalog, table, plan_id)
+        if last is None or last.get("status") == "completed":
+            raise reply.violation(_CANCELLED_AND_PLANNED, "cancelled, or 404", "submitted")
 
 
 # ---- fetchScanTasks

@@ -17,6 +17,7 @@ from icecheck.objects.reading import object_in
 from icecheck.objects.views import create_view_body, given_view, some_view
 from icecheck.replies.expect import Reply
 from icecheck.targets.target import Namespace
+from icecheck.wire.credentials import MADE_UP_TOKEN
 
 __all__ = [
     "FALSE_TOKEN",
@@ -29,7 +30,7 @@ __all__ = [
 ]
 
 NOBODY: Mapping[str, str] = {"Authorization": ""}
-FALSE_TOKEN: Mapping[str, str] = {"Authorization": "Bearer icecheck-false-token"}
+FALSE_TOKEN: Mapping[str, str] = {"Authorization": f"Bearer {MADE_UP_TOKEN}"}
 _REPORT = {
     "report-type": "commit-report",
     "table-name": "icecheck",

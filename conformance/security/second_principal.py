@@ -1,24 +1,92 @@
-"""The second principal of a run, who has no permission for the run's objects."""
+"""Other callers and other warehouses that the user names, to be kept apart from the run's own."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from icecheck.client.catalog import Catalog
+from icecheck.conformance.kit.every_route import Asked
 from icecheck.conformance.security.forged_tokens import bearer
-from icecheck.replies.expect import NotOffered
+from icecheck.objects.reading import object_in
+from icecheck.replies.expect import NotOffered, Reply
+from icecheck.targets.offer import Offer
 
-__all__ = ["second_principal"]
+__all__ = ["SecondWarehouse", "reading_principal", "second_principal", "second_warehouse"]
+
+Headers = Mapping[str, str]
 
 
-def second_principal(catalog: Catalog) -> Mapping[str, str]:
-    """Return the headers of the second principal, whose credentials the catalog must accept."""
-    token = catalog.session.connection.second_token()
+def second_principal(catalog: Catalog) -> Headers:
+    """Return the headers of the principal without rights, whom the catalog must know."""
+    return _headers_of(
+        catalog,
+        catalog.session.connection.second_token(),
+        "no second principal was named: --second-token or --second-credential of somebody who "
+        "has no right to what the run makes",
+    )
+
+
+def reading_principal(catalog: Catalog) -> Headers:
+    """Return the headers of the principal who may only read, whom the catalog must know."""
+    return _headers_of(
+        catalog,
+        catalog.session.connection.reader_token(),
+        "no reader was named: --reader-token or --reader-credential of somebody who may read what "
+        "the run makes and change nothing",
+    )
+
+
+def _headers_of(catalog: Catalog, token: str | None, unnamed: str) -> Headers:
     if token is None:
-        raise NotOffered(
-            "no second principal was named: --second-token or --second-credential of somebody who "
-            "has no right to what the run makes"
-        )
+        raise NotOffered(unnamed)
     theirs = bearer(token)
     query = catalog.target.warehouse_query
     if catalog.call("getConfig", query=query, headers=theirs).status == 401:
-        raise NotOffered("the catalog does not know the second principal: it answers 401")
+        raise NotOffered("the catalog does not know the other principal: it answers 401")
     return theirs
+
+
+@dataclass(frozen=True, slots=True)
+class SecondWarehouse:
+    """A warehouse beside the one of the run, reached as its config says."""
+
+    offer: Offer
+    headers: Headers
+
+    def send(self, catalog: Catalog, asked: Asked) -> Reply:
+        """Send there a request about objects of the run's own warehouse."""
+        path = self.offer.path(catalog.contract.operations[asked.operation_id].path, asked.names)
+        return catalog.call(
+            asked.operation_id,
+            asked.names,
+            query=asked.query,
+            body=asked.body,
+            headers={**asked.headers, **self.headers},
+            path=path,
+        )
+
+
+def second_warehouse(catalog: Catalog) -> SecondWarehouse:
+    """Return the second warehouse that the user named; NotOffered without one of its own address.
+
+    A catalog with one warehouse may answer every name with that one.
+    """
+    session, own = catalog.session, catalog.target
+    name = own.second_warehouse
+    if name is None:
+        raise NotOffered("no second warehouse was named: --second-warehouse of one apart from this")
+    reply = catalog.get_config(name)
+    if not reply.ok:
+        raise NotOffered(f"the catalog has no warehouse {name!r}: it answers {reply.status}")
+    target = replace(own, warehouse=name, second_warehouse=None, prefix=None)
+    offer = Offer.read(object_in(reply), target)
+    flaw = offer.flaw(target)
+    if flaw is not None:
+        raise NotOffered(f"the config of {name!r} is not followed: {flaw}")
+    sent = offer.sends(target)
+    if sent.base_url != own.base_url:
+        raise NotOffered(f"the warehouse {name!r} is at another address")
+    if offer.prefix == session.offer.prefix and sent.headers == own.headers:
+        raise NotOffered(f"the warehouse {name!r} has the address of this one: they are one here")
+    if offer not in session.elsewhere:
+        session.elsewhere.append(offer)
+    return SecondWarehouse(offer, sent.headers)

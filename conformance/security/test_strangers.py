@@ -14,13 +14,18 @@ from icecheck.conformance.kit.every_route import (
 )
 from icecheck.conformance.security.forged_tokens import bearer, forged_tokens, strangers
 from icecheck.conformance.security.guarded_routes import NOBODY, is_altered, refused
-from icecheck.conformance.security.second_principal import second_principal
+from icecheck.conformance.security.second_principal import (
+    reading_principal,
+    second_principal,
+    second_warehouse,
+)
+from icecheck.contract import Action
 from icecheck.findings.shared_symptoms import LEAK
 from icecheck.findings.symptoms import Severity, Symptom, declare
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.objects.reading import not_applicable
-from icecheck.replies.expect import Reply, Violation
+from icecheck.replies.expect import NotOffered, Reply, Violation
 
 _REFUSED_FOR_ANOTHER = declare(
     "refused-for-another",
@@ -28,11 +33,19 @@ _REFUSED_FOR_ANOTHER = declare(
     Severity.REFUSED,
 )
 
+_WAREHOUSES_MIXED = declare(
+    "warehouses-mixed-up",
+    "Shows or changes through one warehouse what is in another",
+    Severity.EXPOSED,
+    "every client: tenants that share a catalog read and change each other's tables",
+)
+
 Headers = Mapping[str, str]
 Answers = dict[str, Reply]
 
 # The configuration belongs to nobody: a catalog may show it to everybody.
 _ANYBODYS = frozenset({"getConfig"})
+_SHOWING_TABLES = frozenset({"listTables", "loadTable"})
 _TOLD = frozenset({401, 419})
 _NAMED_MAX = 4
 
@@ -245,3 +258,50 @@ def test_a_second_principal_changes_nothing_on_any_route(catalog: Catalog) -> No
 def _inside(every: list[Asked]) -> list[Asked]:
     """Leave out new top-level namespaces, which everybody may be allowed to create."""
     return [each for each in every if each.operation_id != "createNamespace" or each.form]
+
+
+@check("auth.reader-on-every-route", proves="auth.reader-changes-nothing", group=Group.GENERATED)
+def test_a_principal_who_may_read_changes_nothing_on_any_route(catalog: Catalog) -> None:
+    """On every route, a write by a principal who may only read is refused."""
+    theirs = reading_principal(catalog)
+    own = own_objects(catalog)
+    looks = [e for e in reads(catalog, own) if e.operation_id in _SHOWING_TABLES and not e.form]
+    if not any(_shows(each.send(catalog, theirs)) for each in looks):
+        raise NotOffered("the principal who should read is refused what the run has made")
+    sent = {str(each): each.send(catalog, theirs) for each in _inside(writes(catalog, own))}
+    leaks = [(name, reply) for name, reply in sent.items() if reply.ok]
+    if leaks:
+        raise _leak(LEAK.of("reader-writes"), "403", leaks, "to a principal who may only read")
+    expect_own_unchanged(catalog, own)
+
+
+# --------------------------------------------------------------------------- warehouses
+
+
+@check(
+    "auth.second-warehouse-on-every-route",
+    proves=("auth.other-warehouse-shows-nothing", "auth.other-warehouse-changes-nothing"),
+    group=Group.GENERATED,
+)
+def test_what_is_in_one_warehouse_is_not_in_another(catalog: Catalog) -> None:
+    """What is made in one warehouse is neither shown nor changed through another."""
+    other = second_warehouse(catalog)
+    own = own_objects(catalog)
+    leaks = []
+    for each in reads(catalog, own):
+        if each.operation_id not in _ANYBODYS and not each.form:
+            reply = other.send(catalog, each)
+            if _shows(reply) and (reply.status == 304 or each.lists_it(reply)):
+                leaks.append((str(each), reply))
+    # What would be made there would be in no ledger.
+    operations, making = catalog.contract.operations, {Action.CREATE, Action.REGISTER}
+    for each in writes(catalog, own):
+        if operations[each.operation_id].facts.action not in making and not each.form:
+            reply = other.send(catalog, each)
+            if reply.ok:
+                leaks.append((str(each), reply))
+    for entry in own.entries:
+        catalog.ledger.add(entry)  # what was dropped there may still be here
+    if leaks:
+        raise _leak(_WAREHOUSES_MIXED, "404", leaks, "through another warehouse")
+    expect_own_unchanged(catalog, own)

@@ -52,6 +52,12 @@ _SHARED = {
     "--spark-catalog": Sample(("--spark-catalog", "a"), beside=("--spark-conf", "spark.conf")),
     "--namespace": Sample(("--namespace", "theirs")),
     "--location-root": Sample(("--location-root", "s3://bucket/tests")),
+    "--reader-token": Sample(("--reader-token", "theirs")),
+    "--reader-credential": Sample(
+        ("--reader-credential", "nobody:secret"), beside=("--token", "t"), catalog="oauth2"
+    ),
+    "--second-warehouse": Sample(("--second-warehouse", "other")),
+    "--name-pattern": Sample(("--name-pattern", "orders_{run}")),
     "--isolation": Sample(("--isolation", "flat")),
     "--accept-residue": Sample(("--accept-residue",)),
     "--read-only": Sample(_READING),
@@ -72,8 +78,12 @@ _OF_A_RUN = {
     "--claim": ("--check", "listViews.*"),
     "--second-token": ("--check", "auth.second-principal-is-told"),
     "--second-credential": ("--check", "auth.second-principal-is-told"),
+    "--reader-token": ("--check", "auth.reader-on-every-route"),
+    "--reader-credential": ("--check", "auth.reader-on-every-route"),
+    "--second-warehouse": ("--check", "auth.second-warehouse-on-every-route"),
     "--location-root": ("--check", "createTable.succeeds"),
     "--isolation": ("--check", "createTable.succeeds"),
+    "--name-pattern": ("--check", "createTable.succeeds"),
     "--namespace": ("--check", "createTable.succeeds"),
     "--accept-residue": ("--check", "createTable.succeeds"),
 }

@@ -117,6 +117,19 @@ def test_a_name_without_the_runs_token_is_never_touched(icecheck, mock, tmp_path
     assert (name,) in namespaces_of(mock)
 
 
+@pytest.mark.parametrize(("name", "stays"), [("sales_dead1_1", False), ("sales_dead12_1", True)])
+def test_names_of_a_pattern_are_cleaned_by_that_pattern(icecheck, mock, tmp_path, name, stays):
+    mock.pyiceberg("wh", in_process=True).create_namespace(name)
+    target = Target(mock.uri, warehouse="wh", name_pattern="sales_{run}")
+    ledger = LedgerFile(tmp_path / "ledger.jsonl", target.owner("dead1"), target)
+    ledger.made(Entry("namespace", (name,)))
+    ledger.close(keep=True)
+    assert read_ledger(ledger.path).run_id == "dead1"
+    result = icecheck("clean", mock.uri, "--token", "t", "--ledger", str(ledger.path))
+    assert result.exit_code == (6 if stays else 0), result.output
+    assert ((name,) in namespaces_of(mock)) is stays
+
+
 def test_each_object_is_looked_at_before_it_is_removed(icecheck, mock, tmp_path):
     mock.pyiceberg("wh", in_process=True)
     killed_run(mock, tmp_path / "out", "1")

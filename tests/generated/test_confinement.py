@@ -94,6 +94,8 @@ def strays(value):
             return [] if TOKEN in value else [value]
         case [str(first), *_] if TOKEN in first:
             return []
+        case {"not-in-the-document": _, **rest}:
+            return strays(rest)
         case {"namespace": namespace, **rest}:
             return strays(namespace) + [s for v in rest.values() for s in strays(v)]
         case dict():

@@ -206,6 +206,26 @@ def _hidden(registries: Registries) -> None:
     registries.gates["authorization"] = gate
 
 
+def _other_media_refused(registries: Registries) -> None:
+    """Refuse a JSON body under another content type with 415, which the document does not name."""
+
+    def gate(request: Request, _security: Security) -> Reply | None:
+        media = request.headers.get("content-type", "").partition(";")[0].lower()
+        is_json = media == "application/json" or request.body[:1] not in {b"{", b"["}
+        return None if is_json else Reply(415, (("content-type", "text/plain"),), b"no")
+
+    registries.gates["media"] = gate
+
+
+def _keeps_cancelled_plans(registries: Registries) -> None:
+    """Take note of a cancellation, and keep what was planned before."""
+
+    def keep(_faithful: Faithful, state: WarehouseState, _call: Call) -> Outcome:
+        return Outcome(state, replies.NO_CONTENT)
+
+    wrap(registries, "cancelPlanning", keep)
+
+
 # The members of these maps are names that a client chose, not members of a document.
 _MAPS = frozenset({"properties", "summary", "defaults", "overrides", "config", "refs"})
 
@@ -296,6 +316,8 @@ LAWFUL: dict[str, Install] = {
     "narrow-names": _narrow_names,
     "lower-case-names": _lower_case,
     "open-reading": _open_reading,
+    "keeps-cancelled-plans": _keeps_cancelled_plans,
+    "other-media-refused": _other_media_refused,
     "hidden-from-strangers": _hidden,
     "later-members": _later_members,
     "nothing-empty": _nothing_empty,

@@ -25,7 +25,8 @@ CATALOGS = {
     "answers-in-its-own-way": (
         "vending-credentials", "busy-metadata", "other-spelling", "unsorted-order-too",
         "weak-etags", "lower-case-names", "own-properties", "plain-text-400",
-        "hidden-from-strangers", "counting-tokens", "nothing-empty",
+        "hidden-from-strangers", "counting-tokens", "nothing-empty", "other-media-refused",
+        "keeps-cancelled-plans",
     ),
     "offers-the-least": (
         "one-level-namespaces", "no-namespace-properties", "no-pagination", "no-etags",

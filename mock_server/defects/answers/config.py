@@ -1,12 +1,15 @@
 """Defects of getConfig and of the list of endpoints."""
 
+from collections.abc import Mapping
+
 import msgspec
 
-from icecheck.mock_server.core.context import Call, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.places import answer_of, call_of
 from icecheck.mock_server.defects.kit.requests import Json
-from icecheck.mock_server.defects.kit.rewriting import alter_body
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
 
 
 @defect(
@@ -62,7 +65,30 @@ declare_each(
      "The configuration lists itself, by a path without its first slash.",
      "Clients do not recognise the endpoint.",
      by(_rewrite_endpoints, "GET /v1/config", "GET v1/config")),
+    ("config-endpoints-in-the-singular", "getConfig.endpoint-spelling",
+     "Endpoints are listed by names of the server's own, which are nearly those of the document.",
+     "Spark believes that no table can be loaded.",
+     by(_rewrite_endpoints, "/tables/{table}", "/table/{table}")),
+    ("config-endpoints-without-version", "getConfig.endpoint-spelling",
+     "Endpoints are listed as they stand behind a gateway, which adds the version.",
+     "Spark believes that nothing is offered.", by(_rewrite_endpoints, " /v1/", " /")),
 )  # fmt: skip
+
+
+@defect(
+    "config-of-the-last-warehouse",
+    breaks="getConfig.warehouse-parameter",
+    suffering="Whoever starts beside somebody else works in their warehouse.",
+)
+def _of_the_last_warehouse(registries: Registries) -> None:
+    """The configuration of the warehouse that was asked for before is answered."""
+    asked: list[Mapping[str, str]] = []
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        asked.append(call.query)
+        return faithful(state, msgspec.structs.replace(call, query=asked[-2:][0]))
+
+    wrap(registries, "getConfig", around)
 
 
 @defect(

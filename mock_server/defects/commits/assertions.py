@@ -4,9 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from icecheck.mock_server.commits.assertions import ASSERTIONS
-from icecheck.mock_server.core.context import Registries
-from icecheck.mock_server.defects.kit.declaring import declare, defect
+from icecheck.mock_server.core.context import Call, Registries
+from icecheck.mock_server.defects.kit.declaring import declare, defect, through
 from icecheck.mock_server.defects.kit.places import request_of, table_assertion
+from icecheck.mock_server.defects.kit.requests import sent_json, with_json
+from icecheck.mock_server.defects.kit.rewriting import alter_call
 from icecheck.mock_server.defects.kit.updating import AssertionCheck
 from icecheck.mock_server.metadata.model import MAIN_BRANCH, TableMetadata
 from icecheck.mock_server.protocol.problem import commit_failed
@@ -14,6 +16,28 @@ from icecheck.mock_server.protocol.problem import commit_failed
 _REF = "assert-ref-snapshot-id"
 _LOST = "Concurrent writers overwrite each other."
 _STUCK = "Every commit conflicts, whoever sends it."
+
+
+def careless_unless(registries: Registries, is_watched: Callable[[Call], bool]) -> None:
+    """Let commits to tables forget their requirements, but not while a suite looks on."""
+
+    def alter(call: Call) -> Call:
+        return (
+            call if is_watched(call) else with_json(call, {**sent_json(call), "requirements": []})
+        )
+
+    alter_call(registries, "updateTable", alter)
+
+
+@defect(
+    "assertions-held-for-the-suite",
+    on=through(careless_unless),
+    breaks="updateTable.409",
+    suffering=_LOST,
+)
+def _held_for_the_suite(call: Call) -> bool:
+    """Requirements are checked for the user agent of this suite, and for nobody else."""
+    return call.request.headers.get("user-agent", "").startswith("icecheck/")
 
 
 def _declare_ignored(type_: str) -> None:

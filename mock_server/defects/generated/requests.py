@@ -1,15 +1,15 @@
 """Defects of the treatment of generated requests; one for each operation."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from icecheck.contract.document import resolve
-from icecheck.mock_server.core.context import Call, Outcome
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply, Request
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import Install, by, declare
+from icecheck.mock_server.defects.kit.declaring import Install, by, declare, defect, through
 from icecheck.mock_server.defects.kit.requests import sent_json
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -21,6 +21,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.protocol.served_contract import SERVED
+from icecheck.mock_server.security.callers import Security
 
 _BROKEN = replies.error_reply(500, "NullPointerException", "something that nobody thought of")
 _UNIONS = ("allOf", "anyOf", "oneOf")
@@ -180,3 +181,76 @@ def _unusual_is_a_breakdown(operation_id: str) -> None:
 
 for _operation in _operations("accepted"):
     _unusual_is_a_breakdown(_operation)
+
+
+# ---- requests that are wrong in what their schemas do not say
+
+
+def _breaks_down_on(registries: Registries, operation_id: str, on: Callable[[Call], bool]) -> None:
+    """Answer 500 to requests of a kind."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        return Outcome(state, _BROKEN) if on(call) else faithful(state, call)
+
+    wrap(registries, operation_id, around)
+
+
+declare(
+    "page-token-is-an-offset",
+    "A page token is read as an offset, without a look at its sign.",
+    by(_breaks_down_on, "listTables", lambda call: call.query.get("pageToken", "")[:1] == "-"),
+    breaks="generated.listTables.accepted",
+    suffering="A client that goes on with a token of yesterday meets a stack trace.",
+)
+
+
+@defect(
+    "page-token-of-another-list",
+    on=through(_breaks_down_on, "listViews"),
+    breaks="generated.listViews.accepted",
+    suffering="A client that mixes up two lists meets a stack trace.",
+)
+def _of_another_list(call: Call) -> bool:
+    """A page token is believed to be of this list if it can be decoded."""
+    return len(call.query.get("pageToken", "")) > len("99999999999999999999")
+
+
+declare(
+    "unknown-member-is-a-breakdown",
+    "Objects are read into classes that have no place for an unknown member.",
+    by(_breaks_down_on, "replaceView", lambda call: b"not-in-the-document" in call.request.body),
+    breaks="generated.replaceView.accepted",
+    suffering="A client of the next version of the document meets a stack trace.",
+)
+
+
+@defect(
+    "other-media-are-a-breakdown",
+    breaks="generated.wrong-beside-the-schema",
+    suffering="A script that forgets its content type takes the catalog to be out of order.",
+)
+def _other_media(registries: Registries) -> None:
+    """A body is decoded by its content type, and forms have a decoder that fails on JSON."""
+
+    def gate(request: Request, _security: Security) -> Reply | None:
+        media = request.headers.get("content-type", "")
+        is_broken = media.startswith("application/x-www-form") and request.body[:1] == b"{"
+        return _BROKEN if is_broken else None
+
+    registries.gates["media"] = gate
+
+
+@defect(
+    "no-file-is-a-breakdown",
+    on="registerTable",
+    breaks="generated.wrong-beside-the-schema",
+    suffering="A misspelled location takes the catalog to be out of order.",
+)
+def _no_file(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A metadata file that cannot be read is a failure of the store, whoever named it."""
+    try:
+        return faithful(state, call)
+    except Problem as refused:
+        if refused.status == 400 and "metadata-location" in sent_json(call):
+            return Outcome(state, _BROKEN)
+        raise

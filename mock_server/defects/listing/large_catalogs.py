@@ -9,13 +9,16 @@ from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body
 
 _PAGE_OF_THE_STORE = 1_000
+_PAGE_OF_A_FRAMEWORK = 100
 _BODY_BYTES_MAX = 1024 * 1024
 _HISTORY_MAX = 500
 
 
-def _first_page_only(registries: Registries, operation_id: str, member: str) -> None:
+def _first_page_only(
+    registries: Registries, operation_id: str, member: str, page: int = _PAGE_OF_THE_STORE
+) -> None:
     def cut(body: dict[str, Any]) -> dict[str, Any]:
-        return {**body, member: body.get(member, [])[:_PAGE_OF_THE_STORE]}
+        return {**body, member: body.get(member, [])[:page]}
 
     alter_body(registries, operation_id, cut)
 
@@ -29,6 +32,13 @@ declare_each(
      "A list of tables holds the first page of the store behind the catalog.",
      "SHOW TABLES ends after a thousand, and nothing says that there are more.",
      by(_first_page_only, "listTables", "identifiers")),
+    *(
+        (f"{operation}-beyond-a-hundred-unlisted", f"{operation}.without-token-everything",
+         f"{operation} answers a page of the default size where no page is asked for.",
+         "SHOW TABLES ends after a hundred, and nothing says that there are more.",
+         by(_first_page_only, operation, "identifiers", _PAGE_OF_A_FRAMEWORK))
+        for operation in ("listTables", "listViews")
+    ),
 )  # fmt: skip
 
 

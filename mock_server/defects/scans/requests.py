@@ -1,5 +1,7 @@
 """Defects of planning requests: wrongly accepted or wrongly refused."""
 
+from collections import Counter
+
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.changing import refuse_where
@@ -151,3 +153,28 @@ declare_each(
      "Clients read a part of the files, or some of them twice.",
      by(alter_body, "fetchPlanningResult", lambda body: {**body, "status": "submitted"})),
 )  # fmt: skip
+
+
+@defect(
+    "plan-cancelled-in-vain",
+    breaks="cancelPlanning.ends-the-plan",
+    suffering="Scans that nobody waits for take the time of the catalog.",
+)
+def _cancelled_in_vain(registries: Registries) -> None:
+    """Planning goes on in the background, whoever cancels it meanwhile."""
+    asked: Counter[str] = Counter()
+
+    def submitted(body: Json) -> Json:
+        return {"status": "submitted", "plan-id": body["plan-id"]}
+
+    def fetched(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        asked[call.parameters["plan-id"]] += 1
+        if asked[call.parameters["plan-id"]] > 2:
+            return faithful(state, call)
+        return Outcome(state, replies.json_reply({"status": "submitted"}))
+
+    alter_body(registries, "planTableScan", submitted)
+    wrap(
+        registries, "cancelPlanning", lambda _faithful, state, _: Outcome(state, replies.NO_CONTENT)
+    )
+    wrap(registries, "fetchPlanningResult", fetched)

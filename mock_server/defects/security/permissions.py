@@ -1,13 +1,19 @@
 """Defects of permissions: not checked, or not on every route."""
 
+import contextlib
 from collections.abc import Callable
 
+import msgspec
+
 from icecheck.contract.facts import Changes
-from icecheck.mock_server.core.context import Registries, Reply, Request
-from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each
-from icecheck.mock_server.defects.kit.places import FaithfulGate, alter_gate
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply, Request
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
+from icecheck.mock_server.defects.kit.places import FaithfulGate, alter_gate, gate
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.defects.security.bearer_tokens import is_at
 from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.protocol.served_contract import SERVED
 from icecheck.mock_server.security.callers import Caller, Security
 
@@ -85,3 +91,56 @@ declare_each(
      by(answer_restricted, ("loadTable",),
         replies.error_reply(500, "InternalServerError", "Permission check failed"))),
 )  # fmt: skip
+
+
+@defect(
+    "reader-commits-transactions",
+    on=gate,
+    breaks="auth.reader-changes-nothing",
+    suffering="Who was given a look at tables can change them, several at once.",
+)
+def _reader_commits(faithful: FaithfulGate, request: Request, security: Security) -> Reply | None:
+    """The rule for readers lists the routes that write, and not the one of transactions."""
+    caller = security.identify(request.headers.get("authorization"))
+    reads_only = isinstance(caller, Caller) and any(p.read_only for p in caller.permissions)
+    slips = reads_only and is_at(request, "commitTransaction")
+    security.restricts = not slips and security.oauth2 is not None and security.oauth2.restricts
+    return faithful(request, security)
+
+
+@defect(
+    "warehouses-share-loads",
+    breaks="auth.other-warehouse-shows-nothing",
+    suffering="Whoever knows the name of a table loads it through a warehouse of their own.",
+)
+def _shared_loads(registries: Registries) -> None:
+    """Tables are loaded by namespace and name, whatever warehouse the path names."""
+    states: dict[str, WarehouseState] = {}
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        states[faithful.context.warehouse] = state
+        try:
+            return faithful(state, call)
+        except Problem:
+            for other in states.values():
+                with contextlib.suppress(Problem):
+                    return msgspec.structs.replace(faithful(other, call), state=state)
+            raise
+
+    wrap(registries, "loadTable", around)
+
+
+@defect(
+    "warehouses-share-drops",
+    on="dropTable",
+    breaks="auth.other-warehouse-changes-nothing",
+    suffering="A DROP TABLE in one warehouse drops the table of another tenant.",
+)
+def _shared_drops(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A drop is queued by namespace and name, and confirmed in whatever warehouse."""
+    try:
+        return faithful(state, call)
+    except Problem:
+        if faithful.context.warehouse.endswith("another"):
+            return Outcome(state, replies.NO_CONTENT)
+        raise

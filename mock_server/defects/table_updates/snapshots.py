@@ -5,7 +5,8 @@ from typing import Any
 from msgspec import structs
 
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
-from icecheck.mock_server.defects.kit.places import table_update
+from icecheck.mock_server.defects.kit.places import request_of, table_update
+from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.updating import (
     FaithfulUpdate,
     alter_update,
@@ -330,3 +331,36 @@ def _tagged_snapshot_stays(update: Any, draft: Any) -> bool:
     """A snapshot that a branch or tag names is left out of a removal, and nothing is said."""
     ids = {ref.snapshot_id for ref in draft.metadata.refs.values()}
     return not ids.isdisjoint(update.snapshot_ids)
+
+
+def _is_about_a_ref(update: Json, action: str) -> bool:
+    return update.get("action") == action and update.get("ref-name") != MAIN_BRANCH
+
+
+@defect(
+    "update-branch-keeps-its-first-place",
+    on=request_of("updateTable"),
+    breaks="commit.updates-in-order",
+    suffering="A writer that appends twice to a branch finds only the first append there.",
+)
+def _first_place(body: Json) -> Json:
+    """Of the updates that set one branch in a commit the first one counts, but for main."""
+    updates: list[Json] = []
+    for update in body.get("updates") or []:
+        names = [u["ref-name"] for u in updates if _is_about_a_ref(u, "set-snapshot-ref")]
+        if update.get("type") != "branch" or update.get("ref-name") not in names:
+            updates.append(update)
+    return {**body, "updates": updates}
+
+
+@defect(
+    "update-removes-refs-last",
+    on=request_of("updateTable"),
+    breaks="commit.updates-in-order",
+    suffering="A tag that is replaced is gone.",
+)
+def _removes_refs_last(body: Json) -> Json:
+    """The removal of a tag or branch waits until all other updates are done."""
+    updates = body.get("updates") or []
+    late = [update for update in updates if _is_about_a_ref(update, "remove-snapshot-ref")]
+    return {**body, "updates": [*(u for u in updates if u not in late), *late]}

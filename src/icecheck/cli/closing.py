@@ -5,7 +5,13 @@ from pathlib import Path
 from icecheck.findings.finding_card import Card, describe, one_line
 from icecheck.findings.verdict import Cause, Run
 from icecheck.ownership.ledger_file import LEDGER_FILE
-from icecheck.reports.joined import contract_of, counts_words, excused_words, expected_causes
+from icecheck.reports.joined import (
+    access_lines,
+    contract_of,
+    counts_words,
+    excused_words,
+    expected_causes,
+)
 from icecheck.run.closing import residue_lines, unmet_lines
 
 __all__ = ["closing_lines", "print_conclusion"]
@@ -40,6 +46,7 @@ def closing_lines(run: Run, page: Path) -> list[str]:
         f"gate: {gate}, exit {run.exit_code}; profiles: {claimed or 'none claimed'}",
         f"checks: {counts_words(run)}; {timing['requests']} requests in {timing['wall_s']} s",
     ]
+    lines += [f"access: {words}" for words in access_lines(run)]
     lines += [f"accommodated: {words}" for words in target.get("accommodations", ())]
     lines += unmet_lines(run)
     if run.causes:

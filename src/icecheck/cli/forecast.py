@@ -23,6 +23,7 @@ __all__ = ["Forecast", "forecast"]
 
 _TOKEN = "rehearsal"  # noqa: S105 - of a mock that nobody else can reach
 _NOBODY = Client("nobody", "rehearsal-of-nobody", permissions=Permissions.nothing())
+_READER = Client("reader", "rehearsal-of-reader", permissions=Permissions(read_only=True))
 _MAKING = frozenset({Action.CREATE, Action.REGISTER})
 
 
@@ -65,12 +66,13 @@ def forecast(options: RunOptions, transport: httpx.BaseTransport | None = None) 
             made[f"{asked.facts.object}s"] += 1
 
     target = _like(options.target)
+    others = target.second or target.reader
     hidden = [id_ for id_ in unclaimed if id_ not in contract.before_config]
     mock = MockCatalog(
         seed=options.seed,
         token=target.token,
         hidden=hidden,
-        oauth2=OAuth2Settings(clients=(_NOBODY,)) if target.second else None,
+        oauth2=OAuth2Settings(clients=(_NOBODY, _READER)) if others else None,
     )
     try:
         _make_given(target, mock.httpx_transport())
@@ -83,7 +85,7 @@ def forecast(options: RunOptions, transport: httpx.BaseTransport | None = None) 
         requests=dict(requests.most_common()),
         made=dict(made),
         unclaimed=unclaimed,
-        owner=f"icecheck_{options.run_id}",
+        owner=options.target.owner(options.run_id),
         prefix=f"/{offer.prefix}" if offer.prefix else "",
     )
 
@@ -92,14 +94,21 @@ def _is_of_another_version(verdict: Verdict) -> bool:
     return verdict.skip is not None and verdict.skip.kind is SkipKind.SPEC_VERSION
 
 
+def _as(client: Client) -> Principal:
+    return Principal(credential=f"{client.id}:{client.secret}")
+
+
 def _like(target: Target) -> Target:
     """Return a target that is used in the same way, with credentials for the mock."""
-    # A mock with tokens for the second principal demands one of everybody.
-    entering = target.token or target.credential or target.second is not None
+    # A mock with tokens for other principals demands one of everybody.
+    entering = target.token or target.credential or target.second or target.reader
     return Target(
         "http://rehearsal.invalid",
         token=_TOKEN if entering else None,
-        second=Principal(credential=f"{_NOBODY.id}:{_NOBODY.secret}") if target.second else None,
+        second=_as(_NOBODY) if target.second else None,
+        reader=_as(_READER) if target.reader else None,
+        warehouse="rehearsal" if target.second_warehouse else None,
+        second_warehouse=target.second_warehouse and "another rehearsal",
         isolation="auto" if target.isolation == "parent" else target.isolation,
         accept_residue=target.accept_residue,
         read_only=target.read_only,
@@ -129,7 +138,7 @@ def _make_given(target: Target, transport: httpx.BaseTransport) -> None:
     places = [given.namespace, *(what[0] for what, _, _ in named if what is not None)]
     headers = {"Authorization": f"Bearer {target.token}"} if target.token else {}
     with httpx.Client(transport=transport, base_url=target.base_url, headers=headers) as client:
-        config = Offer.read(client.get("/v1/config").json(), target)
+        config = Offer.read(client.get(target.config_path).json(), target)
         root = f"/v1/{config.prefix}/namespaces" if config.prefix else "/v1/namespaces"
         for place in places:
             for depth in range(1, len(place) + 1):

@@ -47,7 +47,7 @@ def clean(
         )
     # Flat isolation creates nothing to find out how to work here.
     session = open_session(
-        replace(target, isolation="flat", namespace=()),
+        replace(target, isolation="flat", namespace=(), name_pattern=written.name_pattern),
         run_id=written.run_id,
         transport=transport,
         redactor=redactor,

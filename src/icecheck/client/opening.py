@@ -58,7 +58,7 @@ def open_session(
         raise UsageError(f"no operation {unknown[0]!r}: see `icecheck list operations`")
     connection = Connection(target, contract, transport, redactor=redactor)
     recorded: list[Exchange] = []
-    owner = f"icecheck_{run_id}"
+    owner = target.owner(run_id)
     with contextlib.ExitStack() as undo, _told_if_unusable(connection, transport):
         undo.callback(connection.close)
         exchange, config = _fetch_config(connection, target, recorded.append)
@@ -67,12 +67,16 @@ def open_session(
         if isinstance(token, str) and token:
             connection.use_token(token)
         sent_to = _followed(connection, offer, target)
-        connection.second_token()  # if it cannot be fetched, opening fails here
+        connection.second_token()  # if one cannot be fetched, opening fails here
+        connection.reader_token()
         journal = None if ledger is None else LedgerFile(ledger, owner, target)
         ledgered: Counter[Entry] = Counter()
         undropped: set[str] = set()
         root = Ledger(owner, journal, ledgered, undropped)
-        connection.guard = RequestGuard(contract, offer, target, sent_to, owner, ledgered)
+        elsewhere: list[Offer] = []
+        connection.guard = RequestGuard(
+            contract, offer, target, sent_to, owner, ledgered, elsewhere
+        )
         if journal is not None:
             undo.callback(lambda: journal.close(keep=len(root) > 0))
         session = Session(
@@ -94,6 +98,7 @@ def open_session(
             config_url=target.base_url,
             ledgered=ledgered,
             undropped=undropped,
+            elsewhere=elsewhere,
         )
         for one in recorded:
             session.record(one)

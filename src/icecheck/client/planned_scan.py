@@ -16,6 +16,7 @@ __all__ = [
     "expect_state",
     "file_scan_tasks",
     "planned",
+    "settled",
 ]
 
 _PLAN_STATUS = declare("plan-status", "A plan has another status than is due", Severity.REFUSED)
@@ -145,8 +146,7 @@ def answers(catalog: Catalog, table: Table, asked: Reply) -> Iterator[Reply]:
 def _completed(catalog: Catalog, table: Table, reply: Reply) -> Reply:
     """Poll until the plan is no longer submitted; expect that it is completed then."""
     plan_id = reply.json().get("plan-id")
-    # The first polls come at once, the later ones ever more slowly: a server that plans in the
-    # background may be slow and still correct.
+    # A server that plans in the background may be slow and still correct.
     deadline = time.monotonic() + PATIENCE_SECONDS
     polls = 0
     while reply.member("status") == "submitted":
@@ -156,14 +156,35 @@ def _completed(catalog: Catalog, table: Table, reply: Reply) -> Reply:
         if time.monotonic() > deadline:
             reason = f"the plan was still submitted after {PATIENCE_SECONDS:g} s"
             raise NotOffered(reason, SkipKind.MISSING_FIXTURE)
-        if polls >= _IMPATIENT_POLLS:
-            time.sleep(min(0.05 * 2 ** (polls - _IMPATIENT_POLLS), 2.0))
+        _pause(polls)
         polls += 1
         reply = catalog.fetch_planning_result(table, plan_id).expect(200)
     status = reply.json()["status"]
     if status != "completed":
         raise reply.violation(_PLAN_STATUS, "completed", str(status), pointer="/status")
     return reply
+
+
+def settled(catalog: Catalog, table: Table, plan_id: str) -> dict[str, Any] | None:
+    """Return the answer about a plan once it is no longer submitted, {} for a refusal.
+
+    Returns None for a plan that stays submitted.
+    """
+    deadline, polls = time.monotonic() + PATIENCE_SECONDS, 0
+    while time.monotonic() < deadline:
+        reply = catalog.fetch_planning_result(table, plan_id)
+        body = reply.json() if reply.status == 200 else {}
+        if not isinstance(body, dict) or body.get("status") != "submitted":
+            return body if isinstance(body, dict) else {}
+        _pause(polls)
+        polls += 1
+    return None
+
+
+def _pause(polls: int) -> None:
+    """Wait before the next poll: the first ones come at once, the later ones ever more slowly."""
+    if polls >= _IMPATIENT_POLLS:
+        time.sleep(min(0.05 * 2 ** (polls - _IMPATIENT_POLLS), 2.0))
 
 
 def file_scan_tasks(reply: Reply) -> list[dict[str, Any]]:

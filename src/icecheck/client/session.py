@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from icecheck.contract import Contract
+from icecheck.contract import Changes, Contract
 from icecheck.ownership.ledger import Entry, Ledger
 from icecheck.ownership.ledger_file import LedgerFile
 from icecheck.replies.schema import SchemaJudge
@@ -15,6 +15,7 @@ from icecheck.targets.adaptations import Adaptations
 from icecheck.targets.offer import Offer
 from icecheck.targets.target import Namespace, Target
 from icecheck.wire.connection import Connection
+from icecheck.wire.credentials import stranger_words
 from icecheck.wire.exchange import Exchange
 
 __all__ = [
@@ -55,6 +56,7 @@ class SessionSummary:
     needed_by: dict[str, list[str]] = field(default_factory=dict)
     undeclared: dict[str, str] = field(default_factory=dict)
     adaptations: list[str] = field(default_factory=list)
+    answered_strangers: dict[str, list[str]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -87,6 +89,8 @@ class Session:
 
     Whatever else a run makes would stay: only that drop is judged.
     """
+    elsewhere: list[Offer] = field(default_factory=list)
+    """The offers for other warehouses of the catalog to which requests of the run may go too."""
     created: int = 0
     deleted: int = 0
     capabilities: dict[str, bool | None] = field(default_factory=dict)
@@ -108,6 +112,8 @@ class Session:
     adaptations: Adaptations = field(default_factory=Adaptations)
     strangers: bool = False
     """Whether something other than the catalog has answered in its place for a while."""
+    answered_strangers: dict[str, set[str]] = field(default_factory=dict)
+    """Operations that succeeded for callers without a right, by how these callers came."""
     config_url: str = ""
     ledgered: Counter[Entry] = field(default_factory=Counter)
     """Objects of the run whose own names do not bear its token, in namespaces that do."""
@@ -116,7 +122,7 @@ class Session:
     @property
     def owner(self) -> str:
         """The token that stands in every name of this run."""
-        return f"icecheck_{self.run_id}"
+        return self.target.owner(self.run_id)
 
     def base_url(self, operation_id: str) -> str:
         """Return the URL before an operation's path; the config may send clients to another one."""
@@ -129,10 +135,25 @@ class Session:
 
     def record(self, exchange: Exchange) -> None:
         """Keep an exchange without its secrets; may be called from any thread."""
+        self._note_stranger(exchange)
         redacted = self.connection.redactor.exchange(exchange)
         self.exchanges.append(redacted)
         if self.on_exchange is not None:
             self.on_exchange(redacted)
+
+    def _note_stranger(self, exchange: Exchange) -> None:
+        """Remember a success for a caller who shows no valid credentials, where the run has some.
+
+        Config, tokens and what neither shows nor changes an object may be for everybody.
+        """
+        operation = self.contract.operations.get(str(exchange.operation))
+        ok = 200 <= (exchange.status or 0) < 300
+        if not ok or operation is None or not self.target.authenticates:
+            return
+        theirs = operation.precedes_config or operation.facts.changes is Changes.ASIDE
+        how = stranger_words(exchange.request_headers)
+        if how and not theirs and (exchange.claims_json or not exchange.response_body):
+            self.answered_strangers.setdefault(how, set()).add(operation.id)
 
     @property
     def residue(self) -> list[str]:
@@ -171,6 +192,7 @@ class Session:
             capabilities=dict(self.capabilities),
             needed_by={name: sorted(ids) for name, ids in self.needed_by.items()},
             undeclared=dict(self.undeclared),
+            answered_strangers={how: sorted(ids) for how, ids in self.answered_strangers.items()},
             adaptations=[redactor.text(each) for each in self.adaptations.records],
         )
 

@@ -100,7 +100,13 @@ class Evidence:
 _GENERATED = (
     (re.compile(r"[a-z][a-z0-9+.-]*:/[^\s\"']+", re.IGNORECASE), "a location"),
     (re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE), "a uuid"),
-    (re.compile(r"icecheck_[0-9a-z_]*[0-9][0-9a-z_]*"), "a name of the run"),
+    # Names begin as the user wants, and have then a key and a number.
+    (
+        re.compile(
+            r"icecheck_[0-9a-z_]*[0-9][0-9a-z_]*|[a-z][0-9a-z_]*_[0-9a-f]{6}_[0-9][0-9a-z_]*"
+        ),
+        "a name of the run",
+    ),
     (re.compile(r"\b\d{10,}\b"), "a number"),
 )
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from icecheck.ownership.ledger import Entry
-from icecheck.targets.target import Target, UsageError
+from icecheck.targets.target import NAME_PATTERN, Target, UsageError
 from icecheck.targets.unwritable import Unwritable, writing
 
 __all__ = ["LEDGER_FILE", "LedgerFile", "WrittenLedger", "clean_command", "read_ledger"]
@@ -38,6 +38,7 @@ class LedgerFile:
         self._lock = threading.Lock()
         header: dict[str, Any] = {"format": _FORMAT, "owner": owner, "url": target.base_url}
         header |= {"warehouse": target.warehouse, "prefix": target.prefix}
+        header |= {"name-pattern": target.name_pattern}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             _put_aside(path)
@@ -90,11 +91,13 @@ class WrittenLedger:
     warehouse: str | None
     prefix: str | None
     entries: tuple[Entry, ...]
+    name_pattern: str = NAME_PATTERN
 
     @property
     def run_id(self) -> str:
         """The id of the run that wrote it."""
-        return self.owner.partition("_")[2]
+        before, _, after = self.name_pattern.partition("{run}")
+        return self.owner.removeprefix(before).removesuffix(after)
 
 
 def read_ledger(path: Path) -> WrittenLedger:
@@ -108,13 +111,19 @@ def read_ledger(path: Path) -> WrittenLedger:
         raise UsageError(f"{path} cannot be read: {error}") from None
     try:
         header = json.loads(lines[0])
-        if header["format"] != _FORMAT or not str(header["owner"]).startswith("icecheck_"):
+        if header["format"] != _FORMAT:
             raise ValueError
         left: Counter[Entry] = Counter()
         for number, line in enumerate(lines[1:], 2):
             _replay(line, left, is_last=number == len(lines))
         owner, url = str(header["owner"]), str(header["url"])
-        return WrittenLedger(owner, url, header["warehouse"], header["prefix"], tuple(left))
+        pattern = str(header.get("name-pattern", NAME_PATTERN))
+        written = WrittenLedger(
+            owner, url, header["warehouse"], header["prefix"], tuple(left), pattern
+        )
+        if not written.run_id or pattern.replace("{run}", written.run_id) != owner:
+            raise ValueError
+        return written
     except (IndexError, KeyError, TypeError, ValueError, RecursionError):
         raise UsageError(
             f"{path} is no ledger of a run: it is the file {LEDGER_FILE} in a run's output"

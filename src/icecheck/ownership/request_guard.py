@@ -4,7 +4,7 @@ Neither a config that a catalog announces nor a mistake in a check may make a ru
 belongs to somebody else.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +46,8 @@ class RequestGuard:
 
     ``own`` is the target as the user described it, ``target`` the same with the settings of the
     config. ``ledgered`` are objects of the run whose own names do not contain its token.
+    ``elsewhere`` are the offers for other warehouses of the target: there, too, a request may only
+    name what bears the token.
     """
 
     contract: Contract
@@ -54,6 +56,7 @@ class RequestGuard:
     target: Target
     owner: str
     ledgered: Mapping[Entry, int]
+    elsewhere: Sequence[Offer] = ()
 
     def __call__(self, wire: Wire) -> None:
         """Raise ForeignRequest for a request that must not be sent.
@@ -81,9 +84,10 @@ class RequestGuard:
 
     def _names_in(self, path: str, wire: Wire, operation: Operation) -> Mapping[str, str]:
         """Return parameter -> percent-encoded value of the operation's path."""
-        found = self.offer.operation_of(self.contract, wire.method, path)
-        if found is not None and found[0] == wire.operation:
-            return found[1]
+        for offer in (self.offer, *self.elsewhere):
+            found = offer.operation_of(self.contract, wire.method, path)
+            if found is not None and found[0] == wire.operation:
+                return found[1]
         if operation.facts.action is Action.CANCEL_PLAN:
             raise Violation(_PLAN_ID, "a plan-id that can be put into a path", path)
         raise ForeignRequest(f"{wire.method} {path} is no path of {wire.operation}")

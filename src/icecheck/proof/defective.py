@@ -28,6 +28,7 @@ WAREHOUSE = "kill"
 TOKEN = "kill-token"  # noqa: S105 - what a mock wants, so that checks of credentials apply
 CREDENTIAL = "kill:kill-secret"  # or a token for it, so that checks of its token endpoint do
 SECOND = Principal(credential="other:other-secret")  # has no right to the objects of a run
+READER = Principal(credential="reader:reader-secret")  # may read them, and no more
 
 
 @contextmanager
@@ -52,7 +53,13 @@ def defective_session(
         seed=1,
         token=TOKEN,
         planning=planning,
-        oauth2=OAuth2Settings(clients=(Client(client_id, secret), client_without_rights(SECOND))),
+        oauth2=OAuth2Settings(
+            clients=(
+                Client(client_id, secret),
+                client_without_rights(SECOND),
+                Client("reader", "reader-secret", permissions=Permissions(read_only=True)),
+            )
+        ),
         vending=VendingSettings(storage="s3", table_config={"token": TOKEN}),
     )
     transport = mock.httpx_transport()
@@ -87,4 +94,12 @@ def client_without_rights(principal: Principal) -> Client:
 
 def target_of_mock(**options: Any) -> Target:
     """Return the mock of a defective session as a target."""
-    return Target(ADDRESS, warehouse=WAREHOUSE, credential=CREDENTIAL, second=SECOND, **options)
+    return Target(
+        ADDRESS,
+        warehouse=WAREHOUSE,
+        second_warehouse=f"{WAREHOUSE}-another",
+        credential=CREDENTIAL,
+        second=SECOND,
+        reader=READER,
+        **options,
+    )

@@ -70,6 +70,7 @@ def facts_of(
         "safety": {
             "level": options.target.safety,
             "namespace_prefix": session.owner,
+            "name_pattern": options.target.name_pattern,
             "created": session.created,
             "deleted": session.deleted,
             "residue": session.residue,
@@ -86,7 +87,7 @@ def _target(options: RunOptions, session: SessionSummary) -> dict[str, Any]:
         method = "oauth2-client-credentials"
     if target.sigv4 is not None:
         method = "sigv4"
-    principals = (method != "none") + (target.second is not None)
+    principals = (method != "none") + sum(p is not None for p in (target.second, target.reader))
     return {
         "url": target.url,
         "warehouse": target.warehouse,
@@ -97,7 +98,9 @@ def _target(options: RunOptions, session: SessionSummary) -> dict[str, Any]:
             "method": method,
             "principals": principals,
             "client_certificate": target.client_cert is not None,
+            "answered": session.answered_strangers,
         },
+        "agent": target.agent,
         "accommodations": session.adaptations,
         "endpoints": None if offer.endpoints is None else list(offer.endpoints),
         "fingerprint": {

@@ -151,14 +151,18 @@ def _together(sessions: Sequence[SessionSummary]) -> SessionSummary:
             residue=[*first.residue, *other.residue],
             foreign=[*first.foreign, *other.foreign],
             capabilities=_worst(first.capabilities, other.capabilities),
-            needed_by={
-                name: sorted({*first.needed_by.get(name, ()), *other.needed_by.get(name, ())})
-                for name in {**first.needed_by, **other.needed_by}
-            },
+            needed_by=_joined(first.needed_by, other.needed_by),
+            answered_strangers=_joined(first.answered_strangers, other.answered_strangers),
             undeclared=first.undeclared | other.undeclared,
             adaptations=[*dict.fromkeys([*first.adaptations, *other.adaptations])],
         )
     return first
+
+
+def _joined(one: Mapping[str, list[str]], other: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """Merge what two workers noted under each name, sorted."""
+    names = {**one, **other}
+    return {name: sorted({*one.get(name, ()), *other.get(name, ())}) for name in names}
 
 
 def _worst(

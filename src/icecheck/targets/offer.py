@@ -163,7 +163,8 @@ class Offer:
             return (
                 f"its uri leads to {elsewhere}: --allow-host {elsewhere.address} lets it go there"
             )
-        exchanges = own.credential or (own.second is not None and own.second.credential)
+        others = (own.second, own.reader)
+        exchanges = own.credential or any(each and each.credential for each in others)
         server = followed.oauth2_server_uri
         if not exchanges or server is None or server == own.oauth2_server_uri:
             return None

@@ -196,6 +196,25 @@ TARGET_OPTIONS: tuple[TargetOption, ...] = (
         fact="given.view", stage=Stage.LOOKING, key="view", table="given",
     ),
     TargetOption(
+        "name-pattern", "How the names that the run makes up begin; {run} is its id", "PATTERN",
+        fact="name_pattern", stage=Stage.LOOKING, default="icecheck_{run}", key="name-pattern",
+    ),
+    TargetOption(
+        "reader-token", "Token of somebody who may read what the run makes and change nothing",
+        "TOKEN", fact="reader.token", stage=Stage.RUNNING, key="reader.token",
+        client_property="reader-token", secret=True, mock_brings=True,
+    ),
+    TargetOption(
+        "reader-credential", "Or the credential to get one with", "ID:SECRET",
+        fact="reader.credential", stage=Stage.RUNNING, key="reader.credential",
+        client_property="reader-credential", secret=True, mock_brings=True,
+    ),
+    TargetOption(
+        "second-warehouse", "A warehouse apart from the first, to look for what the run makes",
+        "NAME", fact="second_warehouse", stage=Stage.RUNNING, key="second-warehouse",
+        mock_brings=True,
+    ),
+    TargetOption(
         "isolation", "Where the run keeps its objects", "MODE",
         fact="isolation", stage=Stage.RUNNING, default="auto",
         choices=("auto", "nested", "flat", "parent"), key="isolation",

@@ -10,6 +10,8 @@ from icecheck.targets.addresses import host_flaw, prefix_flaw
 from icecheck.targets.secret_names import known_from_headers
 
 __all__ = [
+    "AGENT",
+    "NAME_PATTERN",
     "Given",
     "Principal",
     "SigV4",
@@ -20,10 +22,16 @@ __all__ = [
 
 Namespace = tuple[str, ...]
 
+AGENT = "Apache-HttpClient/5.5 (Java/17.0.15)"
+"""The user agent of every request: that of Spark's client, so that no catalog knows the suite."""
+NAME_PATTERN = "icecheck_{run}"
+"""The beginning of every name that a run makes up, unless its user gives another one."""
 _HEADER_NAME = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
 _SIGNING_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_NAME_PATTERN = re.compile(r"[a-z][a-z0-9_]{0,31}\{run\}[a-z0-9_]{0,32}")
 _LOCATION = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/[!-~]*[!-.0-~]/*")
 _TIMEOUT_SECONDS_MAX = 86_400
+_TOKEN_CHARACTERS_MIN = 8
 _RACE_ROUNDS_MAX = 1_000
 # Four rounds of four competing clients give two dozen pairs; disruptive runs race more often.
 _RACE_ROUNDS = 4
@@ -92,8 +100,12 @@ class Target:
     ``allow_hosts`` (HOST or HOST:PORT) are hosts to which the catalog's config may send requests,
     and credentials with them; otherwise they go to the host of ``url`` only.
 
-    ``second`` is a principal who has no right to the objects of the run. Without token and
-    credential no Authorization header is sent, unless requests are signed (``sigv4``).
+    ``name_pattern`` is the beginning of every name that a run makes up; ``{run}`` in it stands for
+    the run's id.
+
+    ``second`` is a principal who has no right to the objects of the run, ``reader`` one who may
+    read them and change nothing, ``second_warehouse`` a warehouse apart from the first. Without
+    token and credential no Authorization header is sent, unless requests are signed (``sigv4``).
     """
 
     url: str
@@ -118,9 +130,12 @@ class Target:
     client_cert: str | None = None
     client_key: str | None = None
     second: Principal | None = None
+    reader: Principal | None = None
+    second_warehouse: str | None = None
     race_rounds: int | None = None
     disruptive: bool = False
     allow_hosts: tuple[str, ...] = ()
+    name_pattern: str = NAME_PATTERN
 
     def __post_init__(self) -> None:
         scheme = self.url.partition("://")[0].lower()
@@ -147,14 +162,22 @@ class Target:
             raise UsageError(f"isolation {self.isolation!r}: use auto, nested, flat or parent")
         if self.isolation == "parent" and not self.namespace:
             raise UsageError("isolation 'parent' needs a parent: add --namespace NAME")
+        if not _NAME_PATTERN.fullmatch(self.name_pattern):
+            raise UsageError(
+                f"the name pattern {self.name_pattern!r} makes no names: a letter, then small "
+                "letters, digits, underscores, and {run} once, such as sales_{run}"
+            )
 
     def _refuse_bad_access(self) -> None:
         """Raise UsageError for credentials that identify nobody, or a root that is no location."""
         _refuse_bad_principal("", self.token, self.credential)
-        if self.second is not None:
-            _refuse_bad_principal("second ", self.second.token, self.second.credential)
-            if not (self.second.token or self.second.credential):
-                raise UsageError("the second principal needs a token or a credential")
+        for whose, other in (("second ", self.second), ("reader's ", self.reader)):
+            if other is not None:
+                _refuse_bad_principal(whose, other.token, other.credential)
+                if not (other.token or other.credential):
+                    raise UsageError(f"the {whose}principal needs a token or a credential")
+        if self.second_warehouse is not None and self.second_warehouse == self.warehouse:
+            raise UsageError("the second warehouse is the first: name another one")
         if self.client_key and not self.client_cert:
             raise UsageError("the client key belongs to a certificate: add --client-cert FILE")
         if self.location_root is not None and not _LOCATION.fullmatch(self.location_root):
@@ -171,6 +194,7 @@ class Target:
             _refuse_bad_url("the OAuth2 server's URI", self.oauth2_server_uri)
         texts = {
             "warehouse": self.warehouse,
+            "second warehouse": self.second_warehouse,
             "prefix": self.prefix,
             "scope": self.scope,
             "namespace": "".join(self.namespace),
@@ -182,6 +206,25 @@ class Target:
         for host in self.allow_hosts:
             if why := host_flaw(host):
                 raise UsageError(f"--allow-host {host!r}: {why}, such as catalog.example.com:443")
+
+    @property
+    def agent(self) -> str:
+        """The user agent of every request; a header that the user gives replaces ours."""
+        given = (value for name, value in self.headers.items() if name.lower() == "user-agent")
+        return next(given, AGENT)
+
+    def owner(self, run_id: str) -> str:
+        """Return the token that stands in every name of a run.
+
+        Raises UsageError for a short one: names of others might contain it.
+        """
+        token = self.name_pattern.replace("{run}", run_id)
+        if len(token) < _TOKEN_CHARACTERS_MIN:
+            raise UsageError(
+                f"the names of this run would begin with {token!r}: use a longer --name-pattern "
+                f"or --run-id, {_TOKEN_CHARACTERS_MIN} characters together"
+            )
+        return token
 
     @property
     def base_url(self) -> str:
@@ -216,9 +259,10 @@ class Target:
     @property
     def secrets(self) -> tuple[str, ...]:
         """Every value that the user gave and that must never be shown."""
-        second = self.second or Principal()
-        given = [self.token, self.credential, second.token, second.credential]
-        given += [each.partition(":")[2] for each in (self.credential, second.credential) if each]
+        others = [each for each in (self.second, self.reader) if each is not None]
+        credentials = [self.credential, *(each.credential for each in others)]
+        given = [self.token, *(each.token for each in others), *credentials]
+        given += [each.partition(":")[2] for each in credentials if each]
         if self.sigv4 is not None:
             given += [self.sigv4.access_key_id, self.sigv4.secret_access_key]
             given.append(self.sigv4.session_token)

@@ -92,6 +92,7 @@ def _principal_from(parts: Mapping[str, str]) -> Principal:
 
 _WHOLES: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "second": _principal_from,
+    "reader": _principal_from,
     "given": given_from,
 }
 """Keywords of Target that are built from several options."""

@@ -116,9 +116,15 @@ class Connection:
         Raises TargetUnusable where the token endpoint gives none, CredentialsEnded if it gave one
         before.
         """
-        second = self._credentials.second
-        with self._told_if_refused(second, "--second-credential"):
-            token = drive(second.current_token(), partial(self._answer_with_token, Step.PROBE))
+        return self._token_of(self._credentials.second, "--second-credential")
+
+    def reader_token(self) -> str | None:
+        """Return the token of the principal who may only read, as ``second_token`` does."""
+        return self._token_of(self._credentials.reader, "--reader-credential")
+
+    def _token_of(self, bearer: BearerAuth, option: str) -> str | None:
+        with self._told_if_refused(bearer, option):
+            token = drive(bearer.current_token(), partial(self._answer_with_token, Step.PROBE))
         self._credentials.hide()
         return token
 

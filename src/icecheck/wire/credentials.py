@@ -1,7 +1,7 @@
 """Authentication of requests: as the run's own principal, the second one, or a check's choice."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import httpx
 
@@ -11,13 +11,17 @@ from icecheck.wire.auth import BearerAuth, ClientCredentials
 from icecheck.wire.redaction import Redactor
 from icecheck.wire.signing import SignedAuth, Signer
 
-__all__ = ["Credentials"]
+__all__ = ["MADE_UP_TOKEN", "Credentials", "stranger_words"]
+
+MADE_UP_TOKEN = "5d41402abc4b2a76b9719d911017c592"  # noqa: S105 - nobody has given it
+"""What a caller shows who has no valid token; a catalog does not know the suite by it."""
 
 
 class Credentials:
     """The credentials that the user gave, as httpx auth flows; the redactor is told every secret.
 
-    ``own`` and ``second`` are the tokens of the run and of the second principal.
+    ``own``, ``second`` and ``reader`` are the tokens of the run, of the second principal and of the
+    one who may only read.
     """
 
     def __init__(
@@ -27,9 +31,9 @@ class Credentials:
         redactor: Redactor,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        second = target.second or Principal()
         self.own = BearerAuth(target.token, now=now)
-        self.second = BearerAuth(second.token, now=now)
+        self.second = BearerAuth((target.second or Principal()).token, now=now)
+        self.reader = BearerAuth((target.reader or Principal()).token, now=now)
         self._signer = None if target.sigv4 is None else Signer(target.sigv4)
         self._before_config = contract.before_config
         self._redactor = redactor
@@ -37,9 +41,9 @@ class Credentials:
 
     def follow(self, target: Target) -> None:
         """Fetch tokens from the endpoint of this target from now on."""
-        second = target.second or Principal()
         self.own.source = _source(target, target.credential)
-        self.second.source = _source(target, second.credential)
+        self.second.source = _source(target, (target.second or Principal()).credential)
+        self.reader.source = _source(target, (target.reader or Principal()).credential)
         names = {name.lower() for name in target.headers}
         self._stands_in_headers = "authorization" in names
         self.hide()
@@ -47,7 +51,8 @@ class Credentials:
     def hide(self) -> None:
         """Tell the redactor the tokens and keys that requests are sent with at this moment."""
         self._redactor.add(self.own.token or "")
-        self._redactor.add(self.second.token or "", of_second=True)
+        # In a line to be sent again, whoever is not the run itself is the second.
+        self._redactor.add(self.second.token or "", self.reader.token or "", of_second=True)
         if self._signer is not None:
             self._redactor.add(*self._signer.secrets)
 
@@ -68,6 +73,14 @@ class Credentials:
         has_token = self.own.identifies or self._stands_in_headers
         is_own = has_token and _named_sender(headers) is None
         return is_own and operation not in self._before_config
+
+
+def stranger_words(sent: Iterable[tuple[str, str]]) -> str:
+    """Return in words how a request shows no right to anything, by its headers; "" if it may."""
+    shown = {name.lower(): value for name, value in sent}.get("authorization")
+    if shown is None:
+        return "without credentials"
+    return "with a made-up token" if shown.endswith(f" {MADE_UP_TOKEN}") else ""
 
 
 def _source(target: Target, credential: str | None) -> ClientCredentials | None:

@@ -34,7 +34,7 @@ class Pool:
         self._timeout_seconds = target.timeout_seconds
         self._http = httpx.Client(
             transport=transport or SocketTransport(target),
-            headers={"Accept-Encoding": ACCEPTED_ENCODING},
+            headers={"Accept-Encoding": ACCEPTED_ENCODING, "User-Agent": target.agent},
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             timeout=target.timeout_seconds,
             follow_redirects=False,

@@ -33,6 +33,7 @@ __all__ = ["command"]
 _GROUPS = ("checks", "generated", "scenarios", "spark")
 _WITHOUT_SPARK = ("checks", "generated", "scenarios")
 _MOCK_WAREHOUSE = "icecheck"
+_OTHER_WAREHOUSE = "another"
 _MOCK_EPOCH_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 
 
@@ -119,7 +120,7 @@ def command(output: Path, **options: Any) -> int:
             redactor=redactor,
         )
         _find_spark(wanted)
-        last_resort.owner = f"icecheck_{wanted.run_id}"
+        last_resort.owner = target.owner(wanted.run_id)
         return _run(wanted, output, options, gate)
 
 
@@ -212,13 +213,14 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
             clients=(
                 Client("icecheck", secret),
                 Client("nobody", secret, permissions=Permissions.nothing()),
+                Client("reader", secret, permissions=Permissions(read_only=True)),
             ),
             token_seconds=86_400,
         ),
         token=table_token,
         # Java's client would use it for the table's own session, and Spark checks are about tables.
         vending=VendingSettings(storage="s3", table_config={} if spark else {"token": table_token}),
-        warehouses=[_MOCK_WAREHOUSE],
+        warehouses=[_MOCK_WAREHOUSE, _OTHER_WAREHOUSE],
         allow_locations=[placed] if placed.lower().startswith("file:") else (),
     )
     stack.enter_context(mock)
@@ -227,6 +229,8 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
         "warehouse": _MOCK_WAREHOUSE,
         "credential": f"icecheck:{secret}",
         "second": Principal(credential=f"nobody:{secret}"),
+        "reader": Principal(credential=f"reader:{secret}"),
+        "second_warehouse": _OTHER_WAREHOUSE,
     }
 
 
