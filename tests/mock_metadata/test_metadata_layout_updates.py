@@ -225,3 +225,15 @@ def test_an_old_one_added_again_after_a_new_one_is_the_last_added(new_table, com
     table = commit(new_table(), ADDS[kind](1))
     after = commit(table, ADDS[kind](2), ADDS[kind](1), SETS[kind](-1))
     assert getattr(after, DEFAULTS[kind]) == 1
+
+
+@pytest.mark.parametrize(
+    ("action", "member", "why"),
+    [
+        ("remove-schemas", "schema-ids", "The current schema stays"),
+        ("remove-partition-specs", "spec-ids", "The default spec stays"),
+    ],
+)
+def test_what_is_in_use_cannot_be_removed(new_table, commit, refused, action, member, why):
+    with refused(400, why):
+        commit(new_table(), {"action": action, member: [7, 0]})

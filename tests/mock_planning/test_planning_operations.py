@@ -71,3 +71,23 @@ def test_a_request_that_means_nothing_is_refused(
     status, message = refused(http, body)
     assert status == 400
     assert said in message
+
+
+def test_what_does_not_exist_is_not_found(http: httpx.Client, table: Handmade) -> None:
+    for namespace, name, type_ in (
+        ("none", "t", "NoSuchNamespaceException"),
+        ("ns", "none", "NoSuchTableException"),
+    ):
+        base = f"/namespaces/{namespace}/tables/{name}"
+        for id_, answer in (
+            ("planTableScan", http.post(f"{base}/plan", json={})),
+            ("fetchPlanningResult", http.get(f"{base}/plan/p")),
+            ("cancelPlanning", http.delete(f"{base}/plan/p")),
+            ("fetchScanTasks", http.post(f"{base}/tasks", json={"plan-task": "p"})),
+        ):
+            error = checked(id_, answer)["error"]
+            assert (error["code"], error["type"]) == (404, type_)
+    answer = http.get(f"{table.path}/plan/p")
+    assert checked("fetchPlanningResult", answer)["error"]["type"] == "NoSuchPlanIdException"
+    answer = http.post(f"{table.path}/tasks", json={"plan-task": "p.1"})
+    assert checked("fetchScanTasks", answer)["error"]["type"] == "NoSuchPlanTaskException"

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 import httpx
 from tests.contracts import CONTRACT
+from tests.mock_server.asking import SCHEMA, VIEW_VERSION
 
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.clock import VirtualClock
@@ -14,19 +15,6 @@ from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings
 from icecheck.mock_server.security.settings import Client, OAuth2Settings, Permissions
 
 OPERATIONS = CONTRACT.operations
-SCHEMA = {
-    "type": "struct",
-    "schema-id": 0,
-    "fields": [{"id": 1, "name": "id", "type": "long", "required": True}],
-}
-VIEW_VERSION = {
-    "version-id": 1,
-    "timestamp-ms": 1_700_000_000_000,
-    "schema-id": 0,
-    "summary": {"engine-name": "icecheck"},
-    "default-namespace": ["ns"],
-    "representations": [{"type": "sql", "sql": "select 1", "dialect": "spark"}],
-}
 REPORT = {
     "report-type": "commit-report",
     "table-name": "ns.t",
@@ -128,28 +116,14 @@ class StockedServer:
         return Sent({**TABLE, "plan-id": self.plan_id})
 
 
-def commit(**assertion: Any) -> dict[str, Any]:
-    update = {"action": "set-properties", "updates": {"a": "b"}}
-    return {"requirements": [assertion] if assertion else [], "updates": [update]}
-
-
-def change(table: str, **assertion: Any) -> dict[str, Any]:
-    return {"identifier": {"namespace": ["ns"], "name": table}, **commit(**assertion)}
-
-
-def moved(name: str, to: str = "moved") -> dict[str, Any]:
-    ends = {"source": name, "destination": to}
-    return {end: {"namespace": ["ns"], "name": value} for end, value in ends.items()}
-
-
-def token_request(**fields: str) -> Sent:
-    form = {"grant_type": "client_credentials", "client_id": "root", "scope": "catalog", **fields}
-    return Sent(raw=urlencode(form).encode(), headers={"content-type": FORM})
-
-
 def _view(name: str) -> Sent:
     body = {"name": name, "schema": SCHEMA, "view-version": VIEW_VERSION, "properties": {}}
     return Sent({"namespace": "ns"}, body)
+
+
+def _moved(name: str) -> Sent:
+    ends = {"source": name, "destination": "moved"}
+    return Sent(body={end: {"namespace": ["ns"], "name": value} for end, value in ends.items()})
 
 
 def _target(path: str, query: dict[str, str]) -> bytes:
@@ -157,11 +131,22 @@ def _target(path: str, query: dict[str, str]) -> bytes:
 
 
 TABLE = {"namespace": "ns", "table": "t"}
+COMMIT: dict[str, Any] = {
+    "requirements": [],
+    "updates": [{"action": "set-properties", "updates": {"a": "b"}}],
+}
+CHANGE = {"identifier": {"namespace": ["ns"], "name": "t"}, **COMMIT}
+TOKEN = {
+    "grant_type": "client_credentials",
+    "client_id": "root",
+    "client_secret": "secret",
+    "scope": "catalog",
+}
 VIEW = {"namespace": "ns", "view": "v"}
 NAMESPACE = Sent({"namespace": "ns"})
 ORDINARY = {
     "getConfig": Sent(),
-    "getToken": token_request(client_secret="secret"),
+    "getToken": Sent(raw=urlencode(TOKEN).encode(), headers={"content-type": FORM}),
     "listNamespaces": Sent(),
     "createNamespace": Sent(body={"namespace": ["new"], "properties": {}}),
     "loadNamespaceMetadata": NAMESPACE,
@@ -171,21 +156,21 @@ ORDINARY = {
     "listTables": NAMESPACE,
     "createTable": Sent({"namespace": "ns"}, {"name": "t", "schema": SCHEMA}),
     "loadTable": Sent(TABLE),
-    "updateTable": Sent(TABLE, commit()),
+    "updateTable": Sent(TABLE, COMMIT),
     "dropTable": Sent(TABLE),
     "tableExists": Sent(TABLE),
-    "renameTable": Sent(body=moved("t")),
+    "renameTable": _moved("t"),
     "loadCredentials": Sent(TABLE),
     "reportMetrics": Sent(TABLE, REPORT),
-    "commitTransaction": Sent(body={"table-changes": [change("t")]}),
+    "commitTransaction": Sent(body={"table-changes": [CHANGE]}),
     "planTableScan": Sent(TABLE, {}),
     "fetchScanTasks": Sent(TABLE, {"plan-task": "unknown"}),
     "listViews": NAMESPACE,
     "createView": _view("new"),
     "loadView": Sent(VIEW),
-    "replaceView": Sent(VIEW, commit()),
+    "replaceView": Sent(VIEW, COMMIT),
     "dropView": Sent(VIEW),
     "viewExists": Sent(VIEW),
-    "renameView": Sent(body=moved("v")),
+    "renameView": _moved("v"),
 }
 """The requests that are the same on every such server."""

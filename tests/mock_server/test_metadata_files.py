@@ -5,7 +5,7 @@ import json
 
 import httpx
 import pytest
-from tests.mock_server.asking import TABLES, create, set_property
+from tests.mock_server.asking import TABLES, create, create_view, error_of, set_property
 
 from icecheck.mock_server import MockCatalog
 
@@ -69,8 +69,8 @@ def test_a_table_created_again_has_another_location(http: httpx.Client, table: s
     assert create(http, "t").json()["metadata"]["location"] != first
 
 
-def register(http: httpx.Client, name: str, location: str) -> httpx.Response:
-    body = {"name": name, "metadata-location": location}
+def register(http: httpx.Client, name: str, location: str, **more: object) -> httpx.Response:
+    body = {"name": name, "metadata-location": location, **more}
     return http.post("/namespaces/ns/register", json=body)
 
 
@@ -81,6 +81,16 @@ def test_a_registered_table_is_what_its_file_says(http: httpx.Client, table: str
     assert (registered.status_code, registered.json()) == (200, before)
     committed = set_property(http, "/namespaces/ns/tables/again", k="v").json()
     assert "/00001-" in committed["metadata-location"]
+
+
+@pytest.mark.parametrize("overwrite", [False, True, None])
+def test_a_table_is_not_registered_over_a_view(
+    http: httpx.Client, table: str, overwrite: bool | None
+) -> None:
+    create_view(http, "ns", "v")
+    location = http.get(table).json()["metadata-location"]
+    refused = register(http, "v", location, overwrite=overwrite)
+    assert error_of(refused) == (409, "AlreadyExistsException")
 
 
 @pytest.mark.parametrize(

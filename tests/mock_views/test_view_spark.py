@@ -1,4 +1,4 @@
-"""Spark's view statements against the mock, and the Java library's own view engine beside ours."""
+"""What no Spark script says of views, and the Java library's own view engine beside ours."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -66,30 +66,6 @@ CREATE = "CREATE VIEW ic.ns.v AS SELECT id, word FROM ic.ns.t WHERE id > 1"
 # Statements
 
 
-def test_a_view_shows_what_its_query_selects(sql: Sql) -> None:
-    sql(CREATE)
-    assert sql("SELECT * FROM ic.ns.v") == [(2, "two")]
-    sql("INSERT INTO ic.ns.t VALUES (3, 'three')")
-    assert sql("SELECT word FROM ic.ns.v ORDER BY id DESC") == [("three",), ("two",)]
-    assert sql("SELECT count(*) FROM ic.ns.v JOIN ic.ns.t USING (id)") == [(2,)]
-
-
-def test_a_view_has_columns_comments_and_properties(sql: Sql) -> None:
-    sql(
-        "CREATE VIEW ic.ns.v (number COMMENT 'the key', text) COMMENT 'all of t' "
-        "TBLPROPERTIES ('color' = 'red') AS SELECT id, word FROM ic.ns.t"
-    )
-    assert sql("DESCRIBE ic.ns.v") == [("number", "int", "the key"), ("text", "string", "")]
-    extended = {row[0]: row[1] for row in sql("DESCRIBE EXTENDED ic.ns.v")}
-    assert extended["Comment"] == "all of t"
-    assert extended["View Catalog and Namespace"] == "ic.ns"
-    properties = dict(sql("SHOW TBLPROPERTIES ic.ns.v"))
-    assert properties["color"] == "red"
-    (created,) = sql("SHOW CREATE TABLE ic.ns.v")
-    assert "CREATE VIEW ic.ns.v" in created[0]
-    assert "'color' = 'red'" in created[0]
-
-
 def test_names_in_a_view_are_resolved_where_it_was_created(sql: Sql) -> None:
     sql("CREATE NAMESPACE ic.other")
     sql("USE ic.ns")
@@ -99,18 +75,6 @@ def test_names_in_a_view_are_resolved_where_it_was_created(sql: Sql) -> None:
     assert sql("SELECT id FROM ic.ns.outer_view ORDER BY id") == [(11,), (12,)]
 
 
-def test_a_replaced_view_has_the_new_query_and_schema(sql: Sql, server: MockCatalog) -> None:
-    sql(CREATE)
-    sql("CREATE OR REPLACE VIEW ic.ns.v AS SELECT word, id, id * 2 AS twice FROM ic.ns.t")
-    assert sql("SELECT * FROM ic.ns.v ORDER BY id") == [("one", 1, 2), ("two", 2, 4)]
-    journal = server.journal.entries("replaceView")
-    assert journal[-1].status == 200
-    view = server.state(journal[-1].warehouse).view(("ns",), "v")
-    assert view is not None
-    assert [version.version_id for version in view.metadata.versions] == [1, 2]
-    assert [version.schema_id for version in view.metadata.versions] == [0, 1]
-
-
 def test_a_view_can_be_replaced_by_itself_and_back(sql: Sql) -> None:
     sql(CREATE)
     replace = CREATE.replace("CREATE", "CREATE OR REPLACE", 1)
@@ -118,49 +82,6 @@ def test_a_view_can_be_replaced_by_itself_and_back(sql: Sql) -> None:
     sql(replace.replace("> 1", "> 0"))
     sql(replace)
     assert sql("SELECT * FROM ic.ns.v") == [(2, "two")]
-
-
-def test_a_view_is_created_once(sql: Sql) -> None:
-    sql(CREATE)
-    assert "already exists" in refused(sql, CREATE)
-    sql("CREATE VIEW IF NOT EXISTS ic.ns.v AS SELECT 5 AS five")
-    assert sql("SELECT * FROM ic.ns.v") == [(2, "two")]
-
-
-def test_properties_are_set_and_unset(sql: Sql) -> None:
-    sql(CREATE)
-    sql("ALTER VIEW ic.ns.v SET TBLPROPERTIES ('a' = '1', 'b' = '2')")
-    sql("ALTER VIEW ic.ns.v UNSET TBLPROPERTIES ('a')")
-    properties = dict(sql("SHOW TBLPROPERTIES ic.ns.v"))
-    assert ("a" in properties, properties["b"]) == (False, "2")
-
-
-def test_views_are_shown_and_tables_are_not_among_them(sql: Sql) -> None:
-    sql(CREATE)
-    sql(CREATE.replace("ic.ns.v", "ic.ns.w"))
-    assert [row[1] for row in sql("SHOW VIEWS IN ic.ns")] == ["v", "w"]
-    assert [row[1] for row in sql("SHOW VIEWS IN ic.ns LIKE 'w*'")] == ["w"]
-    assert [row[1] for row in sql("SHOW TABLES IN ic.ns")] == ["t"]
-
-
-def test_a_view_is_renamed_also_into_another_namespace(sql: Sql) -> None:
-    sql(CREATE)
-    sql("CREATE NAMESPACE ic.other")
-    sql("ALTER VIEW ic.ns.v RENAME TO ic.ns.w")
-    sql("ALTER VIEW ic.ns.w RENAME TO ic.other.x")
-    assert sql("SHOW VIEWS IN ic.ns") == []
-    assert sql("SELECT * FROM ic.other.x") == [(2, "two")]
-    assert refused(sql, "SELECT * FROM ic.ns.v")
-
-
-def test_a_dropped_view_is_gone(sql: Sql) -> None:
-    sql(CREATE)
-    sql("DROP VIEW ic.ns.v")
-    assert "cannot be found" in refused(sql, "SELECT * FROM ic.ns.v")
-    assert refused(sql, "DROP VIEW ic.ns.v")
-    sql("DROP VIEW IF EXISTS ic.ns.v")
-    sql(CREATE)
-    assert sql("SELECT id FROM ic.ns.v") == [(2,)]
 
 
 @pytest.mark.parametrize(

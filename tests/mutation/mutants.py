@@ -43,7 +43,10 @@ class Mutant:
         for function in functions:
             old = function.__code__
             found = new.get((old.co_qualname, old.co_firstlineno))
-            if found is not None and found.replace(co_filename=old.co_filename) != old:
+            if found is None:
+                continue
+            found = found.replace(co_filename=old.co_filename)
+            if found != old:
                 function.__code__ = found
                 changed.add(function)
         return changed

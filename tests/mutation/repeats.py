@@ -40,6 +40,7 @@ from icecheck.run.collect import collect
 MOCK = Path(mock_server).resolve().parent
 NOT_CORE = {"clients", "defects", "http"}
 SECONDS_MAX = 60
+FOLDERS = sorted(Path(__file__).parents[1].glob("mock_*"))
 
 Key = tuple[str, str, int]
 """A function: its file, its name, its first line."""
@@ -49,14 +50,16 @@ def main() -> int:
     """Collect the tests of the mock, and count."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutation.repeats")
     parser.add_argument("tests", nargs="+", help="files, or tests by their pytest id")
+    parser.add_argument("--beside", nargs="*", default=[*map(str, FOLDERS)], help="other tests")
     parser.add_argument("--room", default="", help="only this folder of mock_server")
     parser.add_argument("--sample", type=int, help="so many changes, drawn with a fixed seed")
     options = parser.parse_args()
     settings.register_profile("counted", database=None, derandomize=True, deadline=None)
     settings.load_profile("counted")
-    folders = [str(each) for each in sorted(Path(__file__).parents[1].glob("mock_*"))]
-    given = ["-q", "-p", "no:randomly", "-p", "no:cacheprovider", "-m", "not spark", "-s", *folders]
-    return int(pytest.main(given, [Counting(options.tests, options.room, options.sample)]))
+    asked = [str(Path(each).absolute()) for each in options.tests]
+    given = ["-q", "-p", "no:randomly", "-p", "no:cacheprovider", "-m", "not spark", "-s"]
+    counting = Counting(options.tests, options.room, options.sample)
+    return int(pytest.main([*given, *asked, *options.beside], [counting]))
 
 
 class Counting:
@@ -76,14 +79,21 @@ class Counting:
         reach = in_a_copy(lambda: _reached(session.items, checks))
         asked = [each for each in session.items if each.nodeid.startswith(self._tests)]
         others = [each for each in session.items if each not in asked]
-        for mutant in self._drawn():
+        drawn, noticed, alone = self._drawn(), 0, 0
+        for mutant in drawn:
             found = in_a_copy(
-                lambda mutant=mutant: _noticed_by_these_alone(
+                lambda mutant=mutant: _noticed(
                     mutant, functions.get(mutant.path, []), reach, asked, others, checks
                 )
             )
-            if found:
-                print(f"{mutant}: {', '.join(found)}", flush=True)
+            by_these, by_others = found or ([], True)
+            noticed += bool(by_these)
+            if by_these and not by_others:
+                alone += 1
+                print(f"{mutant}: {', '.join(by_these)}", flush=True)
+        print(
+            f"{len(drawn)} changes: these tests notice {noticed}, and nothing else {alone} of them"
+        )
         return True
 
     def _drawn(self) -> list[Mutant]:
@@ -95,15 +105,15 @@ class Counting:
         return random.Random(1).sample(every, self._sample)  # noqa: S311 - no secret
 
 
-def _noticed_by_these_alone(
+def _noticed(
     mutant: Mutant,
     functions: list[FunctionType],
     reach: Mapping[str, Sequence[Sequence[Any]]],
     asked: Iterable[pytest.Item],
     others: Iterable[pytest.Item],
     checks: Iterable[Check],
-) -> list[str]:
-    """Return the tests in question that notice a change; none if anybody else does."""
+) -> tuple[list[str], bool]:
+    """Return the tests in question that notice a change, and whether anybody else does."""
     changed = {_key(each.__code__) for each in mutant.put_into(functions)}
     for each in vars(request_bodies).values():
         getattr(each, "cache_clear", lambda: None)()
@@ -113,8 +123,8 @@ def _noticed_by_these_alone(
 
     found = [each.nodeid for each in asked if reaching(each.nodeid) and _fails(each)]
     if not found or any(_fails(each) for each in others if reaching(each.nodeid)):
-        return []
-    return found if _judged([each for each in checks if reaching(each.id)]) else []
+        return found, True
+    return found, not _judged([each for each in checks if reaching(each.id)])
 
 
 def _fails(item: pytest.Item) -> bool:
