@@ -100,7 +100,7 @@ def _begun_empty(member: str, faithful: Faithful, state: WarehouseState, call: C
     if call.query.get("pageToken") == "begun":
         call = msgspec.structs.replace(call, query={**call.query, "pageToken": ""})
     outcome = faithful(state, call)
-    if not begins or not json.loads(outcome.reply.body)[member]:
+    if not begins or not json.loads(outcome.reply.body).get(member):
         return outcome
     page = replies.json_reply({member: [], "next-page-token": "begun"})
     return msgspec.structs.replace(outcome, reply=page)
