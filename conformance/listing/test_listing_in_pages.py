@@ -11,6 +11,7 @@ from icecheck.conformance.listing.paging import (
     tables_placed,
     views_placed,
 )
+from icecheck.conformance.listing.test_pagination import expect_everything
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
@@ -28,6 +29,8 @@ from icecheck.replies.expect import Reply, show
 from icecheck.targets.target import Namespace
 
 _PAGES_MAX = 10
+_HUNDRED = 101
+"""More than the entries that many catalogs return by default."""
 
 
 def _expect_pages(
@@ -209,3 +212,26 @@ def _expect_small(place: Place) -> None:
 def test_a_small_page_of_many_tables(catalog: Catalog) -> None:
     """A page of many tables is as small as it was asked to be."""
     _expect_small(tables_placed(catalog, _BEYOND_A_FLOOR))
+
+
+# ---- whole lists that many catalogs would cut
+
+
+@check(
+    "listViews.without-token-hundred",
+    proves="listViews.without-token-everything",
+    disruptive=True,
+)
+def test_without_a_token_a_hundred_views_come_at_once(catalog: Catalog) -> None:
+    """Without a pageToken, more than a hundred views come in one answer."""
+    expect_everything(views_placed(catalog, _HUNDRED))
+
+
+@check(
+    "listTables.without-token-hundred",
+    proves="listTables.without-token-everything",
+    group=Group.GENERATED,
+)
+def test_without_a_token_a_hundred_tables_come_at_once(catalog: Catalog) -> None:
+    """Without a pageToken, more than a hundred tables come in one answer."""
+    expect_everything(tables_placed(catalog, _HUNDRED))

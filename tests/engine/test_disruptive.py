@@ -19,6 +19,7 @@ def test_a_standard_run_leaves_out_what_strains_the_catalog():
     assert {check.id for check in left_out} == {
         "listNamespaces.without-token-many",
         "listTables.without-token-many",
+        "listViews.without-token-hundred",
         "loadTable.long-history",
         "updateTable.large-commit",
     }

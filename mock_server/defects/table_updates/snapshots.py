@@ -333,10 +333,6 @@ def _tagged_snapshot_stays(update: Any, draft: Any) -> bool:
     return not ids.isdisjoint(update.snapshot_ids)
 
 
-def _is_about_a_ref(update: Json, action: str) -> bool:
-    return update.get("action") == action and update.get("ref-name") != MAIN_BRANCH
-
-
 @defect(
     "update-branch-keeps-its-first-place",
     on=request_of("updateTable"),
@@ -345,12 +341,15 @@ def _is_about_a_ref(update: Json, action: str) -> bool:
 )
 def _first_place(body: Json) -> Json:
     """Of the updates that set one branch in a commit the first one counts, but for main."""
-    updates: list[Json] = []
-    for update in body.get("updates") or []:
-        names = [u["ref-name"] for u in updates if _is_about_a_ref(u, "set-snapshot-ref")]
-        if update.get("type") != "branch" or update.get("ref-name") not in names:
-            updates.append(update)
-    return {**body, "updates": updates}
+    updates = body.get("updates") or []
+    first = {u.get("ref-name"): u for u in reversed(updates) if u.get("type") == "branch"}
+    first.pop(MAIN_BRANCH, None)
+    kept = [u for u in updates if u.get("type") != "branch" or first.get(u["ref-name"], u) is u]
+    return {**body, "updates": kept}
+
+
+def _is_removal(update: Json) -> bool:
+    return update.get("action") == "remove-snapshot-ref" and update["ref-name"] != MAIN_BRANCH
 
 
 @defect(
@@ -361,6 +360,4 @@ def _first_place(body: Json) -> Json:
 )
 def _removes_refs_last(body: Json) -> Json:
     """The removal of a tag or branch waits until all other updates are done."""
-    updates = body.get("updates") or []
-    late = [update for update in updates if _is_about_a_ref(update, "remove-snapshot-ref")]
-    return {**body, "updates": [*(u for u in updates if u not in late), *late]}
+    return {**body, "updates": sorted(body.get("updates") or [], key=_is_removal)}

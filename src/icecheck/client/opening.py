@@ -67,16 +67,11 @@ def open_session(
         if isinstance(token, str) and token:
             connection.use_token(token)
         sent_to = _followed(connection, offer, target)
-        connection.second_token()  # if one cannot be fetched, opening fails here
-        connection.reader_token()
+        connection.fetch_tokens()
         journal = None if ledger is None else LedgerFile(ledger, owner, target)
         ledgered: Counter[Entry] = Counter()
         undropped: set[str] = set()
         root = Ledger(owner, journal, ledgered, undropped)
-        elsewhere: list[Offer] = []
-        connection.guard = RequestGuard(
-            contract, offer, target, sent_to, owner, ledgered, elsewhere
-        )
         if journal is not None:
             undo.callback(lambda: journal.close(keep=len(root) > 0))
         session = Session(
@@ -98,8 +93,9 @@ def open_session(
             config_url=target.base_url,
             ledgered=ledgered,
             undropped=undropped,
-            elsewhere=elsewhere,
         )
+        own = (contract, offer, target, sent_to, owner, ledgered)
+        connection.guard = RequestGuard(*own, session.elsewhere)
         for one in recorded:
             session.record(one)
         session.at_close.callback(drop_roots, session)

@@ -110,6 +110,11 @@ class Connection:
             raise TargetUnusable(str(refused)) from None
         self._credentials.hide()
 
+    def fetch_tokens(self) -> None:
+        """Fetch the tokens of the other principals; raises as ``second_token`` does."""
+        self.second_token()
+        self.reader_token()
+
     def second_token(self) -> str | None:
         """Return the second principal's token, fetched if need be; None without such a principal.
 
