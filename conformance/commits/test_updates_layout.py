@@ -315,6 +315,7 @@ def test_set_last_added_sort_order(catalog: Catalog) -> None:
     """Sort order id -1 makes the order the default that the same commit added last."""
     table = given_table(catalog)
     one, two = (add_order(table, column) for column in ("id", "data"))
+    two["sort-order"]["order-id"] += 1  # as clients send them: each order has an id of its own
     after = expect_effect(
         catalog,
         table,

@@ -104,6 +104,7 @@ def test_set_last_added_schema(catalog: Catalog) -> None:
     """Schema id -1 makes the schema current that the same commit added last."""
     table = given_table(catalog)
     schemas = [wider_schema(table, name) for name in ("one", "two")]
+    schemas[1]["schema-id"] += 1  # as clients send them: each schema has an id of its own
     last_column_id = number(table, "last-column-id")
     after = expect_effect(
         catalog,

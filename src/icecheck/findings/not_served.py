@@ -168,8 +168,14 @@ def _is_error(status: int) -> bool:
 def _named(verdict: Verdict, unserved: Mapping[str, int], symptom: Symptom) -> Verdict:
     match verdict.outcome:
         case Outcome.FAIL if verdict.findings:
-            met = [e for e in _asking(verdict) if _is_of(e, unserved)]
             first = verdict.findings[0]
+            # A check that tries every route may have been refused one beside what it judges.
+            met = [
+                e
+                for e in _asking(verdict)
+                if _is_of(e, unserved)
+                and (e.ordinal == first.exchange or e.operation in verdict.operations)
+            ]
             if not met and (first.symptom != ENDPOINT_NOT_SERVED or symptom != NOT_SERVED):
                 return verdict
             # The exchange that was judged tells more than those that led to it.

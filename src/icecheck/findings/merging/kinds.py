@@ -10,6 +10,7 @@ from icecheck.findings.statuses import ANY_4XX, ANY_SUCCESS, STATUS, Statuses
 from icecheck.findings.verdict import CauseKey, Evidence, Verdict
 
 __all__ = [
+    "IS_THERE",
     "UNREAD_OPERATIONS_MIN",
     "as_names",
     "as_staged",
@@ -25,7 +26,8 @@ UNREAD_OPERATIONS_MIN = 3
 _NAMES = ("names-run-together", "another-object", "name-not-found", "plus-is-no-space")
 """The symptoms of names, the one that says most of a defect first."""
 _ODD = re.compile(r"a name with ([a-z][^(),]*)")
-_IS_THERE = (EFFECT_MISSING.of("drop-table"), EFFECT_MISSING.of("spelling"))
+IS_THERE = tuple(map(EFFECT_MISSING.of, ("drop-table", "existence", "spelling")))
+"""The symptoms of a table that is there although it was not to be."""
 _STAGED = re.compile(r'"stage-create":\s*true')
 _OF_BODIES = ("generated.", "malformed", "identifier-required")
 
@@ -65,7 +67,7 @@ def staged_at_once(seen: Seen) -> Iterator[Join]:
         g.key
         for g in seen.groups
         if g.members
-        and (g.key.symptom == STATUS or g.key.symptom in _IS_THERE)
+        and (g.key.symptom == STATUS or g.key.symptom in IS_THERE)
         and all(map(_met_staged, g.members))
     ]
     if root and after:

@@ -192,11 +192,16 @@ def _ignored_updates(seen: Seen) -> Iterator[Join]:
     What else such commits leave is wrong for the same reason: ids that are not counted on, members
     that change beside. An effect that creations lose as well belongs to it.
     """
-    lost = [g for g in seen.groups if g.key.symptom.is_a(EFFECT_MISSING) and _is_of_commits(g)]
+    effects = [
+        g
+        for g in seen.groups
+        if g.key.symptom.is_a(EFFECT_MISSING) and g.key.symptom not in kinds.IS_THERE
+    ]
+    lost = [g for g in effects if g.members and _is_of_commits(g)]
     if len(lost) < IGNORED_UPDATES_MIN:
         return
     beside = [g for g in seen.groups if _is_of_metadata(g) and all(map(_only_commits, g.members))]
-    shared = [g for g in seen.groups if g.key.symptom.is_a(EFFECT_MISSING) and _has_of_commits(g)]
+    shared = [g for g in effects if _has_of_commits(g)]
     if any(g.key.symptom == _COLUMNS_NOT_COUNTED for g in (*lost, *shared)):
         shared += [g for g in seen.groups if g.key.symptom.slug == "id-above-the-last-one"]
     blocked = [g for g in seen.groups if g.blocked and not g.members and _is_of_commits(g)]
