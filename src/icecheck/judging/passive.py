@@ -95,13 +95,17 @@ def observe(
     """
     observed = {} if into is None else into
     blamed = _blamed(verdict)
+    proper = True
     for exchange in exchanges:
         if exchange.status is None or exchange.operation is None:
             continue
         # A check sent the wrong method on purpose: the answer is none of the operation's.
         if schemas.contract.operations[exchange.operation].method != exchange.method:
             continue
-        due = not blamed(exchange)
+        due = proper and not blamed(exchange)
+        # What was accepted although it is wrong is given back wrong.
+        wrong = blamed(exchange) or _asks_improperly(exchange, schemas)
+        proper = proper and not (exchange.status == 200 and wrong)
         if due:
             _observe_schema(exchange, schemas, observed)
             _observe_repeats(exchange, schemas, observed)
@@ -189,8 +193,10 @@ def _observe_schema(
     if exchange.operation is None or exchange.status is None:
         return
     row = schemas.contract.response(exchange.operation, exchange.status)
-    if row is None or not row.has_body or exchange.method == "HEAD":
+    if row is None or not row.has_body or exchange.method == "HEAD" or _stopped_before(exchange):
         return
+    if exchange.step is Step.UNDO:
+        return  # it may show objects that were made wrong on purpose, by other checks too
     problems = schemas.judge(exchange)
     if problems and not _answers_a_proper_request(exchange, schemas):
         return
@@ -210,6 +216,15 @@ def _observe_schema(
         _add(entry, (problem.pointer, problem.kind), finding, exchange)
 
 
+def _stopped_before(exchange: Exchange) -> bool:
+    """Return whether a web server may have refused a path, so that no catalog has answered.
+
+    Many refuse a slash in a name however it is written, or take it for one between two parts.
+    """
+    names = exchange.url.partition("?")[0].partition("/namespaces/")[2]
+    return exchange.status in {400, 404} and "%2f" in names.lower()
+
+
 def _answers_a_proper_request(exchange: Exchange, schemas: SchemaJudge) -> bool:
     """Return whether an answer's shape is to be judged: it does not follow from a bad request.
 
@@ -217,14 +232,18 @@ def _answers_a_proper_request(exchange: Exchange, schemas: SchemaJudge) -> bool:
     error something else may answer. The check that sent the request judges both. Refusals and
     redirections are always judged.
     """
-    if exchange.status is None or 300 <= exchange.status < 500 or exchange.request_body is None:
+    if exchange.status is None or 300 <= exchange.status < 500:
         return True
-    if exchange.operation is None or exchange.operation == "getToken":
-        return True
+    return not _asks_improperly(exchange, schemas)
+
+
+def _asks_improperly(exchange: Exchange, schemas: SchemaJudge) -> bool:
+    if exchange.request_body is None or exchange.operation in {None, "getToken"}:
+        return False
     body = _parsed(exchange.request_body)
     if isinstance(body, dict):  # Java clients write null for a member that they leave out
         body = {name: value for name, value in body.items() if value is not None}
-    return schemas.request_is_valid(exchange.operation, body)
+    return not schemas.request_is_valid(str(exchange.operation), body)
 
 
 def _due(kind: str, pointer: str) -> str:
