@@ -356,8 +356,6 @@ def _expect_start(place: Place) -> None:
             raise reply.violation(
                 _PAGES_INCOMPLETE, "a first page and a token, or everything", "neither"
             )
-        if not listed:
-            raise reply.violation(_PAGES_INCOMPLETE, "a first page with entries", "none")
 
 
 def _expect_nothing(place: Place) -> None:
