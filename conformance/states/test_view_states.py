@@ -165,11 +165,11 @@ def test_a_life_of_a_view(catalog: Catalog) -> None:
         if step.ordinal % _REFUSED_AT_ONCE:
             return
         told = []
-        for what, requirements, updates, status in islice(wrong, _REFUSED_AT_ONCE):
+        for what, requirements, updates, statuses in islice(wrong, _REFUSED_AT_ONCE):
             sent = [*unwanted(step.after), *updates]
             told.append(f"{what}, after {step.what}")
             reply = replace_view(catalog, step.after, sent, requirements)
-            reply.expect(status, detail=told[-1])
+            reply.expect_refused(*statuses, detail=told[-1])
         reply, symptom = loaded_answer(catalog, step.after), CHANGED_ALTHOUGH_REFUSED
         expect_shown(reply, step.after, {}, "; ".join(told), symptom=symptom)
 

@@ -241,12 +241,15 @@ def unwanted(view: View) -> list[Json]:
     ]
 
 
-def refusals(view: View, other: View) -> Iterator[tuple[str, Updates, Updates, int]]:
-    """Yield endlessly (what is wrong, requirements, updates, status) of commits to refuse."""
+def refusals(view: View, other: View) -> Iterator[tuple[str, Updates, Updates, tuple[int, ...]]]:
+    """Yield endlessly (what is wrong, requirements, updates, statuses) of commits to refuse.
+
+    Without statuses any 4xx will do: the document has none for an update that cannot be applied.
+    """
     while True:
         for requirements in ([other.same], [other.same, view.same], [view.same, other.same]):
-            yield "the uuid of another view", requirements, (), 409
+            yield "the uuid of another view", requirements, (), (409,)
         nowhere = set_current_version(_UNKNOWN_ID)
-        yield "a current version that is not there", [view.same], [nowhere], 400
+        yield "a current version that is not there", [view.same], [nowhere], ()
         without = _version(view, "SELECT 'unwanted too'", _UNKNOWN_ID, later=1)
-        yield "a version of no schema", [view.same], [without], 400
+        yield "a version of no schema", [view.same], [without], ()
