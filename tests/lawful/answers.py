@@ -124,11 +124,13 @@ def _own_view_ids(registries: Registries) -> None:
 
 
 def _two_versions(registries: Registries) -> None:
-    """Keep the current version of a view and one more."""
+    """Keep of a view what a commit adds, the current version, and one more."""
 
-    def kept(_: ViewMetadata | None, made: ViewMetadata, _sent: Body) -> ViewMetadata:
-        others = [v for v in made.versions if v.version_id != made.current_version_id][-1:]
-        ids = {made.current_version_id, *(each.version_id for each in others)}
+    def kept(before: ViewMetadata | None, made: ViewMetadata, _sent: Body) -> ViewMetadata:
+        known = {v.version_id for v in before.versions} if before is not None else set()
+        ids = {v.version_id for v in made.versions if v.version_id not in known}
+        ids.add(made.current_version_id)
+        ids.update([v.version_id for v in made.versions if v.version_id not in ids][-1:])
         return msgspec.structs.replace(
             made,
             versions=tuple(v for v in made.versions if v.version_id in ids),
