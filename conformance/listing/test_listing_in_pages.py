@@ -19,6 +19,7 @@ from icecheck.objects.arranging import given_namespace_at
 from icecheck.objects.reading import (
     LISTING,
     PAGE_TOO_LONG,
+    entries_in_pages,
     namespaces_in,
     next_page_token,
     not_applicable,
@@ -28,7 +29,7 @@ from icecheck.objects.views import given_view
 from icecheck.replies.expect import Reply, show
 from icecheck.targets.target import Namespace
 
-_PAGES_MAX = 10
+_PAGES_MAX = 60
 _HUNDRED = 101
 """More than the entries that many catalogs return by default."""
 
@@ -37,14 +38,7 @@ def _expect_pages(
     ask: Callable[[Query], Reply], read: Callable[[Reply], list[Any]], due: list[Any]
 ) -> None:
     """Judge the entries of a list in pages of one; a list in a single answer is judged too."""
-    token: str | None = ""
-    listed: list[Any] = []
-    for _ in range(_PAGES_MAX):
-        reply = ask([("pageToken", token or ""), ("pageSize", "1")])
-        listed += read(reply)
-        token = next_page_token(reply)
-        if not token:
-            break
+    reply, listed = entries_in_pages(ask, read, 1)
     if strangers := [entry for entry in listed if entry not in due]:
         detail = f"on a page of it is {show(strangers[0])}"
         raise reply.violation(LISTING, "a list of what is there", "another list", detail=detail)

@@ -7,6 +7,7 @@ refuses, in a body or in a path, are left out: a catalog may refuse them.
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from icecheck.client import bodies
@@ -17,9 +18,9 @@ from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
 from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
 from icecheck.judging.probes import has_capability
 from icecheck.objects.reading import (
+    entries_in_pages,
     expect_levels,
     namespaces_in,
-    next_page_token,
     not_applicable,
     object_in,
     tables_in,
@@ -292,15 +293,8 @@ def expect_listed(
 
 def expect_paged(catalog: Catalog, kind: Kind, bearers: Sequence[Bearer]) -> None:
     """Judge the same of a list in pages; a whole list counts as one page."""
-    listed: list[tuple[Namespace, str]] = []
-    token: str | None = ""
-    for _ in range(len(bearers) + 2):
-        query = [("pageToken", str(token)), ("pageSize", str(PAGE_SIZE))]
-        reply = kind.list(catalog, bearers[0].namespace, query)
-        listed += kind.listed(reply)
-        token = next_page_token(reply)
-        if not token:
-            break
+    ask = partial(kind.list, catalog, bearers[0].namespace)
+    reply, listed = entries_in_pages(ask, kind.listed, PAGE_SIZE)
     _expect_these(reply, listed, bearers[0], bearers)
 
 

@@ -10,12 +10,17 @@ from icecheck.conformance.names.lookalike_names import VIEWS, Bearer
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.objects.arranging import require
-from icecheck.objects.reading import LISTING, namespaces_in, next_page_token, supported, tables_in
+from icecheck.objects.reading import (
+    LISTING,
+    entries_in_pages,
+    namespaces_in,
+    supported,
+    tables_in,
+)
 from icecheck.replies.expect import Reply, show
 
 PAGED = ("b", "A", "a1", "a10", "a2", "a_1", "aa", "B1", "C", "c0")
 """Names that different collations sort differently; no two differ in case only."""
-_PAGES_MAX = 60
 
 Listing = tuple[Callable[[Query], Reply], Callable[[Reply], Sequence[Any]]]
 
@@ -25,14 +30,8 @@ def _expect_pages(stem: str, listing: Listing, size: int) -> None:
     ask, read = listing
     reply = ask(())
     due = [each for each in read(reply) if each[-1].startswith(stem)]
-    token: str | None = ""
-    listed: list[Any] = []
-    for _ in range(_PAGES_MAX):
-        reply = ask([("pageToken", token or ""), ("pageSize", str(size))])
-        listed += [each for each in read(reply) if each[-1].startswith(stem)]
-        token = next_page_token(reply)
-        if not token:
-            break
+    reply, entries = entries_in_pages(ask, read, size)
+    listed = [each for each in entries if each[-1].startswith(stem)]
     if sorted(listed) == due:
         return
     odd = [each for each in due if listed.count(each) != 1]

@@ -6,7 +6,7 @@ splits names at another character than the unit separator lists the other's chil
 
 from urllib.parse import unquote
 
-from icecheck.client.catalog import Catalog
+from icecheck.client.catalog import Catalog, Query
 from icecheck.client.given import given_namespace
 from icecheck.conformance.names.lookalike_names import (
     NAMESPACES,
@@ -22,8 +22,8 @@ from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.arranging import require
 from icecheck.objects.edge_values import EdgeValue as Hostile
-from icecheck.objects.reading import LISTING, namespaces_in
-from icecheck.replies.expect import show
+from icecheck.objects.reading import LISTING, entries_in_pages, namespaces_in
+from icecheck.replies.expect import Reply, show
 from icecheck.targets.target import Namespace
 
 _ENDINGS = (
@@ -65,11 +65,17 @@ def _given_parents(catalog: Catalog, home: Namespace) -> dict[Namespace, Bearer]
 
 
 def _expect_children(catalog: Catalog, it: Bearer, child: Namespace) -> None:
-    """Judge that a namespace lists exactly one child, in the whole list and on its first page."""
-    asked = [(), (("pageToken", ""), ("pageSize", "2"))]
-    for query in asked if has_capability(catalog, "pagination") else asked[:1]:
-        reply = found(catalog.list_namespaces(it.path, query), it)
-        if (listed := namespaces_in(reply)) != [child]:
+    """Judge that a namespace lists exactly one child, in the whole list and in pages."""
+
+    def ask(query: Query) -> Reply:
+        return found(catalog.list_namespaces(it.path, query), it)
+
+    whole = ask(())
+    lists = [(whole, namespaces_in(whole))]
+    if has_capability(catalog, "pagination"):
+        lists.append(entries_in_pages(ask, namespaces_in, 2))
+    for reply, listed in lists:
+        if listed != [child]:
             raise reply.violation(
                 LISTING,
                 "the namespace's only child",

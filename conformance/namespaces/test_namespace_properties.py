@@ -32,6 +32,8 @@ _MISSING_NO_LIST = declare(
 )
 
 _NEEDS = ("namespace-properties",)
+_KEYS = ("team", "note", "added")
+"""The keys of the shared namespace, and of changes to it that are refused."""
 # No catalog gives these keys a meaning; some give one to owner, comment and location.
 
 
@@ -181,7 +183,7 @@ def test_a_refused_overlap_changes_nothing(catalog: Catalog) -> None:
     namespace = _shared(catalog)
     before = properties_of(catalog, namespace)
     _overlap(catalog, namespace).expect_refused()
-    expect_properties_unchanged(catalog, namespace, before)
+    expect_properties_unchanged(catalog, namespace, before, _KEYS)
 
 
 @check("updateProperties.malformed", proves="updateProperties.400", needs=_NEEDS)
@@ -196,7 +198,7 @@ def test_a_malformed_change_is_refused(catalog: Catalog) -> None:
     catalog.call("updateProperties", names, body=body).expect(400, detail="updates as a list")
     body = {"removals": {"team": "first"}}
     catalog.call("updateProperties", names, body=body).expect(400, detail="removals as a map")
-    expect_properties_unchanged(catalog, namespace, before)
+    expect_properties_unchanged(catalog, namespace, before, _KEYS)
 
 
 @check("updateProperties.kept-or-refused", proves="updateProperties.406")

@@ -135,8 +135,9 @@ def test_a_refused_creation_leaves_the_properties(catalog: Catalog) -> None:
     """Creating a namespace that exists does not touch its properties."""
     namespace = given_namespace(catalog, {"team": "first"})
     before = properties_of(catalog, namespace)
-    catalog.create_namespace(namespace, {"team": "second", "added": "yes"}).expect(409)
-    expect_properties_unchanged(catalog, namespace, before)
+    refused = {"team": "second", "added": "yes"}
+    catalog.create_namespace(namespace, refused).expect(409)
+    expect_properties_unchanged(catalog, namespace, before, refused)
 
 
 @check("createNamespace.malformed", proves="createNamespace.400")

@@ -22,14 +22,9 @@ _BEFORE = "icecheck.before"
 def _given_bystander(catalog: Catalog, namespace: Namespace) -> tuple[Namespace, dict[str, Any]]:
     """Make a namespace with a look-alike name, and return it with its properties."""
     beside = given_namespace_at(catalog, (*namespace[:-1], f"{namespace[-1]}x"))
-    arrange(
-        catalog,
-        "updateProperties",
-        lambda: catalog.update_properties(
-            beside, updates={"icecheck.hostile": "mine", "7": "mine"}
-        ),
-    )
-    return beside, properties_of(catalog, beside)
+    mine = {"icecheck.hostile": "mine", "7": "mine"}
+    arrange(catalog, "updateProperties", lambda: catalog.update_properties(beside, updates=mine))
+    return beside, properties_of(catalog, beside, mine)
 
 
 def _expect_as_before(
@@ -76,9 +71,10 @@ def test_properties_of_a_creation(catalog: Catalog) -> None:
 def test_properties_of_an_update(catalog: Catalog) -> None:
     """A namespace has every property that an update set, and nothing else has changed."""
     require(catalog, "createNamespace", "loadNamespaceMetadata")
-    namespace = given_namespace(catalog, {_BEFORE: "kept", "icecheck.value": "kept"})
+    first = {_BEFORE: "kept", "icecheck.value": "kept"}
+    namespace = given_namespace(catalog, first)
     beside, others = _given_bystander(catalog, namespace)
-    due = properties_of(catalog, namespace)
+    due = properties_of(catalog, namespace, first)
 
     def send(pairs: Pieces) -> Reply:
         reply = catalog.update_properties(namespace, updates=dict(pairs))
@@ -110,7 +106,7 @@ def test_removed_properties(catalog: Catalog) -> None:
     beside, others = _given_bystander(catalog, namespace)
     pairs = [(each.value, f"of {each.what}") for each in KEYS]
     send_in_pieces(pairs, lambda some: catalog.update_properties(namespace, updates=dict(some)))
-    due = properties_of(catalog, namespace)
+    due = properties_of(catalog, namespace, (_BEFORE, *(key for key, _ in pairs)))
     there = [key for key, _ in pairs if key in due]
 
     def remove(some: Pieces) -> Reply:

@@ -60,6 +60,7 @@ class Observer:
         self.progress = Progress(catalog, labels)
         self.metadata: dict[Thing, Json] = {}
         self.locations: dict[Thing, str] = {}
+        self.outdated: set[Thing] = set()  # those whose metadata has changed since
         self.staged: dict[Thing, Json] = {}
         self.tags: defaultdict[Thing, dict[str, tuple[int, int]]] = defaultdict(dict)
         self.keeps_properties = has_capability(catalog, "namespace-properties")
@@ -200,11 +201,14 @@ class Observer:
             found = marked(properties if isinstance(properties, dict) else {})
             return {"namespace": body.get("namespace"), "properties": found}
         metadata = metadata_in(reply)
-        self.metadata[thing] = metadata
+        before, self.metadata[thing] = self.metadata.get(thing), metadata
         location = object_in(reply).get("metadata-location")
         told = {"metadata-location": location} if isinstance(location, str) else {}
         if isinstance(location, str):
             self.locations[thing] = location
+            self.outdated.discard(thing)
+        elif metadata != before:
+            self.outdated.add(thing)
         if thing.kind == "table":
             tag = reply.header("etag")
             if tag is not None and "?" not in reply.exchange.url:

@@ -228,7 +228,7 @@ def register(thing: Thing, source: Thing) -> Step:
 
     def send(observer: Observer) -> Reply | None:
         location = observer.locations.get(source)
-        if location is None:
+        if location is None or source in observer.outdated:
             return None
         reply = observer.catalog.register_table(thing.namespace, thing.name, location)
         if reply.ok or reply.status in lawful:

@@ -75,6 +75,8 @@ def _tags_commits(registries: Registries) -> None:
         offered = headers.pop("if-none-match", None)
         request = msgspec.structs.replace(call.request, headers=headers)
         outcome = faithful(state, msgspec.structs.replace(call, request=request))
+        if outcome.reply.status != 200:
+            return outcome
         body = json.loads(outcome.reply.body)
         # The tag is that of the whole answer, credentials included (RFC 9110, 8.8.1).
         asked = call.request.headers.get("x-iceberg-access-delegation")

@@ -100,7 +100,7 @@ def _client_ids(registries: Registries) -> None:
             sort_orders=(_with_sources(order, order_sent),),
         )
 
-    store_otherwise(registries, "createTable", kept)
+    store_otherwise(registries, "createTable", kept, written=True)
 
 
 def _with_sources(definition: Any, sent: Any) -> Any:
@@ -119,7 +119,7 @@ def _unsorted_too(registries: Registries) -> None:
         orders = (unsorted, *(o for o in metadata.sort_orders if o.order_id))
         return msgspec.structs.replace(metadata, sort_orders=orders)
 
-    store_otherwise(registries, "createTable", both)
+    store_otherwise(registries, "createTable", both, written=True)
 
 
 def _tags(registries: Registries, tag: Callable[[], str | None]) -> None:
@@ -180,11 +180,6 @@ def _no_move(registries: Registries) -> None:
     refuse_if(registries, "renameTable", across, 406)
 
 
-def _own_locations(registries: Registries) -> None:
-    """Refuse locations from clients."""
-    refuse_if(registries, "createTable", lambda call: bool(sent_json(call).get("location")), 400)
-
-
 def _one_table_a_location(registries: Registries) -> None:
     """Refuse to create a table under a name that was renamed away, whose location is in use."""
     left: set[tuple[tuple[str, ...], str]] = set()
@@ -205,11 +200,6 @@ def _one_table_a_location(registries: Registries) -> None:
 def _no_overwrite(registries: Registries) -> None:
     """Ignore the overwrite flag of registrations."""
     alter_request_body(registries, "registerTable", lambda body: body | {"overwrite": False})
-
-
-def _no_purge(registries: Registries) -> None:
-    """Refuse to purge."""
-    refuse_if(registries, "dropTable", lambda call: call.query.get("purgeRequested") == "true", 403)
 
 
 def _no_staging(registries: Registries) -> None:
@@ -279,10 +269,8 @@ LAWFUL_TABLES: dict[str, Install] = {
     "current-snapshot-only": _current_snapshot_only,
     "no-rename": _no_rename,
     "no-move": _no_move,
-    "own-locations": _own_locations,
     "one-table-a-location": _one_table_a_location,
     "no-overwrite": _no_overwrite,
-    "no-purge": _no_purge,
     "no-staging": _no_staging,
     "main-only": _main_only,
     "version-1-by-default": _version_1,

@@ -38,30 +38,6 @@ def _no_rename(registries: Registries) -> None:
     refuse_if(registries, "renameView", lambda _call: True, 406)
 
 
-def _no_move(registries: Registries) -> None:
-    """Refuse to rename views into another namespace."""
-
-    def leaves(call: Call) -> bool:
-        ends = [sent_json(call).get(end) for end in ("source", "destination")]
-        found = [end.get("namespace") for end in ends if isinstance(end, dict)]
-        return len(found) == 2 and found[0] != found[1]
-
-    refuse_if(registries, "renameView", leaves, 406)
-
-
-def _own_locations(registries: Registries) -> None:
-    """Refuse to move views to another location."""
-
-    def moves(call: Call) -> bool:
-        updates = sent_json(call).get("updates")
-        return isinstance(updates, list) and any(
-            isinstance(update, dict) and update.get("action") == "set-location"
-            for update in updates
-        )
-
-    refuse_if(registries, "replaceView", moves, 400)
-
-
 def _own_versions(registries: Registries) -> None:
     """Give the first version the server's time and summary, whatever was sent."""
 
@@ -160,8 +136,6 @@ LAWFUL_VIEWS: dict[str, Install] = {
     "views-undeclared": _undeclared,
     "views-unsupported": _unsupported,
     "no-view-rename": _no_rename,
-    "no-view-move": _no_move,
-    "own-view-locations": _own_locations,
     "own-view-versions": _own_versions,
     "busy-views": _busy,
     "other-view-spelling": _other_spelling,

@@ -116,14 +116,7 @@ def refuse_as(
 
 def alter_body(registries: Registries, operation_id: str, alter: Callable[[Any], Any]) -> None:
     """Change the JSON body of successful answers; `alter` gets and returns parsed JSON."""
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        if not outcome.reply.body:
-            return outcome
-        return with_answer(outcome, alter(json.loads(outcome.reply.body)))
-
-    wrap(registries, operation_id, around)
+    alter_answer(registries, operation_id, lambda _call, body: alter(body))
 
 
 def alter_answer(
@@ -133,7 +126,7 @@ def alter_answer(
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
-        if not outcome.reply.body:
+        if not outcome.reply.body or outcome.reply.status >= 400:
             return outcome
         return with_answer(outcome, alter(call, json.loads(outcome.reply.body)))
 
@@ -143,13 +136,17 @@ def alter_answer(
 def alter_error(
     registries: Registries, operation_id: str, alter: Callable[[Problem, Reply], Reply]
 ) -> None:
-    """Change how refusals look; `alter` gets the faithful error reply."""
+    """Change how refusals look; `alter` gets the faithful error reply, or an altered one."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         try:
-            return faithful(state, call)
+            outcome = faithful(state, call)
         except Problem as problem:
             return Outcome(state, alter(problem, replies.problem_reply(problem)))
+        if outcome.reply.status < 400:
+            return outcome
+        altered = alter(Problem(outcome.reply.status, "", ""), outcome.reply)
+        return msgspec.structs.replace(outcome, reply=altered)
 
     wrap(registries, operation_id, around)
 

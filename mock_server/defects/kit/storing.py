@@ -3,9 +3,10 @@
 from collections.abc import Callable
 
 import msgspec
+from msgspec.structs import replace
 
 from icecheck.mock_server.commits import publication
-from icecheck.mock_server.core.context import Call, Context, Outcome, Registries, Reply
+from icecheck.mock_server.core.context import Call, Context, Outcome, Registries, Reply, WriteFile
 from icecheck.mock_server.core.state import TableEntry, ViewEntry, WarehouseState
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, sent_name
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
@@ -13,6 +14,7 @@ from icecheck.mock_server.metadata.encoding import encode
 from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.metadata.view_metadata import ViewMetadata, encode_view
 from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.storage.files import gzipped, is_gzip
 
 __all__ = [
     "store_otherwise",
@@ -42,10 +44,13 @@ def store_otherwise(
     registries: Registries,
     operation_id: str,
     change: Callable[[TableMetadata, Json], TableMetadata],
+    *,
+    written: bool = False,
 ) -> None:
     """Let an operation that makes a table keep, and answer, changed metadata.
 
-    `change` gets the metadata that the faithful server would keep, and the sent body.
+    `change` gets the metadata that the faithful server would keep, and the sent body. With
+    `written` the metadata file has the changed metadata too.
     """
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
@@ -55,9 +60,20 @@ def store_otherwise(
             return outcome
         changed = with_metadata(faithful.context, entry, change(entry.metadata, sent_json(call)))
         kept = outcome.state.with_table(call.namespace, sent_name(call), changed)
-        return Outcome(kept, publication.load_reply(changed), outcome.effects)
+        effects = outcome.effects
+        if written:
+            effects = tuple(
+                _rewritten(each, changed.metadata) if isinstance(each, WriteFile) else each
+                for each in effects
+            )
+        return Outcome(kept, publication.load_reply(changed), effects)
 
     wrap(registries, operation_id, around)
+
+
+def _rewritten(file: WriteFile, metadata: TableMetadata) -> WriteFile:
+    content = encode(metadata)
+    return replace(file, content=gzipped(content) if is_gzip(file.location) else content)
 
 
 def view_with(entry: ViewEntry, metadata: ViewMetadata, location: str | None = None) -> ViewEntry:

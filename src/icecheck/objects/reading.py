@@ -1,9 +1,9 @@
 """Reads the current state from the catalog: listings, properties, existence."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, TypeVar
 
-from icecheck.client.catalog import Catalog
+from icecheck.client.catalog import Catalog, Query
 from icecheck.findings.shared_symptoms import (
     ANSWER_DIFFERS_FROM_LOAD,
     CHANGED_ALTHOUGH_REFUSED,
@@ -37,6 +37,7 @@ __all__ = [
     "OTHER_LOCATION",
     "PAGE_TOO_LONG",
     "STALE_READ_AFTER_COMMIT",
+    "entries_in_pages",
     "expect_answered_location",
     "expect_bad_request",
     "expect_gone",
@@ -58,6 +59,10 @@ __all__ = [
     "supported",
     "tables_in",
 ]
+
+T = TypeVar("T")
+
+_PAGES_MAX = 60
 
 LISTING = declare(
     "listing",
@@ -218,6 +223,25 @@ def expect_unlisted(reply: Reply, namespace: Namespace, name: str, symptom: Symp
         raise reply.violation(symptom, "a list without it", "it is listed", detail=identifier)
 
 
+def entries_in_pages(
+    ask: Callable[[Query], Reply], read: Callable[[Reply], Sequence[T]], size: int
+) -> tuple[Reply, list[T]]:
+    """Follow a list through its pages; return the last answer, and the entries of all.
+
+    A page may be shorter than it was asked to be, even empty: pageSize is an upper bound (L1893).
+    A list that does not end is judged elsewhere, and left after some pages.
+    """
+    entries: list[T] = []
+    token: str | None = ""
+    for _ in range(_PAGES_MAX):
+        reply = ask([("pageToken", token or ""), ("pageSize", str(size))])
+        entries += read(reply)
+        token = next_page_token(reply)
+        if not token:
+            break
+    return reply, entries
+
+
 def next_page_token(reply: Reply) -> str | None:
     """Return the token of the next page; a null or missing token ends the listing."""
     token = object_in(reply).get("next-page-token")
@@ -226,9 +250,15 @@ def next_page_token(reply: Reply) -> str | None:
     return token
 
 
-def properties_of(catalog: Catalog, namespace: Namespace) -> dict[str, Any]:
-    """Load a namespace that must exist and return its properties; null counts as none."""
-    return _properties(catalog.load_namespace_metadata(namespace).expect(200))
+def properties_of(
+    catalog: Catalog, namespace: Namespace, keys: Collection[str] = ()
+) -> dict[str, Any]:
+    """Load a namespace that must exist and return its properties; null counts as none.
+
+    With ``keys`` only those are returned: the server's own (L297-L298) may change at any time.
+    """
+    found = _properties(catalog.load_namespace_metadata(namespace).expect(200))
+    return {key: value for key, value in found.items() if not keys or key in keys}
 
 
 def expect_levels(reply: Reply, namespace: Namespace) -> None:
@@ -268,12 +298,12 @@ def expect_properties_in(reply: Reply, wanted: Mapping[str, str | None]) -> None
 
 
 def expect_properties_unchanged(
-    catalog: Catalog, namespace: Namespace, before: Mapping[str, Any]
+    catalog: Catalog, namespace: Namespace, before: Mapping[str, Any], keys: Collection[str]
 ) -> None:
-    """Judge that a refused request left a namespace's properties as an earlier load showed them."""
+    """Judge that a refused request left these properties as an earlier load showed them."""
     reply = catalog.load_namespace_metadata(namespace).expect(200)
     after = _properties(reply)
-    changed = sorted(key for key in {*before, *after} if before.get(key) != after.get(key))
+    changed = sorted(key for key in keys if before.get(key) != after.get(key))
     if changed:
         key = changed[0]
         raise reply.violation(

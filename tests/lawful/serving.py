@@ -1,0 +1,88 @@
+"""Serves a whole design in process, and judges checks on it as a run does."""
+
+import random
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+from tests.contracts import CONTRACT
+from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
+from tests.lawful.freedom import Freedom
+
+from icecheck.client.catalog import Catalog
+from icecheck.client.deletion_probe import require_deletion
+from icecheck.client.opening import open_session
+from icecheck.client.session import Session
+from icecheck.findings.verdict import Verdict
+from icecheck.judging.check import Check
+from icecheck.judging.judge import judge
+from icecheck.judging.passive import observe, passive_verdicts
+from icecheck.mock_server.mock import MockCatalog
+from icecheck.targets.target import Target
+
+
+class _Sending(httpx.BaseTransport):
+    """Reaches a mock in process, and alters requests and answers on their way."""
+
+    def __init__(self, mock: MockCatalog, freedoms: Iterable[Freedom]) -> None:
+        self._inner = mock.httpx_transport()
+        self._freedoms = tuple(freedoms)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        received = request
+        for freedom in self._freedoms:
+            received = freedom.asked(received) if freedom.asked else received
+        response = self._inner.handle_request(received)
+        for freedom in self._freedoms:
+            response = freedom.sent(request, response) if freedom.sent else response
+        return response
+
+
+def arguments(freedoms: Iterable[Freedom]) -> dict[str, Any]:
+    """Return the mock's arguments of several freedoms."""
+    return {name: value for freedom in freedoms for name, value in freedom.server.items()}
+
+
+@contextmanager
+def design_session(freedoms: Iterable[Freedom]) -> Iterator[Session]:
+    """Yield a session with the catalog of these freedoms, opened after their installation."""
+    freedoms = tuple(freedoms)
+    mock = MockCatalog(seed=1, token=TOKEN, **arguments(freedoms))
+    for freedom in sorted(freedoms, key=lambda each: each.outside):
+        freedom.install(mock.registries)
+    for freedom in freedoms:
+        for operation_id in freedom.unserved:
+            mock.registries.operations.pop(operation_id, None)
+    # A coding of the content comes last: other alterations read the content.
+    last = sorted(freedoms, key=lambda each: each.about == "coding")
+    transport = _Sending(mock, last)
+    try:
+        target = Target(ADDRESS, warehouse=WAREHOUSE, token=TOKEN)
+        session = open_session(target, run_id="lawful", transport=transport)
+        try:
+            yield session
+        finally:
+            session.close()
+    finally:
+        mock.stop()
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The verdicts on a design, and what the run has left behind there."""
+
+    verdicts: tuple[Verdict, ...]
+    residue: tuple[str, ...]
+
+
+def said_of_design(freedoms: Iterable[Freedom], checks: Iterable[Check], seed: int) -> Said:
+    """Judge checks on the catalog of these freedoms, in the order that the seed gives."""
+    shuffled = list(checks)
+    random.Random(seed).shuffle(shuffled)  # noqa: S311 - an order is no secret
+    with design_session(freedoms) as session:
+        require_deletion(session)
+        verdicts = [judge(check, Catalog(session, check.id)) for check in shuffled]
+        verdicts += passive_verdicts(observe(session.exchanges, session.schemas), CONTRACT)
+    return Said(tuple(verdicts), tuple(session.residue))

@@ -1,0 +1,117 @@
+"""The reverse of law 1: a catalog that breaks no rule is not at fault, however unlike the mock."""
+
+import itertools
+import os
+import random
+from collections import Counter
+
+import pytest
+from tests.contracts import CONTRACT
+from tests.lawful.designs import DESIGNS, FREEDOMS, Design
+from tests.lawful.freedom import Freedom
+from tests.lawful.serving import Said, said_of_design
+from tests.laws.golden import expect_part
+from tests.shares import COMPLETE, share
+
+from icecheck.findings.verdict import Group, Level, Outcome, Verdict
+from icecheck.judging.check import Check
+from icecheck.run.collect import collect
+
+GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
+# Unlike each other, and together with most of what the others have.
+USUAL = ("many-accounts", "terse-server", "key-value-store", "polite-refusals", "governed")
+CROSSED = ("pages", "etag", "planning")
+"""What freedoms may be about of which every two values meet in some design."""
+
+
+def freedoms_of(design: Design) -> list[Freedom]:
+    return [FREEDOMS[name] for name in design.freedoms]
+
+
+def seed() -> int:
+    """Return the number that gives the order: ICECHECK_ORDER, or another one in each run."""
+    return int(os.environ.get("ICECHECK_ORDER") or random.randrange(1_000_000))  # noqa: S311
+
+
+def lines_of(name: str, checks: tuple[Check, ...], said: Said) -> list[str]:
+    """Return the lines of the golden file for a design: what was not judged, and why.
+
+    A line is ``design | kind of skip, or blocked | family: checks``.
+    """
+    ended: dict[tuple[str, str], set[str]] = {}
+    asked = {check.id for check in checks}
+    for verdict in said.verdicts:
+        if verdict.check in asked and verdict.outcome in {Outcome.SKIP, Outcome.BLOCKED}:
+            kind = "blocked" if verdict.skip is None else verdict.skip.kind.value
+            family, _, rest = verdict.check.partition(".")
+            ended.setdefault((kind, family), set()).add(rest)
+    return [
+        f"{name} | {kind} | {family}: {' '.join(sorted(rest))}"
+        for (kind, family), rest in sorted(ended.items())
+    ]
+
+
+def told(verdicts: tuple[Verdict, ...]) -> list[str]:
+    """Return a line for each verdict at MUST that blames, and for each error of the suite."""
+    return [
+        f"{v.check}: {v.outcome} {v.summary}"
+        for v in verdicts
+        if v.outcome is Outcome.ERROR or (v.outcome is Outcome.FAIL and v.level is Level.MUST)
+    ]
+
+
+def expect_no_blame(name: str, checks: tuple[Check, ...]) -> Said:
+    order = seed()
+    print(f"{name}: ICECHECK_ORDER={order}")
+    said = said_of_design(freedoms_of(DESIGNS[name]), checks, order)
+    assert told(said.verdicts) == []
+    blocked = sum(v.outcome is Outcome.BLOCKED for v in said.verdicts)
+    assert blocked <= 0.05 * len(said.verdicts)
+    assert said.residue == ()
+    return said
+
+
+@pytest.mark.parametrize("name", USUAL)
+def test_a_few_designs_are_not_blamed(name: str) -> None:
+    every = collect(GROUPS, CONTRACT)
+    expect_no_blame(name, share(every, USUAL.index(name), len(USUAL)))
+
+
+@pytest.mark.complete("all checks on all designs; the usual command has a few designs and a share")
+@pytest.mark.parametrize("name", DESIGNS)
+def test_a_design_is_not_blamed_and_judged_as_reviewed(name: str) -> None:
+    assert COMPLETE
+    checks = tuple(collect(GROUPS, CONTRACT))
+    said = expect_no_blame(name, checks)
+    expect_part("lawful_designs.txt", [name], lines_of(name, checks, said))
+
+
+def test_a_design_takes_many_freedoms_that_do_not_exclude_each_other() -> None:
+    for name, design in DESIGNS.items():
+        about = Counter(each.about for each in freedoms_of(design) if each.about)
+        assert len(set(design.freedoms)) == len(design.freedoms) >= 8, name
+        assert [each for each, many in about.items() if many > 1] == [], name
+        assert design.story.endswith("."), name
+    assert len({design.freedoms for design in DESIGNS.values()}) >= 40
+
+
+def test_each_freedom_is_taken_by_several_designs() -> None:
+    taken = Counter(name for design in DESIGNS.values() for name in design.freedoms)
+    assert [name for name in FREEDOMS if taken[name] < 2] == []
+
+
+def test_each_freedom_cites_what_allows_it() -> None:
+    cited = ("L", "silent: ", "rule ")
+    assert [n for n, each in FREEDOMS.items() if not each.lines.startswith(cited)] == []
+
+
+@pytest.mark.parametrize(("one", "other"), [*itertools.combinations(CROSSED, 2)])
+def test_every_two_values_of_what_is_crossed_meet_in_some_design(one: str, other: str) -> None:
+    def values(about: str) -> list[str]:
+        return ["", *(name for name, each in FREEDOMS.items() if each.about == about)]
+
+    def value(design: Design, about: str) -> str:
+        return next((name for name in design.freedoms if FREEDOMS[name].about == about), "")
+
+    met = {(value(design, one), value(design, other)) for design in DESIGNS.values()}
+    assert {*itertools.product(values(one), values(other))} - met == set()
