@@ -8,7 +8,7 @@ from icecheck.objects.comparing import ANYTHING
 from icecheck.objects.metadata_view import field_ids, shape
 from icecheck.objects.views import definition_of
 
-__all__ = ["LAST_ADDED", "after_updates", "as_assigned", "without_expired"]
+__all__ = ["FORESEEN", "LAST_ADDED", "after_updates", "as_assigned", "without_expired"]
 
 Json = dict[str, Any]
 Metadata = Mapping[str, Any]
@@ -192,6 +192,9 @@ _OTHERS: Mapping[str, Callable[[Json, Json], Json]] = {
     "set-snapshot-ref": _with_ref,
     "remove-snapshot-ref": _without_ref,
 }
+
+FORESEEN = frozenset({*_ADDS, *_MAKES_CURRENT, *_PUTS, *_REMOVES, *_OTHERS})
+"""The actions of the updates whose effect is foreseen."""
 
 
 # ---- what the server decides

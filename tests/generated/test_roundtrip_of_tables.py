@@ -23,15 +23,6 @@ CHECKS = {declaration_of(f).id: f for f in FUNCTIONS if declaration_of(f) is not
 REQUESTS_MAX = 64
 SET_PROPERTIES = "roundtrip.updateTable.set-properties"
 
-ACTIONS = {
-    "assign-uuid", "upgrade-format-version", "add-schema", "set-current-schema", "add-spec",
-    "set-default-spec", "add-sort-order", "set-default-sort-order", "add-snapshot",
-    "set-snapshot-ref", "remove-snapshots", "remove-snapshot-ref", "set-location",
-    "set-properties", "remove-properties", "set-statistics", "remove-statistics",
-    "set-partition-statistics", "remove-partition-statistics", "remove-partition-specs",
-    "remove-schemas", "add-encryption-key", "remove-encryption-key",
-}  # fmt: skip
-
 TAME = re.compile(r"[\w.\-/:{}\[\],() ]*", re.ASCII)
 
 
@@ -71,11 +62,6 @@ def prudish(new_mock):
         return mock
 
     return made
-
-
-def test_there_is_a_check_for_every_update_of_a_table():
-    actions = {i.rpartition(".")[2] for i in CHECKS if i.startswith("roundtrip.updateTable.")}
-    assert actions == ACTIONS
 
 
 @pytest.mark.parametrize("check_id", CHECKS)

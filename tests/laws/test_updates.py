@@ -1,0 +1,108 @@
+"""Every update of the document has all parts that updates need here."""
+
+import json
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from tests.contracts import CONTRACT
+from tests.kill.killing import checks_of, mock_session
+from tests.oracle.drawn_updates import WEIGHTS
+
+from icecheck.client.catalog import Catalog
+from icecheck.conformance.generated.sample_values import sample_of
+from icecheck.conformance.states.after_updates import FORESEEN
+from icecheck.judging.judge import judge
+from icecheck.mock_server.core.context import Call
+from icecheck.mock_server.defects.kit.rewriting import alter_call
+from icecheck.mock_server.operations.served import default_registries
+
+SERVED = default_registries()
+WALKS = {
+    "updateTable": ("states.life", "states.created-at-once"),
+    "commitTransaction": ("states.life-by-transactions", "states.created-at-once-by-transaction"),
+    "replaceView": ("states.view-life",),
+}
+"""For each operation that commits, the checks that take a table or a view through every update."""
+STATES = ("test_states", "test_view_states")
+
+
+@cache
+def walked(operation_id: str) -> frozenset[str]:
+    """Return the actions of the updates that the walks by this operation send to the mock."""
+    sent: set[str] = set()
+
+    def noted(call: Call) -> Call:
+        body = json.loads(call.request.body)
+        for change in body.get("table-changes", [body]):
+            sent.update(update["action"] for update in change["updates"])
+        return call
+
+    walks = [c for c in checks_of(*STATES) if c.id in WALKS[operation_id]]
+    assert len(walks) == len(WALKS[operation_id])
+    with mock_session() as (mock, session):
+        alter_call(mock.registries, operation_id, noted)
+        for walk in walks:
+            judge(walk, Catalog(session, walk.id))
+    return frozenset(sent)
+
+
+def lacking(of_tables: Iterable[str], of_views: Iterable[str]) -> list[str]:
+    """Return one line for each part that one of these updates lacks."""
+    return [
+        *(f"{each}: {words}" for each in of_tables for words in _lacking_of_table(each)),
+        *(f"{each}, of a view: {words}" for each in of_views for words in _lacking_of_view(each)),
+    ]
+
+
+def _lacking_of_table(action: str) -> Iterator[str]:
+    if action not in SERVED.updates:
+        yield "no class under @table_update in mock_server/updates"
+    if f"roundtrip.updateTable.{action}" not in {c.id for c in checks_of("test_roundtrip_updates")}:
+        yield "no round trip of edge values in conformance/round_trips/test_roundtrip_updates.py"
+    for operation_id in ("updateTable", "commitTransaction"):
+        if action not in walked(operation_id):
+            yield f"no stage of {WALKS[operation_id][0]} in conformance/states/table_stages.py"
+    yield from _lacking_of_any(action)
+
+
+def _lacking_of_view(action: str) -> Iterator[str]:
+    if action not in SERVED.view_updates:
+        yield "no class under @view_update in mock_server/updates"
+    if action not in walked("replaceView"):
+        yield f"no stage of {WALKS['replaceView'][0]} in conformance/states/view_stages.py"
+    yield from _lacking_of_any(action)
+
+
+def _lacking_of_any(action: str) -> Iterator[str]:
+    if action not in FORESEEN:
+        yield "no effect in conformance/states/after_updates.py"
+    if action not in _sampled():
+        yield "no sample in conformance/generated/sample_values.py"
+    if action not in WEIGHTS:
+        yield "no weight in tests/oracle/drawn_updates.py"
+
+
+@cache
+def _sampled() -> frozenset[str]:
+    """Return the actions whose schema has a sample from which requests are generated."""
+    mapping = CONTRACT.raw["components"]["schemas"]["BaseUpdate"]["discriminator"]["mapping"]
+    found = set()
+    for action, schema in mapping.items():
+        try:
+            found.add(sample_of(schema.rpartition("/")[2])["action"])
+        except KeyError:
+            continue
+        assert action in found
+    return frozenset(found)
+
+
+def test_every_update_has_all_that_is_there_for_updates() -> None:
+    assert lacking(CONTRACT.table_updates, CONTRACT.view_updates) == []
+
+
+def test_a_new_update_is_told_everything_it_lacks_at_once() -> None:
+    told = "\n".join(lacking(["rename-column"], ["rename-column"]))
+    assert told.count("rename-column: no") == 7
+    assert told.count("rename-column, of a view: no") == 5
+    for place in ("after_updates", "sample_values", "drawn_updates"):
+        assert told.count(place) == 2
