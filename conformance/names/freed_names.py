@@ -20,11 +20,10 @@ from icecheck.judging.probes import has_capability
 from icecheck.objects.arranging import given_namespace_at
 from icecheck.objects.committing import creation_updates
 from icecheck.objects.metadata_view import metadata_in
-from icecheck.objects.reading import not_applicable, refuses_place
+from icecheck.objects.reading import not_applicable, refuses_place, supported
 from icecheck.objects.views import (
     create_view_body,
     given_view,
-    supported,
 )
 from icecheck.replies.expect import NotOffered, Reply
 from icecheck.targets.target import Namespace

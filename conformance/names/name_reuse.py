@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from icecheck.client import bodies
-from icecheck.client.catalog import Catalog, Query, Table
+from icecheck.client.catalog import NO_BODY, Catalog, Query, Table
 from icecheck.client.given import given_loaded, given_namespace, given_snapshot, given_table
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
@@ -250,6 +250,19 @@ def expect_listed_once(reply: Reply, namespace: Namespace, name: str) -> None:
             "another list",
             detail=f"{show(name)} is in it {count} times",
         )
+
+
+def unusable_renames(catalog: Catalog, source: Json) -> dict[str, Any]:
+    """Return what is wrong with a body -> a body of a rename of this identifier."""
+    target = {**source, "name": catalog.new_name()}
+    return {
+        "no body": NO_BODY,
+        "no JSON": b"{",
+        "no object": [source, target],
+        "no source": {"destination": target},
+        "no destination": {"source": source},
+        "a destination that is a string": {"source": source, "destination": "t"},
+    }
 
 
 def reused(reply: Reply, detail: str = "") -> Reply:

@@ -24,8 +24,7 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.arranging import given_namespace_at, require
-from icecheck.objects.reading import LISTING, namespaces_in
-from icecheck.objects.views import supported
+from icecheck.objects.reading import LISTING, namespaces_in, supported
 from icecheck.replies.expect import Reply, show
 from icecheck.targets.target import Namespace
 

@@ -15,12 +15,11 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.objects.arranging import require
 from icecheck.objects.committing import commit
-from icecheck.objects.reading import not_applicable
+from icecheck.objects.reading import not_applicable, supported
 from icecheck.objects.views import (
     create_view_body,
     given_view,
     replace_view,
-    supported,
 )
 from icecheck.replies.expect import ABSENT, Reply
 

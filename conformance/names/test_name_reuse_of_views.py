@@ -19,13 +19,13 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.objects import metadata_view
 from icecheck.objects.arranging import require
+from icecheck.objects.reading import supported
 from icecheck.objects.views import (
     RENAME_CHANGED_THE_VIEW,
     View,
     given_view,
     loaded_view,
     replace_view,
-    supported,
 )
 
 _TABLE = ("createTable", "loadTable", "dropTable")

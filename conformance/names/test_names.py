@@ -20,11 +20,11 @@ from icecheck.objects.reading import (
     namespaces_in,
     not_applicable,
     object_in,
+    supported,
     tables_in,
 )
 from icecheck.objects.views import (
     create_view_body,
-    supported,
 )
 from icecheck.replies.expect import Reply, show
 from icecheck.targets.target import Namespace

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from icecheck.client import bodies
-from icecheck.client.catalog import NO_BODY, Catalog, Table
+from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import (
     another_shared_namespace,
     given_namespace,
@@ -14,31 +13,22 @@ from icecheck.client.given import (
     shared_table,
 )
 from icecheck.client.given import shared_namespace as given_home
-from icecheck.conformance.names.name_reuse import reused
+from icecheck.conformance.names.name_reuse import reused, unusable_renames
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
-from icecheck.findings.verdict import SkipKind
 from icecheck.judging.check import check
 from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import RENAME_CHANGED_THE_TABLE, given_history
-from icecheck.objects.reading import expect_unlisted
-from icecheck.replies.expect import NotOffered, Reply, containing, equal
+from icecheck.objects.reading import expect_unlisted, supported
+from icecheck.replies.expect import Reply, containing, equal
 from icecheck.targets.target import Namespace
 
 MARK = "icecheck.mark"
 
 
-def _offered(reply: Reply) -> Reply:
-    """End the check if the catalog answers 406, which says that it does not rename (L1271)."""
-    if reply.status == 406:
-        why = "the catalog answers renameTable with 406: not supported"
-        raise NotOffered(why, SkipKind.NOT_APPLICABLE)
-    return reply
-
-
 def _rename(
     catalog: Catalog, source: tuple[Namespace, str], destination: tuple[Namespace, str]
 ) -> Reply:
-    return _offered(catalog.rename_table(source, destination))
+    return supported(catalog.rename_table(source, destination))
 
 
 def _renamed(
@@ -75,17 +65,8 @@ def test_rename_table(catalog: Catalog) -> None:
 def test_malformed_bodies(catalog: Catalog) -> None:
     """A rename with an unusable body is refused with 400."""
     table = shared_table(catalog)
-    target = {"namespace": [*table.namespace], "name": catalog.new_name()}
-    wrong: dict[str, Any] = {
-        "no body": NO_BODY,
-        "no JSON": b"{",
-        "no object": [table.identifier, target],
-        "no source": {"destination": target},
-        "no destination": {"source": table.identifier},
-        "a destination that is a string": {"source": table.identifier, "destination": "t"},
-    }
-    for what, body in wrong.items():
-        _offered(catalog.call("renameTable", body=body)).expect(400, detail=f"sent {what}")
+    for what, body in unusable_renames(catalog, table.identifier).items():
+        supported(catalog.call("renameTable", body=body)).expect(400, detail=f"sent {what}")
     catalog.load_table(table.namespace, table.name).expect(200, detail="the table must stay")
 
 

@@ -38,8 +38,8 @@ from icecheck.findings.verdict import Group, SkipKind
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.arranging import require
+from icecheck.objects.reading import supported
 from icecheck.objects.requests_by_name import BESIDE, Ask
-from icecheck.objects.views import supported
 from icecheck.replies.expect import ABSENT, Blocked, NotOffered, Reply, Violation, show
 from icecheck.targets.target import Namespace
 
@@ -125,11 +125,7 @@ Rename = Callable[[Catalog, Bearer, Bearer], Reply]
 
 def _rename_table(catalog: Catalog, source: Bearer, target: Bearer) -> Reply:
     ends = (source.namespace, source.name), (target.namespace, target.name)
-    reply = catalog.rename_table(*ends)
-    if reply.status == 406:
-        why = "the catalog answers renameTable with 406: not supported"
-        raise NotOffered(why, SkipKind.NOT_APPLICABLE)
-    return reply
+    return supported(catalog.rename_table(*ends))
 
 
 def _rename_view(catalog: Catalog, source: Bearer, target: Bearer) -> Reply:

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from icecheck.client import bodies
-from icecheck.client.catalog import NO_BODY, Catalog, Table
+from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import (
     another_shared_namespace,
     given_dropped,
@@ -16,15 +15,15 @@ from icecheck.client.given import (
 from icecheck.client.given import (
     shared_namespace as given_home,
 )
-from icecheck.conformance.names.name_reuse import reused
+from icecheck.conformance.names.name_reuse import reused, unusable_renames
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
 from icecheck.findings.statuses import Statuses
-from icecheck.findings.verdict import Group, SkipKind
+from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability, saw
 from icecheck.objects import metadata_view
 from icecheck.objects.committing import creation_updates
-from icecheck.objects.reading import tables_in
+from icecheck.objects.reading import supported, tables_in
 from icecheck.objects.views import (
     MARK,
     RENAME_CHANGED_THE_VIEW,
@@ -36,9 +35,8 @@ from icecheck.objects.views import (
     settled_view,
     shared_view,
     shared_views,
-    supported,
 )
-from icecheck.replies.expect import NotOffered, Reply, equal
+from icecheck.replies.expect import Reply, equal
 from icecheck.targets.target import Namespace
 
 _ASSERT_CREATE = {"type": "assert-create"}
@@ -76,16 +74,7 @@ def test_rename_view(catalog: Catalog) -> None:
 def test_malformed_bodies(catalog: Catalog) -> None:
     """The rename of a view with an unusable body is refused with 400."""
     view = shared_view(catalog)
-    target = {"namespace": [*view.namespace], "name": catalog.new_name()}
-    wrong: dict[str, Any] = {
-        "no body": NO_BODY,
-        "no JSON": b"{",
-        "no object": [view.identifier, target],
-        "no source": {"destination": target},
-        "no destination": {"source": view.identifier},
-        "a destination that is a string": {"source": view.identifier, "destination": "v"},
-    }
-    for what, body in wrong.items():
+    for what, body in unusable_renames(catalog, view.identifier).items():
         supported(catalog.call("renameView", body=body)).expect(400, detail=f"sent {what}")
     catalog.load_view(view.namespace, view.name).expect(200, detail="the view must stay")
 
@@ -225,11 +214,8 @@ def test_rename_table_over_a_view(catalog: Catalog) -> None:
     """Renaming a table to the name of a view is refused, and both stay."""
     table = shared_table(catalog)
     view = shared_view(catalog)
-    reply = catalog.rename_table((table.namespace, table.name), (view.namespace, view.name))
-    if reply.status == 406:
-        why = "the catalog answers renameTable with 406: not supported"
-        raise NotOffered(why, SkipKind.NOT_APPLICABLE)
-    reply.expect(409)
+    ends = (table.namespace, table.name), (view.namespace, view.name)
+    supported(catalog.rename_table(*ends)).expect(409)
     _expect_table_stays(catalog, table)
     expect_view_unchanged(catalog, view)
 

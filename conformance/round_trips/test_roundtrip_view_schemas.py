@@ -22,12 +22,12 @@ from icecheck.objects.arranging import require
 from icecheck.objects.edge_values import (
     STRINGS,
 )
+from icecheck.objects.reading import supported
 from icecheck.objects.views import (
     View,
     create_view_body,
     expect_view_unchanged,
     replace_view,
-    supported,
 )
 from icecheck.replies.expect import Reply, equal
 

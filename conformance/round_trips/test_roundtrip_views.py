@@ -26,6 +26,7 @@ from icecheck.objects.edge_values import (
     STRINGS,
     string_map,
 )
+from icecheck.objects.reading import supported
 from icecheck.objects.views import (
     View,
     create_view_body,
@@ -34,7 +35,6 @@ from icecheck.objects.views import (
     given_view,
     loaded_view,
     replace_view,
-    supported,
     view_version,
 )
 from icecheck.replies.expect import Reply

@@ -8,6 +8,7 @@ from icecheck.client.given import arrange
 from icecheck.conformance.kit.bisection import expect_kept
 from icecheck.findings.shared_symptoms import EFFECT_ON_ANOTHER
 from icecheck.objects import metadata_view
+from icecheck.objects.reading import supported
 from icecheck.objects.views import (
     MARK,
     View,
@@ -17,7 +18,6 @@ from icecheck.objects.views import (
     loaded_view,
     replace_view,
     settled_view,
-    supported,
     view_version,
 )
 from icecheck.replies.expect import Reply

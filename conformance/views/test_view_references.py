@@ -5,7 +5,7 @@ from typing import Any
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import shared_namespace
 from icecheck.judging.check import check
-from icecheck.objects.reading import expect_bad_request
+from icecheck.objects.reading import expect_bad_request, supported
 from icecheck.objects.views import (
     MARK,
     add_version,
@@ -14,7 +14,6 @@ from icecheck.objects.views import (
     replace_view,
     set_current_version,
     shared_view,
-    supported,
 )
 
 Json = dict[str, Any]

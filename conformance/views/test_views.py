@@ -19,6 +19,7 @@ from icecheck.objects.reading import (
     LIST_LEFT_OUT,
     LISTING,
     object_in,
+    supported,
     tables_in,
 )
 from icecheck.objects.views import (
@@ -38,7 +39,6 @@ from icecheck.objects.views import (
     shared_view,
     shared_views,
     some_view,
-    supported,
     version_with,
     view_version,
 )

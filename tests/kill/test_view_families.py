@@ -20,10 +20,10 @@ from icecheck.findings.verdict import Outcome, SkipKind, Verdict
 from icecheck.judging.judge import judge
 from icecheck.judging.passive import observe, passive_verdicts
 from icecheck.mock_server.defects.kit.rewriting import forget_effect
+from icecheck.objects.reading import supported
 from icecheck.objects.views import (
     create_view_body,
     given_view,
-    supported,
 )
 from icecheck.ownership.ledger import Entry
 from icecheck.replies.expect import NotOffered

@@ -25,7 +25,7 @@ CHECKS = [check for check in judging_checks(CONTRACT) if family_of(check) in FAM
 LISTS = defects()["status-listNamespaces.404-is-500"]
 CASCADES = defects()["namespace-drop-cascades"]
 GATE = defects()["auth-any-token-loadTable"]
-SLIPS = "icecheck.mock_server.defects.answers.slips"
+MODULE = "icecheck.mock_server.defects.answers.spellings"
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +140,7 @@ def package(folder: Path) -> Path:
         "conformance/views/test_views.py": "",
         "mock_server/app.py": "",
         "mock_server/defects/kit/declaring.py": "",
-        "mock_server/defects/answers/slips.py": f"from {kit} import by",
+        "mock_server/defects/answers/spellings.py": f"from {kit} import by",
         "mock_server/defects/answers/errors.py": "",
         "cli/words.py": "",
     }.items():
@@ -157,7 +157,7 @@ def package(folder: Path) -> Path:
         ("conformance/kit/forms.py", {"tables", "views"}),
         ("mock_server/app.py", {"tables", "views"}),
         ("mock_server/defects/kit/declaring.py", {"tables", "views"}),
-        ("mock_server/defects/answers/slips.py", {"tables", "views"}),
+        ("mock_server/defects/answers/spellings.py", {"tables", "views"}),
         ("conformance/tables/test_tables.py", {"tables"}),
         ("mock_server/defects/answers/errors.py", set()),
         ("cli/words.py", set()),
@@ -174,13 +174,15 @@ def test_what_a_verdict_follows_from_is_judged_again_when_it_changes(
 
 def keys(folder: Path) -> dict[str, str]:
     digests = Digests(folder)
-    return {f: digests.of_cell(SLIPS, f"conformance/{f}", ["name"]) for f in ("tables", "views")}
+    return {
+        f: digests.of_cell(MODULE, f"conformance/{f}", ["name"]) for f in ("tables", "views")
+    }
 
 
 def test_other_checks_of_a_cell_are_judged_again(tmp_path: Path) -> None:
     digests = Digests(package(tmp_path))
     names = (["defect", "one"], ["defect", "one", "two"], ["defect", "two"])
-    assert len({digests.of_cell(SLIPS, "conformance/tables", each) for each in names}) == 3
+    assert len({digests.of_cell(MODULE, "conformance/tables", each) for each in names}) == 3
 
 
 def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:

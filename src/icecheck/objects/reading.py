@@ -49,6 +49,7 @@ __all__ = [
     "properties_of",
     "refused",
     "refuses_place",
+    "supported",
     "tables_in",
 ]
 
@@ -130,6 +131,15 @@ def refused(reply: Reply, what: str) -> bool:
 def not_applicable(reason: str) -> NotOffered:
     """Return the skip of a check whose condition does not hold on this catalog."""
     return NotOffered(reason, SkipKind.NOT_APPLICABLE)
+
+
+def supported(reply: Reply) -> Reply:
+    """End the check if the catalog answers 406, that is, does not offer the operation."""
+    if reply.status == 406:
+        raise not_applicable(
+            f"the catalog answers {reply.exchange.operation} with 406: not supported"
+        )
+    return reply
 
 
 def object_in(reply: Reply) -> dict[str, Any]:

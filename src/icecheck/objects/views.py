@@ -19,6 +19,7 @@ from icecheck.findings.symptoms import NOT_ALL_SEEN, UNNAMED_CHANGED, Severity, 
 from icecheck.findings.verdict import SkipKind
 from icecheck.judging.probes import is_refusal, saw
 from icecheck.objects.metadata_view import field_ids, metadata_in, place, shape
+from icecheck.objects.reading import supported
 from icecheck.replies.expect import Blocked, NotOffered, Reply
 from icecheck.targets.target import Namespace
 
@@ -45,7 +46,6 @@ __all__ = [
     "shared_view",
     "shared_views",
     "some_view",
-    "supported",
     "version_with",
     "view_version",
 ]
@@ -171,14 +171,6 @@ def set_current_version(version_id: Any) -> Json:
 
 
 # ------------------------------------------------------------------------- requests
-
-
-def supported(reply: Reply) -> Reply:
-    """End the check if the catalog answers 406, that is, does not offer the operation."""
-    if reply.status == 406:
-        why = f"the catalog answers {reply.exchange.operation} with 406: not supported"
-        raise NotOffered(why, SkipKind.NOT_APPLICABLE)
-    return reply
 
 
 def replace_view(
