@@ -10,8 +10,9 @@ from icecheck.mock_server.defects.commits.late_sight import (
     note_writes,
     refuse_late,
 )
+from icecheck.mock_server.defects.kit.changing import put_back
 from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
-from icecheck.mock_server.defects.kit.requests import sent_json, with_members
+from icecheck.mock_server.defects.kit.requests import sent_json, sent_name, with_members
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.protocol import problem
 
@@ -29,34 +30,18 @@ def _publish_namespace(
     return present if entry is None else present.with_namespace(namespace, entry.properties)
 
 
-def _publish_table(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
-    """Put the table that a request names, in its path or in its body, into the present state."""
-    name = call.name or sent_json(call)["name"]
-    entry = decided.table(call.namespace, name)
-    if entry is None or call.namespace not in present.namespaces:
-        return present
-    return present.with_table(call.namespace, name, entry)
+def _publish(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
+    """Put what a request names, in its path or in its body, into the present state."""
+    name = (call.namespace, call.name or sent_name(call))
+    return put_back(present, decided, name) if call.namespace in present.namespaces else present
 
 
-def _publish_view(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
-    name = call.name or sent_json(call)["name"]
-    entry = decided.view(call.namespace, name)
-    if entry is None or call.namespace not in present.namespaces:
-        return present
-    return present.with_view(call.namespace, name, entry)
-
-
-def _insert_table(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
-    """Put a new table into the present state, where table names are unique."""
-    if present.table(call.namespace, sent_json(call)["name"]) is not None:
+def _insert(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
+    """Put what is new into the present state, where the names of each kind are unique."""
+    name = (call.namespace, sent_name(call))
+    if present.kind_of(*name) is not None and present.kind_of(*name) == decided.kind_of(*name):
         raise problem.already_exists("duplicate key value violates unique constraint")
-    return _publish_table(present, decided, call)
-
-
-def _insert_view(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
-    if present.view(call.namespace, sent_json(call)["name"]) is not None:
-        raise problem.already_exists("duplicate key value violates unique constraint")
-    return _publish_view(present, decided, call)
+    return _publish(present, decided, call)
 
 
 def _publish_rename(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
@@ -77,8 +62,8 @@ def _publish_rename(present: WarehouseState, decided: WarehouseState, call: Call
 def _staged_table_over_another(registries: Registries) -> None:
     """A creating commit checks that the table is missing on a replica that lags behind."""
     sight = LateSight()
-    decide_late(registries, "createTable", _publish_table, sight)
-    decide_late(registries, "updateTable", _publish_table, sight)
+    decide_late(registries, "createTable", _publish, sight)
+    decide_late(registries, "updateTable", _publish, sight)
 
 
 declare_each(
@@ -88,17 +73,17 @@ declare_each(
      by(decide_late, "createNamespace", _publish_namespace)),
     ("race-table-created-twice", "race.create-table",
      "Whether a table exists is looked up before it is inserted, without a lock.", _TWO_OWNERS,
-     by(decide_late, "createTable", _publish_table)),
+     by(decide_late, "createTable", _publish)),
     ("race-loser-replaces-table", "race.create-table",
      "A conflict is noticed after the row was written, and nothing takes it back.",
      "A client that was refused has replaced the table of the one that was not.",
-     by(refuse_late, "createTable", _publish_table)),
+     by(refuse_late, "createTable", _publish)),
     ("race-view-created-twice", "race.create-view",
      "Whether a view exists is looked up before it is inserted, without a lock.", _TWO_OWNERS,
-     by(decide_late, "createView", _publish_view)),
+     by(decide_late, "createView", _publish)),
     ("race-registered-twice", "race.register-table",
      "Whether a name is free is looked up before the metadata file is read.", _TWO_OWNERS,
-     by(decide_late, "registerTable", _publish_table)),
+     by(decide_late, "registerTable", _publish)),
     ("race-renamed-over-another", "race.rename-table",
      "A rename checks its target first, and then overwrites it.",
      "A table is gone: another one was renamed over it.",
@@ -130,7 +115,7 @@ def _requirements_before_lock(registries: Registries) -> None:
 declare(
     "race-last-writer-wins",
     "The new metadata replaces whatever is there, not only what it was made from.",
-    by(decide_late, "updateTable", _publish_table),
+    by(decide_late, "updateTable", _publish),
     breaks="race.independent-commits",
     suffering="Acknowledged commits are lost.",
 )
@@ -145,7 +130,7 @@ def _commit_undoes_drop(registries: Registries) -> None:
     """A commit writes the table that it has loaded, whether or not it is still there."""
     sight = LateSight()
     note_writes(registries, "dropTable", sight)
-    decide_late(registries, "updateTable", _publish_table, sight)
+    decide_late(registries, "updateTable", _publish, sight)
 
 
 # ---- several tables
@@ -209,8 +194,8 @@ def _publish_drop(present: WarehouseState, decided: WarehouseState, call: Call) 
 def _table_and_view_of_one_name(registries: Registries) -> None:
     """Tables and views are two tables of a database, and each is looked up before the insert."""
     sight = LateSight()
-    decide_late(registries, "createTable", _insert_table, sight)
-    decide_late(registries, "createView", _insert_view, sight)
+    decide_late(registries, "createTable", _insert, sight)
+    decide_late(registries, "createView", _insert, sight)
 
 
 declare(
@@ -231,4 +216,4 @@ def _table_in_dropped_namespace(registries: Registries) -> None:
     """Whether a namespace is empty is looked up before it is deleted, without a lock."""
     sight = LateSight()
     decide_late(registries, "dropNamespace", _publish_drop, sight)
-    decide_late(registries, "createTable", _publish_table, sight)
+    decide_late(registries, "createTable", _publish, sight)

@@ -9,15 +9,20 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.changing import show_after
 from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
 from icecheck.mock_server.defects.kit.json_values import texts
 from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_json
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
-    alter_body,
-    alter_request_body,
     wrap,
+)
+from icecheck.mock_server.defects.scans.plans import (
+    alter_data_files,
+    alter_filter,
+    with_data_files,
+    without_members,
 )
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
@@ -84,17 +89,13 @@ declare(
 def _statistics_left_out(registries: Registries, when: Callable[[Json], bool]) -> None:
     """Leave the bounds of columns out of answers to scans for which `when` holds."""
 
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        if not when(sent_json(call)):
-            return outcome
-        body = json.loads(outcome.reply.body)
-        for task in body.get("file-scan-tasks", ()):
-            for member in ("lower-bounds", "upper-bounds"):
-                task["data-file"].pop(member, None)
-        return msgspec.structs.replace(outcome, reply=replies.json_reply(body))
+    def bare(file: Json) -> Json:
+        return without_members(file, "lower-bounds", "upper-bounds")
 
-    wrap(registries, "planTableScan", around)
+    def shown(_: WarehouseState, call: Call, body: Json) -> Json:
+        return with_data_files(body, bare) if when(sent_json(call)) else body
+
+    show_after(registries, "planTableScan", shown)
 
 
 declare_each(
@@ -120,16 +121,9 @@ declare_each(
 # ---- filters
 
 
-def _alter_filter(registries: Registries, alter: Callable[[Any], Any]) -> None:
-    def altered(body: Json) -> Json:
-        return {**body, "filter": alter(body["filter"])} if "filter" in body else body
-
-    alter_request_body(registries, "planTableScan", altered)
-
-
 @defect(
     "plan-not-and-as-and-not",
-    on=through(_alter_filter),
+    on=through(alter_filter),
     breaks="planTableScan.empty-columns",
     suffering=_LOST_ROWS,
 )
@@ -144,7 +138,7 @@ def _not_and_as_and_not(filter_: Any) -> Any:
 
 @defect(
     "plan-not-null-as-null",
-    on=through(_alter_filter),
+    on=through(alter_filter),
     breaks="planTableScan.empty-columns",
     suffering=_LOST_ROWS,
 )
@@ -187,17 +181,14 @@ def _unbounded_is_empty(registries: Registries) -> None:
 def _residual(registries: Registries, kinds: frozenset[str], value: bool) -> None:
     """Answer a constant residual if the filter is of these kinds."""
 
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
+    def shown(_: WarehouseState, call: Call, body: Json) -> Json:
         filter_ = sent_json(call).get("filter")
         if not isinstance(filter_, dict) or filter_.get("type") not in kinds:
-            return outcome
-        body = json.loads(outcome.reply.body)
+            return body
         tasks = [{**task, "residual-filter": value} for task in body["file-scan-tasks"]]
-        reply = replies.json_reply({**body, "file-scan-tasks": tasks})
-        return msgspec.structs.replace(outcome, reply=reply)
+        return {**body, "file-scan-tasks": tasks}
 
-    wrap(registries, "planTableScan", around)
+    show_after(registries, "planTableScan", shown)
 
 
 declare_each(
@@ -220,20 +211,9 @@ declare_each(
 # ---- facts
 
 
-def _alter_data_files(registries: Registries, alter: Callable[[Json], Json]) -> None:
-    def altered(body: Json) -> Json:
-        tasks = [
-            {**task, "data-file": alter(task["data-file"])}
-            for task in body.get("file-scan-tasks", ())
-        ]
-        return {**body, "file-scan-tasks": tasks} if "file-scan-tasks" in body else body
-
-    alter_body(registries, "planTableScan", altered)
-
-
 @defect(
     "plan-counts-by-size",
-    on=through(_alter_data_files),
+    on=through(alter_data_files),
     breaks="planTableScan.told-facts",
     suffering="Engines take one column's counts for another's, and choose bad plans.",
 )
@@ -249,7 +229,7 @@ def _counts_by_size(file: Json) -> Json:
 
 @defect(
     "plan-sizes-in-32-bits",
-    on=through(_alter_data_files),
+    on=through(alter_data_files),
     breaks="planTableScan.told-facts",
     suffering="Large files are read in part, or not at all.",
 )
@@ -285,12 +265,12 @@ def _to_microseconds(value: Any) -> Any:
 declare_each(
     ("plan-all-parquet", "planTableScan.told-facts", "Every data file is told to be Parquet.",
      "Files of other formats cannot be read.",
-     by(_alter_data_files, lambda file: {**file, "file-format": "parquet"})),
+     by(alter_data_files, lambda file: {**file, "file-format": "parquet"})),
     ("plan-filters-in-microseconds", "planTableScan.nanoseconds",
      "Times in filters are read to the microsecond.", _LOST_ROWS,
-     by(_alter_filter, _to_microseconds)),
+     by(alter_filter, _to_microseconds)),
     ("plan-bounds-in-microseconds", "planTableScan.nanoseconds",
      "Times in statistics are told to the microsecond.",
      "Engines prune files that have the moment which they look for.",
-     by(_alter_data_files, _to_microseconds)),
+     by(alter_data_files, _to_microseconds)),
 )  # fmt: skip

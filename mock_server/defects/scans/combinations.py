@@ -10,13 +10,13 @@ from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each
 from icecheck.mock_server.defects.kit.remembering import place_of, remembering
 from icecheck.mock_server.defects.kit.requests import Json, Name, sent_json, with_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
+from icecheck.mock_server.defects.scans.plans import RANGE, without_members
 from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
 
 _OTHER_ROWS = "Queries read rows of another moment, and nothing says so."
 _LOST_ROWS = "Queries miss rows, and nothing says so."
-RANGE = frozenset({"start-snapshot-id", "end-snapshot-id"})
 
 
 def _alter_scan(
@@ -31,11 +31,6 @@ def _alter_scan(
         return faithful(state, call if altered is None else with_json(call, altered))
 
     wrap(registries, "planTableScan", around)
-
-
-def without_members(body: Json, *names: str) -> Json:
-    """Return the same object without these members."""
-    return {name: value for name, value in body.items() if name not in names}
 
 
 def _lineage(metadata: TableMetadata) -> list[int]:

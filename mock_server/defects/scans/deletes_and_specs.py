@@ -8,12 +8,13 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.changing import show_after
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.remembering import place_of
 from icecheck.mock_server.defects.kit.requests import Json, Name, sent_json, with_json
-from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
-from icecheck.mock_server.defects.scans.combinations import without_members
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
+from icecheck.mock_server.defects.scans.plans import alter_tasks, with_data_files, without_members
 from icecheck.mock_server.planning.scan import plan_files
 from icecheck.mock_server.planning.scan_request import PlanTableScanRequest, requested_scan
 from icecheck.mock_server.protocol import replies
@@ -156,24 +157,16 @@ def _task_counts_on(body: Json) -> Json:
     return {**body, "file-scan-tasks": tasks}
 
 
-def _alter_tasks(registries: Registries, alter: Callable[[Json], Json]) -> None:
-    """Change the file scan tasks of plan tasks, but not those of the first answer."""
-
-    def altered(body: Json) -> Json:
-        return {**body, "file-scan-tasks": [*map(alter, body["file-scan-tasks"])]}
-
-    alter_body(registries, "fetchScanTasks", altered)
-
-
 declare_each(
     ("plan-task-without-partition", "fetchScanTasks.facts",
      "Plan tasks give files without their partitions.",
      "Queries by partition read only the first files of a large plan, or fail.",
-     by(_alter_tasks, lambda t: {**t, "data-file": {**t["data-file"], "partition": []}})),
+     by(alter_tasks, "fetchScanTasks",
+        lambda t: {**t, "data-file": {**t["data-file"], "partition": []}})),
     ("plan-task-without-filter", "fetchScanTasks.facts",
      "Plan tasks have lost the filter of their scan: nothing is left to test.",
      "Queries of large tables count rows that their filter excludes.",
-     by(_alter_tasks, lambda t: {**t, "residual-filter": True})),
+     by(alter_tasks, "fetchScanTasks", lambda t: {**t, "residual-filter": True})),
 )  # fmt: skip
 
 
@@ -185,7 +178,11 @@ declare_each(
 def _task_without_statistics(registries: Registries) -> None:
     """Plan tasks have lost which statistics were asked for."""
     bounds = ("lower-bounds", "upper-bounds")
-    _alter_tasks(registries, lambda t: {**t, "data-file": without_members(t["data-file"], *bounds)})
+    alter_tasks(
+        registries,
+        "fetchScanTasks",
+        lambda t: {**t, "data-file": without_members(t["data-file"], *bounds)},
+    )
 
 
 @defect(
@@ -246,24 +243,15 @@ def _planned_with_specs(
 ) -> None:
     """Change answers by `alter(body, (default spec, its number of fields), request)`."""
 
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
+    def shown(state: WarehouseState, call: Call, body: Json) -> Json:
         entry = state.table(call.namespace, call.name)
         if entry is None:
-            return outcome
+            return body
         default = entry.metadata.default_spec_id
         fields = next(s.fields for s in entry.metadata.partition_specs if s.spec_id == default)
-        body = alter(json.loads(outcome.reply.body), (default, len(fields)), sent_json(call))
-        return msgspec.structs.replace(outcome, reply=replies.json_reply(body))
+        return alter(body, (default, len(fields)), sent_json(call))
 
-    wrap(registries, "planTableScan", around)
-
-
-def _with_data_files(body: Json, alter: Callable[[Json], Json]) -> Json:
-    tasks = [
-        {**task, "data-file": alter(task["data-file"])} for task in body.get("file-scan-tasks", ())
-    ]
-    return {**body, "file-scan-tasks": tasks} if "file-scan-tasks" in body else body
+    show_after(registries, "planTableScan", shown)
 
 
 declare_each(
@@ -271,13 +259,13 @@ declare_each(
      "Every file is told to be of the table's default spec.",
      "Partition values of older files are read as those of other columns.",
      by(_planned_with_specs,
-        lambda body, spec, _: _with_data_files(body, lambda file: {**file, "spec-id": spec[0]}))),
+        lambda body, spec, _: with_data_files(body, lambda file: {**file, "spec-id": spec[0]}))),
     ("plan-partitions-cut-to-the-default", "planTableScan.every-spec",
      "Partitions have no more values than the default spec has fields.",
      "Engines that read partition values from the plan fail, or read null.",
      by(
          _planned_with_specs,
-         lambda body, spec, _: _with_data_files(
+         lambda body, spec, _: with_data_files(
              body, lambda file: {**file, "partition": file["partition"][: spec[1]]}
          ),
      )),

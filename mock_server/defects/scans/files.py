@@ -1,5 +1,6 @@
 """Defects of the set of planned files: wrong ones, too few or too many."""
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
     alter_request_body,
     wrap,
 )
+from icecheck.mock_server.defects.scans.plans import alter_filter
 from icecheck.mock_server.protocol import problem
 
 _LOST_ROWS = "Queries miss rows, and nothing says so."
@@ -106,12 +108,8 @@ def _range_as_a_point(body: Json) -> Json:
     return {**kept, "snapshot-id": body["end-snapshot-id"]}
 
 
-def _alter_filter(registries: Registries, alter: Any) -> None:
-    def altered(body: Json) -> Json:
-        filter_ = body.get("filter")
-        return {**body, "filter": alter(filter_)} if isinstance(filter_, dict) else body
-
-    alter_request_body(registries, "planTableScan", altered)
+def _alter_filter(registries: Registries, alter: Callable[[Json], Json]) -> None:
+    alter_filter(registries, lambda sent: alter(sent) if isinstance(sent, dict) else sent)
 
 
 @defect(

@@ -14,6 +14,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
     alter_body,
 )
+from icecheck.mock_server.defects.scans.plans import alter_tasks
 
 _HEXADECIMAL = re.compile("([0-9A-F]{2})+")
 _FRACTION = re.compile(r"(:[0-9]{2})\.[0-9]{6}")
@@ -23,16 +24,6 @@ _STATISTICS = ("value-counts", "lower-bounds", "upper-bounds")
 def _refuse_scan(registries: Registries, where: Callable[[Json], Any]) -> None:
     """Refuse (400) the scans for whose body `where` holds."""
     refuse_where(registries, "planTableScan", lambda _, call: where(sent_json(call)))
-
-
-def _alter_tasks(registries: Registries, alter: Callable[[Json], Json]) -> None:
-    """Change every file scan task of a plan that is completed at once."""
-
-    def altered(body: Json) -> Json:
-        tasks = body.get("file-scan-tasks")
-        return body if tasks is None else {**body, "file-scan-tasks": [*map(alter, tasks)]}
-
-    alter_body(registries, "planTableScan", altered)
 
 
 def _alter_deletes(registries: Registries, left_out: str) -> None:
@@ -113,7 +104,7 @@ def _names_without_case(faithful: Faithful, state: WarehouseState, call: Call) -
 
 @defect(
     "plan-statistics-left-out",
-    on=through(_alter_tasks),
+    on=through(alter_tasks, "planTableScan"),
     breaks="planTableScan.stats-fields",
     suffering="Engines that prune by statistics read every file.",
 )
@@ -125,7 +116,7 @@ def _statistics_left_out(task: Json) -> Json:
 
 @defect(
     "plan-statistics-without-values",
-    on=through(_alter_tasks),
+    on=through(alter_tasks, "planTableScan"),
     breaks="planTableScan.stats-fields",
     suffering="Engines take one column's bound for another's.",
 )
@@ -175,7 +166,7 @@ def _alter_partitions(registries: Registries, alter: Callable[[Any], Any]) -> No
         file = task["data-file"]
         return {**task, "data-file": {**file, "partition": [*map(alter, file["partition"])]}}
 
-    _alter_tasks(registries, told)
+    alter_tasks(registries, "planTableScan", told)
 
 
 @defect(
@@ -200,7 +191,7 @@ declare_each(
      by(_refuse_scan, lambda body: "123.4500" in _values_of(body.get("filter")))),
     ("plan-residual-true", "planTableScan.residual", "No file has anything left to filter.",
      "Queries count rows that their filter excludes, and nothing says so.",
-     by(_alter_tasks, lambda task: {**task, "residual-filter": True})),
+     by(alter_tasks, "planTableScan", lambda task: {**task, "residual-filter": True})),
     ("plan-equality-ids-left-out", "planTableScan.equality-ids",
      "Equality deletes are told without the fields by which they delete.",
      "Scans of tables with equality deletes fail.", by(_alter_deletes, "equality-ids")),
@@ -217,7 +208,7 @@ declare_each(
 
 @defect(
     "plan-one-delete-file",
-    on=through(_alter_tasks),
+    on=through(alter_tasks, "planTableScan"),
     breaks="planTableScan.position-deletes",
     suffering="Rows that were deleted in two steps come back in part.",
 )

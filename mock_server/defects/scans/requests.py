@@ -13,7 +13,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
     refuse_as,
     wrap,
 )
-from icecheck.mock_server.defects.scans.combinations import RANGE, without_members
+from icecheck.mock_server.defects.scans.plans import RANGE, without_members
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
 
