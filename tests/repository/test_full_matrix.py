@@ -174,9 +174,7 @@ def test_what_a_verdict_follows_from_is_judged_again_when_it_changes(
 
 def keys(folder: Path) -> dict[str, str]:
     digests = Digests(folder)
-    return {
-        f: digests.of_cell(MODULE, f"conformance/{f}", ["name"]) for f in ("tables", "views")
-    }
+    return {f: digests.of_cell(MODULE, f"conformance/{f}", ["name"]) for f in ("tables", "views")}
 
 
 def test_other_checks_of_a_cell_are_judged_again(tmp_path: Path) -> None:

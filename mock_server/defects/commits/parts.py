@@ -103,7 +103,7 @@ declare_each(
      by(refuse_where, "updateTable", lambda _, call: "identifier" not in sent_json(call))),
     ("commit-refuses-nothing", "commit.nothing-to-do", "A commit without updates is refused.",
      "A client that found nothing to change gets an error.",
-     by(refuse_where, "updateTable", lambda _, call: not sent_json(call)["updates"])),
+     by(refuse_where, "updateTable", lambda _, call: sent_json(call).get("updates") == [])),
 )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from icecheck.mock_server.core.context import Registries
+from icecheck.mock_server.core.context import Call, Registries
 from icecheck.mock_server.defects.kit.changing import refuse_where
 from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
 from icecheck.mock_server.defects.kit.places import request_of
@@ -156,13 +156,19 @@ def _one_default(registries: Registries) -> None:
 # ---- large ones
 
 
+def _sent_columns(call: Call) -> list[Json]:
+    schema = sent_json(call).get("schema")
+    columns = schema.get("fields") if isinstance(schema, dict) else None
+    return columns if isinstance(columns, list) else []
+
+
 declare(
     "columns-at-most-500",
     "A table has as many columns as the database behind allows.",
     by(
         refuse_where,
         "createTable",
-        lambda _, call: len((sent_json(call).get("schema") or {}).get("fields", ())) > _COLUMNS_MAX,
+        lambda _, call: len(_sent_columns(call)) > _COLUMNS_MAX,
         413,
     ),
     breaks="createTable.wide-schema",

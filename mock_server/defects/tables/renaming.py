@@ -35,7 +35,7 @@ from icecheck.mock_server.protocol import problem, replies
 
 
 def _target_free(state: WarehouseState, call: Call) -> WarehouseState:
-    """Return a state in which another table than the renamed one has not the new name."""
+    """Return a state in which no other table has the new name."""
     source, destination = rename_end(call, "source"), rename_end(call, "destination")
     return state if source == destination else without(state, destination, "table")
 
