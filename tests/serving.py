@@ -4,7 +4,7 @@ import contextlib
 import json
 import ssl
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -24,7 +24,7 @@ class Sent:
 
     method: str
     path: str
-    headers: httpx.Headers
+    headers: Mapping[str, str]
     body: bytes
 
 

@@ -61,6 +61,7 @@ EXCLUDED: dict[tuple[str, str], str] = {
     ("CONTRIBUTING.md", "ICECHECK_UPDATE_GOLDEN=1 pytest tests/laws"): "rewrites golden files",
     ("CONTRIBUTING.md", "python -m tools."): _RECORDS,
     ("CONTRIBUTING.md", "python -m tests.reference"): _RECORDS,
+    ("CONTRIBUTING.md", "python -m tests.mutation"): _RECORDS,
     ("docs/mutation.md", "tox -e mutation"): _RECORDS,
     ("docs/catalogs/", "tox -e reference"): _RECORDS,
     ("docs/catalogs/", "python -m tests.reference"): _RECORDS,

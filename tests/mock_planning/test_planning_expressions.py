@@ -15,6 +15,7 @@ from icecheck.mock_server.planning.filters.columns import ColumnNames
 from icecheck.mock_server.planning.filters.expressions import (
     ALWAYS_FALSE,
     ALWAYS_TRUE,
+    Always,
     Combined,
     expression_json,
     parse_expression,
@@ -44,6 +45,25 @@ def test_true_has_three_forms_and_false_too(json: Any) -> None:
     assert said({"type": "and", "left": EQ, "right": json}) == EQ
 
 
+@pytest.mark.parametrize(
+    "json",
+    [
+        EQ,
+        IS_NULL,
+        {"type": "in", "term": "id", "values": [1, 2]},
+        {"type": "starts-with", "term": "word", "value": ""},
+        {"type": "or", "left": EQ, "right": {"type": "and", "left": IS_NULL, "right": EQ}},
+        {
+            "type": "lt",
+            "term": {"type": "transform", "transform": "day", "term": "at"},
+            "value": "2024-01-01",
+        },
+    ],
+)
+def test_an_expression_is_written_as_it_was_read(json: Any) -> None:
+    assert said(json) == json
+
+
 def test_references_and_literals_may_be_objects_as_java_writes_them() -> None:
     reference = {"type": "reference", "term": "id"}
     literal = {"type": "literal", "value": 1}
@@ -54,6 +74,30 @@ def test_references_and_literals_may_be_objects_as_java_writes_them() -> None:
         "term": {**term, "term": "id"},
         "values": [1],
     }
+
+
+def test_the_value_that_the_document_wants_of_null_tests_is_ignored() -> None:
+    assert said({**IS_NULL, "value": {}}) == IS_NULL
+
+
+@pytest.mark.parametrize(
+    ("operation", "negated"),
+    [("lt", "gt-eq"), ("gt", "lt-eq"), ("eq", "not-eq"), ("starts-with", "not-starts-with")],
+)
+def test_a_negation_turns_a_test_around(operation: str, negated: str) -> None:
+    for one, other in ((operation, negated), (negated, operation)):
+        json = {"type": "not", "child": {**EQ, "type": one}}
+        assert said(json) == {**EQ, "type": other}
+
+
+def test_a_negation_turns_and_and_or_around() -> None:
+    json = {"type": "not", "child": {"type": "and", "left": EQ, "right": IS_NULL}}
+    expected = {
+        "type": "or",
+        "left": {**EQ, "type": "not-eq"},
+        "right": {**IS_NULL, "type": "not-null"},
+    }
+    assert said(json) == expected
 
 
 @settings(deadline=None)
@@ -156,6 +200,49 @@ def test_a_literal_that_is_no_value_of_its_column_is_refused(term: Any, value: A
     with pytest.raises(Problem) as caught:
         bind(parse_expression({"type": "eq", "term": term, "value": value}), names())
     assert caught.value.status == 400
+
+
+def test_tests_that_a_type_does_not_have_are_refused() -> None:
+    for json in (
+        {"type": "is-nan", "term": "id"},
+        {"type": "starts-with", "term": "id", "value": 1},
+        {"type": "starts-with", "term": "blob", "value": "00"},
+    ):
+        with pytest.raises(Problem):
+            bind(parse_expression(json), names())
+
+
+@pytest.mark.parametrize(
+    ("operation", "above", "below"),
+    [
+        ("lt", True, False),
+        ("lt-eq", True, False),
+        ("gt", False, True),
+        ("gt-eq", False, True),
+        ("eq", False, False),
+        ("not-eq", True, True),
+    ],
+)
+def test_numbers_beyond_a_type_are_answered_by_the_type(
+    operation: str, above: bool, below: bool
+) -> None:
+    for value, expected in ((2**31, above), (-(2**31) - 1, below)):
+        json = {"type": operation, "term": "number", "value": value}
+        assert bind(parse_expression(json), names()) == Always(expected)
+
+
+def test_sets_lose_what_no_value_can_be() -> None:
+    values = [2**40, 3, 3]
+    found = bind(parse_expression({"type": "in", "term": "number", "values": values}), names())
+    assert (found.operation, found.literals) == ("eq", (3,))  # type: ignore[union-attr]
+    for operation in ("in", "not-in"):
+        json = {"type": operation, "term": "number", "values": [2**40]}
+        assert bind(parse_expression(json), names()) == Always(operation == "not-in")
+
+
+def test_a_required_column_is_never_null() -> None:
+    assert bind(parse_expression({"type": "is-null", "term": "id"}), names()) == ALWAYS_FALSE
+    assert bind(parse_expression({"type": "not-null", "term": "id"}), names()) == ALWAYS_TRUE
 
 
 def test_what_clients_send_for_a_literal_is_understood() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.mock_planning.handmade import File, Handmade, Manifest, make_table
-from tests.mock_planning.serving import all_tasks, checked, paths
+from tests.mock_planning.serving import all_tasks, checked, paths, plan
 
 SCHEMA = {
     "type": "struct",
@@ -71,6 +71,53 @@ def test_a_request_that_means_nothing_is_refused(
     status, message = refused(http, body)
     assert status == 400
     assert said in message
+
+
+def test_a_request_without_a_body_is_refused(http: httpx.Client, table: Handmade) -> None:
+    for path, id_ in (("plan", "planTableScan"), ("tasks", "fetchScanTasks")):
+        answer = http.post(f"{table.path}/{path}")
+        assert checked(id_, answer)["error"]["code"] == 400
+
+
+def test_null_is_the_same_as_nothing_but_for_the_filter(
+    http: httpx.Client, table: Handmade
+) -> None:
+    table.commit(Manifest([file("a")]))
+    members = (
+        "snapshot-id", "select", "case-sensitive", "use-snapshot-schema",
+        "start-snapshot-id", "end-snapshot-id", "stats-fields", "min-rows-requested",
+    )  # fmt: skip
+    assert paths(all_tasks(http, "t", dict.fromkeys(members))) == ["file:///t/a.parquet"]
+
+
+def test_names_are_found_without_case_if_the_client_says_so(
+    http: httpx.Client, table: Handmade
+) -> None:
+    body = {"select": ["WORD"], "filter": {"type": "is-null", "term": "wOrd"}}
+    assert refused(http, body)[0] == 400
+    assert plan(http, "t", {**body, "case-sensitive": False})["status"] == "completed"
+
+
+def test_engines_may_select_metadata_columns(http: httpx.Client, table: Handmade) -> None:
+    select = ["id", "_file", "_pos", "_partition", "_partition.id", "_row_id", "*"]
+    assert plan(http, "t", {"select": select})["status"] == "completed"
+
+
+def test_the_schema_of_the_snapshot_is_used_when_asked_for(
+    http: httpx.Client, table: Handmade
+) -> None:
+    old = table.commit(Manifest([file("a")]))
+    fields = [*SCHEMA["fields"][:1], {"id": 3, "name": "new", "required": False, "type": "int"}]
+    table.update(
+        {"action": "add-schema", "schema": {"type": "struct", "fields": fields}},
+        {"action": "set-current-schema", "schema-id": -1},
+    )
+    on_old = {"snapshot-id": old, "filter": {"type": "is-null", "term": "Word"}}
+    on_new = {"snapshot-id": old, "filter": {"type": "is-null", "term": "new"}}
+    assert refused(http, on_old)[0] == 400
+    assert plan(http, "t", {**on_old, "use-snapshot-schema": True})["status"] == "completed"
+    assert refused(http, {**on_new, "use-snapshot-schema": True})[0] == 400
+    assert plan(http, "t", on_new)["status"] == "completed"
 
 
 def test_what_does_not_exist_is_not_found(http: httpx.Client, table: Handmade) -> None:

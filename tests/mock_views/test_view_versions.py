@@ -270,3 +270,10 @@ def test_of_racing_replacements_none_is_lost(mock: MockCatalog, view: str, versi
     with ThreadPoolExecutor(4) as pool:
         given = list(pool.map(replace, range(40)))
     assert sorted(given) == list(range(2, 42))
+
+
+def test_a_version_needs_a_query(
+    view: str, version: Body, commit: Respond, refusal: Refusal
+) -> None:
+    refused = commit(view, add_version(version(schema_id=0, representations=[])))
+    assert refusal(refused)[:2] == BAD_REQUEST
