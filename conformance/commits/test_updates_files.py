@@ -38,8 +38,8 @@ def test_set_statistics(catalog: Catalog) -> None:
     table, [snapshot_id] = given_snapshots(catalog, 1)
     for ordinal in (1, 2):
         file = statistics_file(table, snapshot_id, ordinal)
-        update = {**set_statistics(file), "snapshot-id": snapshot_id}
-        table = expect_effect(catalog, table, [update], {"statistics": [file]}, what="statistics")
+        updates = [set_statistics(file)]
+        table = expect_effect(catalog, table, updates, {"statistics": [file]}, what="statistics")
 
 
 @check(
@@ -51,7 +51,7 @@ def test_outer_snapshot_id_is_optional(catalog: Catalog) -> None:
     """Statistics are stored although the deprecated snapshot id is not sent."""
     table, [snapshot_id] = given_snapshots(catalog, 1)
     file = statistics_file(table, snapshot_id)
-    updates = [set_statistics(file)]
+    updates = [{"action": "set-statistics", "statistics": file}]
     expect_effect(catalog, table, updates, {"statistics": [file]}, what="statistics")
 
 

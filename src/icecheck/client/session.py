@@ -75,6 +75,8 @@ class Session:
     isolation: Isolation
     config: dict[str, Any]
     root: Ledger
+    spec: str
+    """The release whose document the catalog is held to; the contract's own, or an older one."""
     server_header: str | None = None
     exchanges: list[Exchange] = field(default_factory=list)
     stranded: list[Entry] = field(default_factory=list)
@@ -92,6 +94,8 @@ class Session:
     capabilities: dict[str, bool | None] = field(default_factory=dict)
     unkept: set[str] = field(default_factory=set)
     """Capabilities that the catalog answers with a success and whose effect no load shows."""
+    forbidden: set[str] = field(default_factory=set)
+    """Demanded capabilities that the run's credentials have no right to."""
     needed_by: dict[str, set[str]] = field(default_factory=dict)
     undeclared: dict[str, str] = field(default_factory=dict)
     on_exchange: Callable[[Exchange], None] | None = None
