@@ -72,6 +72,22 @@ declare(
 )
 
 declare(
+    "config-endpoints-are-words",
+    "Operations are listed by what they do, not by their paths.",
+    by(alter_body, "getConfig", lambda body: body | {"endpoints": [*body["endpoints"], "GET it"]}),
+    breaks="getConfig.endpoint-format",
+    suffering="Clients cannot tell which endpoint is meant.",
+)
+
+declare(
+    "config-endpoint-of-config-bare",
+    "The configuration lists its own endpoint without the leading slash.",
+    by(_rewrite_endpoints, " /v1/config", " v1/config"),
+    breaks="getConfig.endpoint-spelling-of-config",
+    suffering="Who compares the list with the document finds an endpoint that is not there.",
+)
+
+declare(
     "config-endpoints-are-urls",
     "Endpoints are listed with the scheme and host of this server.",
     by(_rewrite_endpoints, " /", " https://catalog.example.com/"),
