@@ -16,29 +16,21 @@ from icecheck.client.given import (
 from icecheck.client.given import shared_namespace as given_home
 from icecheck.conformance.names.name_reuse import reused
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
-from icecheck.findings.verdict import SkipKind
 from icecheck.judging.check import check
 from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import RENAME_CHANGED_THE_TABLE, given_history
 from icecheck.objects.reading import expect_unlisted
-from icecheck.replies.expect import NotOffered, Reply, containing, equal
+from icecheck.objects.views import supported
+from icecheck.replies.expect import Reply, containing, equal
 from icecheck.targets.target import Namespace
 
 MARK = "icecheck.mark"
 
 
-def _offered(reply: Reply) -> Reply:
-    """End the check if the catalog answers 406, which says that it does not rename (L1271)."""
-    if reply.status == 406:
-        why = "the catalog answers renameTable with 406: not supported"
-        raise NotOffered(why, SkipKind.NOT_APPLICABLE)
-    return reply
-
-
 def _rename(
     catalog: Catalog, source: tuple[Namespace, str], destination: tuple[Namespace, str]
 ) -> Reply:
-    return _offered(catalog.rename_table(source, destination))
+    return supported(catalog.rename_table(source, destination))
 
 
 def _renamed(
@@ -85,7 +77,7 @@ def test_malformed_bodies(catalog: Catalog) -> None:
         "a destination that is a string": {"source": table.identifier, "destination": "t"},
     }
     for what, body in wrong.items():
-        _offered(catalog.call("renameTable", body=body)).expect(400, detail=f"sent {what}")
+        supported(catalog.call("renameTable", body=body)).expect(400, detail=f"sent {what}")
     catalog.load_table(table.namespace, table.name).expect(200, detail="the table must stay")
 
 

@@ -207,14 +207,14 @@ def _no_overwrite(registries: Registries) -> None:
 
 
 def _no_purge(registries: Registries) -> None:
-    """Refuse to purge."""
+    """Let nobody purge."""
     refuse_if(registries, "dropTable", lambda call: call.query.get("purgeRequested") == "true", 403)
 
 
 def _no_staging(registries: Registries) -> None:
-    """Refuse to stage tables."""
+    """Let nobody stage tables."""
     staged = "stage-create"
-    refuse_if(registries, "createTable", lambda call: bool(sent_json(call).get(staged)), 406)
+    refuse_if(registries, "createTable", lambda call: bool(sent_json(call).get(staged)), 403)
 
 
 def _main_only(registries: Registries) -> None:

@@ -28,8 +28,8 @@ def _undeclared(registries: Registries) -> None:
         del registries.operations[operation_id]
 
 
-def _unsupported(registries: Registries) -> None:
-    """Claim views, and refuse their creation as unsupported."""
+def unsupported(registries: Registries) -> None:
+    """Claim views, and refuse their creation as unsupported: not lawful."""
     refuse_if(registries, "createView", lambda _call: True, 406)
 
 
@@ -141,7 +141,6 @@ def _refuse_odd(schema: Any, version: Any, state: WarehouseState) -> None:
 
 LAWFUL_VIEWS: dict[str, Install] = {
     "views-undeclared": _undeclared,
-    "views-unsupported": _unsupported,
     "no-view-rename": _no_rename,
     "no-view-move": _no_move,
     "own-view-locations": _own_locations,

@@ -174,8 +174,8 @@ def set_current_version(version_id: Any) -> Json:
 
 
 def supported(reply: Reply) -> Reply:
-    """End the check if the catalog answers 406, that is, does not offer the operation."""
-    if reply.status == 406:
+    """End the check if the answer is a 406 that the operation's table has: it is not offered."""
+    if reply.unsupported:
         why = f"the catalog answers {reply.exchange.operation} with 406: not supported"
         raise NotOffered(why, SkipKind.NOT_APPLICABLE)
     return reply
