@@ -87,7 +87,15 @@ def test_endpoints_are_verb_and_path(catalog: Catalog) -> None:
     """Each listed endpoint is an HTTP verb, one space and a path."""
     reply = _ask(catalog).expect(200)
     listed = _listed(reply)
-    wrong = [entry for entry in listed if not _is_verb_and_path(entry)]
+    prefix = _prefix(object_in(reply))
+    known = {_shape(o.endpoint) for o in catalog.session.contract.operations.values()}
+    wrong = [
+        entry
+        for entry in listed
+        if not _is_verb_and_path(entry)
+        # What names an endpoint of the document, and names it otherwise, is misspelled.
+        or (" /" not in entry and _shape(entry, prefix) not in known)
+    ]
     if wrong:
         raise reply.violation(
             _ENDPOINT_FORMAT,
@@ -101,12 +109,23 @@ def test_endpoints_are_verb_and_path(catalog: Catalog) -> None:
 @check("getConfig.endpoint-spelling", proves="getConfig.endpoint-spelling")
 def test_endpoints_are_spelled_as_documented(catalog: Catalog) -> None:
     """A listed endpoint of the document is spelled as the document spells it."""
+    _expect_spelled(catalog, before_config=False)
+
+
+@check("getConfig.endpoint-spelling-of-config", proves="getConfig.endpoint-spelling-of-config")
+def test_endpoints_before_the_list_are_spelled_as_documented(catalog: Catalog) -> None:
+    """A listed endpoint that clients ask before they have the list is spelled as documented."""
+    _expect_spelled(catalog, before_config=True)
+
+
+def _expect_spelled(catalog: Catalog, *, before_config: bool) -> None:
     reply = _ask(catalog).expect(200)
     listed = [entry for entry in _listed(reply) if _is_verb_and_path(entry)]
     prefix = _prefix(object_in(reply))
     documented = {
         _shape(operation.endpoint): operation.endpoint
         for operation in catalog.session.contract.operations.values()
+        if operation.precedes_config is before_config
     }
     for entry in listed:
         due = documented.get(_shape(entry, prefix), entry)

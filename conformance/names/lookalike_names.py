@@ -30,6 +30,7 @@ from icecheck.objects.views import (
 )
 from icecheck.replies.expect import ABSENT, Reply, show
 from icecheck.targets.target import Namespace
+from icecheck.wire.retry import is_stopped_on_the_way
 
 __all__ = [
     "ANOTHER_OBJECT",
@@ -215,6 +216,8 @@ def identified(reply: Reply, it: Bearer) -> Bearer:
 def is_free(catalog: Catalog, kind: Kind, it: Bearer) -> bool:
     """Return whether a name can be addressed: an object that could not be dropped is never made."""
     reply = kind.load(catalog, it)
+    if is_stopped_on_the_way(reply.exchange):
+        return False
     return reply.ok or is_refused_as(reply, it, 404)
 
 

@@ -10,7 +10,13 @@ from icecheck.conformance.names.lookalike_names import VIEWS, Bearer
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.objects.arranging import require
-from icecheck.objects.reading import LISTING, entries_in_pages, namespaces_in, next_page_token, supported, tables_in
+from icecheck.objects.reading import (
+    LISTING,
+    entries_in_pages,
+    namespaces_in,
+    supported,
+    tables_in,
+)
 from icecheck.replies.expect import Reply, show
 
 PAGED = ("b", "A", "a1", "a10", "a2", "a_1", "aa", "B1", "C", "c0")

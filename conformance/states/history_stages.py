@@ -103,8 +103,14 @@ def branch_gone(metadata: Metadata) -> Updates:
 
 
 def snapshot_gone(metadata: Metadata) -> Updates:
-    """Remove the snapshot before the last one added; the branch's tag names the last one."""
+    """Remove the snapshot before the last one added; the branch's tag names the last one.
+
+    Where the branch was refused, that may be a snapshot of main: what becomes of a ref whose
+    snapshot is removed is not said.
+    """
     gone = metadata["snapshots"][-2]["snapshot-id"]
+    if any(ref["snapshot-id"] == gone for ref in metadata["refs"].values()):
+        return []
     return [{"action": "remove-snapshots", "snapshot-ids": [gone]}]
 
 

@@ -6,19 +6,13 @@ from typing import Any
 
 from icecheck.conformance.states.history_stages import AHEAD, TAG
 from icecheck.objects import metadata_view as view
+from icecheck.objects.committing import numbered_assertions
 
 __all__ = ["Wrong", "nearly_true", "true_assertions"]
 
 Json = dict[str, Any]
 Metadata = Mapping[str, Any]
 
-_NUMBERS = (
-    ("assert-last-assigned-field-id", "last-assigned-field-id", "last-column-id"),
-    ("assert-current-schema-id", "current-schema-id", "current-schema-id"),
-    ("assert-last-assigned-partition-id", "last-assigned-partition-id", "last-partition-id"),
-    ("assert-default-spec-id", "default-spec-id", "default-spec-id"),
-    ("assert-default-sort-order-id", "default-sort-order-id", "default-sort-order-id"),
-)
 _NEVER_MADE = "never_made"
 """The name of a ref that no table has."""
 
@@ -49,11 +43,7 @@ def true_assertions(metadata: Metadata, *, besides_main: bool) -> list[Json]:
     With ``besides_main`` these include requirements that other refs do not exist, for catalogs that
     offer such refs.
     """
-    numbers = [
-        {"type": type_, member: metadata[of_table]}
-        for type_, member, of_table in _NUMBERS
-        if isinstance(metadata.get(of_table), int)
-    ]
+    numbers = numbered_assertions(metadata)
     refs = [
         _ref_is(name, snapshot_id)
         for name, snapshot_id in _refs(metadata, besides_main=besides_main).items()

@@ -34,7 +34,7 @@ MARK = "icecheck.mark"
 Json = dict[str, Any]
 
 
-@check("createTable.staged-answer", proves="createTable.stage-returns-metadata", needs=NEEDS)
+@check("createTable.staged-answer", proves="createTable.stage-returns-metadata")
 def test_staged_answer(catalog: Catalog) -> None:
     """Staging answers the metadata that the create transaction starts from."""
     namespace = given_home(catalog)

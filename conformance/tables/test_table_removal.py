@@ -14,7 +14,7 @@ from icecheck.client.given import (
 from icecheck.findings.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
 from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.judging.check import check
-from icecheck.judging.probes import is_refusal, offered
+from icecheck.judging.probes import is_refusal, saw
 from icecheck.objects import metadata_view as view
 from icecheck.objects.reading import expect_gone, expect_unlisted
 from icecheck.replies.expect import NotOffered, containing
@@ -126,7 +126,8 @@ def test_purge(catalog: Catalog) -> None:
     if is_refusal(reply):
         kept = catalog.load_table(table.namespace, table.name)
         kept.expect(200, detail="the table of a purge that was refused")
-    offered(catalog, "purge", reply).expect(200, 204)
+    saw(catalog, "purge", present=reply.ok)
+    reply.expect(200, 204)
     _expect_gone(catalog, table, "a purged table")
 
 

@@ -9,7 +9,7 @@ from icecheck.client.given import shared_namespace, shared_table
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
 from icecheck.judging.check import check
-from icecheck.judging.probes import is_refusal, offered
+from icecheck.judging.probes import is_declined, is_refusal, offered
 from icecheck.objects import metadata_view as view
 from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import NotOffered, equal
@@ -27,13 +27,11 @@ def test_location(catalog: Catalog) -> None:
     name = catalog.new_name()
     wanted = f"{beside}/{name}_elsewhere"
     body = bodies.create_table_body(name, location=wanted)
-    offered(catalog, "client-location", catalog.create_table(sibling.namespace, body)).expect(200)
+    reply = catalog.create_table(sibling.namespace, body)
+    offered(catalog, "client-location", reply, is_declined).expect(200)
     loaded = catalog.load_table(sibling.namespace, name).expect(200)
-    equal(
-        view.place(view.metadata_in(loaded).get("location")),
-        view.place(wanted),
-        symptom=EFFECT_MISSING.of("client-location"),
-    )
+    found = view.place(view.metadata_in(loaded).get("location"))
+    equal(found, view.place(wanted), symptom=EFFECT_MISSING.of("client-location"))
 
 
 def _format_version(version: int) -> Callable[[Catalog], None]:

@@ -19,6 +19,7 @@ from icecheck.judging.probes import has_capability
 from icecheck.objects.committing import (
     expect_loaded,
     expect_unchanged,
+    numbered_assertions,
     same_table,
     set_property,
 )
@@ -89,9 +90,17 @@ def expect_refused(
 
 @check("transaction.succeeds", proves="commitTransaction.204")
 def test_transaction(catalog: Catalog) -> None:
-    """A transaction over two tables is accepted."""
+    """A transaction over two tables is accepted, with every assertion that holds for them."""
     tables = [given_table(catalog) for _ in range(2)]
-    changes = [change(table, set_property("1")) for table in tables]
+    no_snapshot = {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": None}
+    changes = [
+        change(
+            table,
+            set_property("1"),
+            requirements=[*numbered_assertions(table.metadata), no_snapshot],
+        )
+        for table in tables
+    ]
     catalog.commit_transaction(changes).expect(204)
 
 

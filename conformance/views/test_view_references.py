@@ -3,7 +3,7 @@
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import shared_namespace
 from icecheck.judging.check import check
-from icecheck.objects.reading import expect_bad_request, supported
+from icecheck.objects.reading import supported
 from icecheck.objects.views import (
     MARK,
     add_version,

@@ -10,7 +10,7 @@ from icecheck.client.given import some_shared_namespace as some_home
 from icecheck.findings.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, EFFECT_MISSING
 from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.judging.check import check
-from icecheck.judging.probes import has_capability, offered
+from icecheck.judging.probes import has_capability, is_declined, offered
 from icecheck.objects import metadata_view
 from icecheck.objects.arranging import given_namespace_at
 from icecheck.objects.reading import (
@@ -202,14 +202,10 @@ def test_location_kept(catalog: Catalog) -> None:
     wanted = f"{beside}/{name}_elsewhere"
     body = {**create_view_body(name, sibling.namespace), "location": wanted}
     reply = catalog.create_view(sibling.namespace, body)
-    offered(catalog, "client-view-location", reply).expect(200)
+    offered(catalog, "client-view-location", reply, is_declined).expect(200)
     loaded = catalog.load_view(sibling.namespace, name).expect(200)
-    found = metadata_view.metadata_in(loaded).get("location")
-    equal(
-        metadata_view.place(found),
-        metadata_view.place(wanted),
-        symptom=EFFECT_MISSING.of("location"),
-    )
+    found = metadata_view.place(metadata_view.metadata_in(loaded).get("location"))
+    equal(found, metadata_view.place(wanted), symptom=EFFECT_MISSING.of("client-location"))
 
 
 @check("createView.keeps-properties", proves="createView.properties-kept")

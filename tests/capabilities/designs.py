@@ -10,11 +10,12 @@ from tests.kill.lawful import LAWFUL, Install
 from tests.kill.lawful_tables import LAWFUL_TABLES
 from tests.kill.refusing import refuse_if, updates_in
 
-from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply, Request
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.requests import sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_call, wrap
 from icecheck.mock_server.protocol.problem import Problem
+from icecheck.mock_server.security.callers import Security
 
 Body = dict[str, Any]
 Unwanted = Callable[[Call], bool]
@@ -31,13 +32,17 @@ class Spelling:
 SPELLINGS = {
     "400": Spelling(400, "BadRequestException"),
     "403": Spelling(403, "ForbiddenException"),
+    "404": Spelling(404, "NoSuchNameException"),
     "406": Spelling(406, "UnsupportedOperationException"),
+    "409": Spelling(409, "ConflictingNameException"),
     "422": Spelling(422, "AcmeLimitation"),
     "501": Spelling(501, "NotImplementedException"),
 }
 OPEN = ("400", "406", "422", "501")
 """The document has no status for these refusals: catalogs choose one."""
 PLACES = ("400", "403", "501")
+DEMANDED = ("403",)
+"""The document leaves no choice; a user may lack the right all the same."""
 
 
 def _refusing(unwanted: Unwanted, *operation_ids: str) -> Callable[[Spelling], Install]:
@@ -184,6 +189,22 @@ def _one_case(registries: Registries) -> None:
     wrap(registries, "createNamespace", around)
 
 
+def stopped_on_the_way(status: int) -> Install:
+    """Let a web server refuse every path with an encoded slash, before the catalog sees it."""
+
+    def install(registries: Registries) -> None:
+        faithful = registries.gates["authorization"]
+
+        def gate(request: Request, security: Security) -> Reply | None:
+            if "%2f" in request.raw_path.lower():
+                return Reply(status, (("content-type", "text/html"),), b"<html>No</html>")
+            return faithful(request, security)
+
+        registries.gates["authorization"] = gate
+
+    return install
+
+
 def _every_snapshot(registries: Registries) -> None:
     """Ignore the parameter of loads: every answer has every snapshot."""
 
@@ -197,7 +218,7 @@ def _every_snapshot(registries: Registries) -> None:
 
 REFUSED: dict[str, tuple[Callable[[Spelling], Install], tuple[str, ...]]] = {
     "nested-namespaces": (_refusing(_is_nested, "createNamespace"), OPEN),
-    "stage-create": (_refusing(_is_staged, "createTable"), OPEN),
+    "stage-create": (_refusing(_is_staged, "createTable"), DEMANDED),
     "client-location": (_refusing(_has_location, "createTable"), (*PLACES, "406")),
     "client-view-location": (_refusing(_has_location, "createView"), (*PLACES, "406")),
     "table-relocation": (_refusing(_moves, "updateTable", "commitTransaction"), OPEN),
@@ -209,15 +230,15 @@ REFUSED: dict[str, tuple[Callable[[Spelling], Install], tuple[str, ...]]] = {
     "tags": (_refusing(_names_ref("tag"), "updateTable", "commitTransaction"), OPEN),
     "format-version-1": (_format_version(1), OPEN),
     "format-version-2": (_format_version(2, default=3), OPEN),
-    "format-version-3": (_format_version(3), OPEN),
-    "purge": (_refusing(_purges, "dropTable"), (*PLACES, "406")),
+    "format-version-3": (_format_version(3), (*OPEN, "409")),
+    "purge": (_refusing(_purges, "dropTable"), DEMANDED),
     "view-dialects": (_refusing(_has_dialects, "createView", "replaceView"), OPEN),
     "mixed-case-names": (_named_with("[A-Z]"), ("400", "422")),
-    "names-with-space": (_named_with(" "), ("400", "422")),
-    "names-with-plus": (_named_with(r"\+"), ("400", "422")),
+    "names-with-space": (_named_with(" "), ("400", "404")),
+    "names-with-plus": (_named_with(r"\+"), ("400", "409")),
     "names-with-percent": (_named_with("%"), ("400", "422")),
     "names-with-unicode": (_named_with("[^\x00-\x7f]"), ("400", "422")),
-    "names-with-dot": (_named_with(r"\."), ("400", "422")),
+    "names-with-dot": (_named_with(r"\."), ("400", "409")),
     "names-with-slash": (_named_with("/"), ("400", "422")),
 }
 """Capability -> the installation of its refusal, and the spellings used here."""

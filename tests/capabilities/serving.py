@@ -70,7 +70,11 @@ class Said:
 
 @contextmanager
 def serving(
-    install: Install | None = None, *, hidden: Iterable[str] = (), **target: object
+    install: Install | None = None,
+    *,
+    hidden: Iterable[str] = (),
+    spec: str = CONTRACT.version,
+    **target: object,
 ) -> Iterator[tuple[MockCatalog, Session]]:
     """Yield a mock that lacks this from the start, and a session with it."""
     client_id, _, secret = CREDENTIAL.partition(":")
@@ -88,7 +92,8 @@ def serving(
     secrets = {"token": TOKEN} if "getToken" in hidden else {"credential": CREDENTIAL}
     options = replace(Target(ADDRESS, warehouse=WAREHOUSE), **(secrets | target))
     try:
-        session = open_session(options, run_id="lack", transport=mock.httpx_transport())
+        transport = mock.httpx_transport()
+        session = open_session(options, run_id="lack", spec=spec, transport=transport)
         try:
             yield mock, session
         finally:

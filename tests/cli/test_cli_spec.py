@@ -38,6 +38,10 @@ def test_what_an_older_document_does_not_demand_is_skipped_and_says_why(
     assert older.exit_code == 0, older.output
     run = document(tmp_path)
     assert run["spec"]["id"] == "iceberg-rest/1.8.0"
+    # The report names that release's document.
+    assert run["spec"]["git_tag"] == "apache-iceberg-1.8.0"
+    assert "/apache-iceberg-1.8.0/" in run["spec"]["url"]
+    assert run["spec"]["sha256"] != f"sha256:{CONTRACT.document_sha256}"
     (check,) = (c for c in run["checks"] if c["id"] == "dropNamespace.holds-table")
     assert check["outcome"] == "skip"
     assert check["skip"]["kind"] == "spec-version"

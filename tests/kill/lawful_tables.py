@@ -203,9 +203,9 @@ def _no_overwrite(registries: Registries) -> None:
 
 
 def _no_staging(registries: Registries) -> None:
-    """Refuse to stage tables."""
+    """Let nobody stage tables."""
     staged = "stage-create"
-    refuse_if(registries, "createTable", lambda call: bool(sent_json(call).get(staged)), 406)
+    refuse_if(registries, "createTable", lambda call: bool(sent_json(call).get(staged)), 403)
 
 
 def _main_only(registries: Registries) -> None:

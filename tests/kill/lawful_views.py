@@ -28,8 +28,8 @@ def _undeclared(registries: Registries) -> None:
         del registries.operations[operation_id]
 
 
-def _unsupported(registries: Registries) -> None:
-    """Claim views, and refuse their creation as unsupported."""
+def unsupported(registries: Registries) -> None:
+    """Claim views, and refuse their creation as unsupported: not lawful."""
     refuse_if(registries, "createView", lambda _call: True, 406)
 
 
@@ -134,7 +134,6 @@ def other_refusals(registries: Registries) -> None:
 
 LAWFUL_VIEWS: dict[str, Install] = {
     "views-undeclared": _undeclared,
-    "views-unsupported": _unsupported,
     "no-view-rename": _no_rename,
     "own-view-versions": _own_versions,
     "busy-views": _busy,

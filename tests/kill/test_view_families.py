@@ -16,6 +16,7 @@ from tests.kill.lawful_views import (
     OPERATIONS,
     other_refusals,
     plain_definitions_only,
+    unsupported,
 )
 
 from icecheck.client.catalog import Catalog
@@ -31,7 +32,7 @@ from icecheck.objects.views import (
     given_view,
 )
 from icecheck.ownership.ledger import Entry
-from icecheck.replies.expect import NotOffered
+from icecheck.replies.expect import Blocked
 
 CHECKS = checks_of("test_views", "test_view_names", "test_view_commits", "test_view_references")
 OF_ALL = (
@@ -109,16 +110,15 @@ def test_a_catalog_that_claims_no_views_is_not_asked_about_them() -> None:
         assert {e.operation for e in session.exchanges}.isdisjoint(OPERATIONS)
 
 
-def test_a_catalog_that_says_406_to_a_view_lacks_a_capability() -> None:
-    verdicts, _ = verdicts_on("views-unsupported")
-    outcome = {v.check: v.outcome for v in verdicts}
-    for check in ("createView.succeeds", "loadView.succeeds", "replaceView.succeeds"):
-        assert outcome[check] is Outcome.SKIP
-    with lawful_session(EVERY_LAWFUL["views-unsupported"]) as session:
+def test_406_to_a_claimed_creation_of_views_is_a_finding() -> None:
+    """The table of createView has no 406, as those of other operations do."""
+    with lawful_session(unsupported) as session:
         catalog = Catalog(session, "unsupported")
-        with pytest.raises(NotOffered, match="406"):
+        with pytest.raises(Blocked, match="406"):
             given_view(catalog)
         catalog.undo()
+        (check,) = (check for check in CHECKS if check.id == "createView.succeeds")
+        assert judge(check, Catalog(session, check.id)).outcome is Outcome.FAIL
 
 
 # ------------------------------------------------------------------------- the ledger

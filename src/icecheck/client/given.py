@@ -51,7 +51,7 @@ def arrange(catalog: Catalog, operation_id: str, send: Callable[[], Reply]) -> R
         reply = send()
     if reply.status == 403:
         raise NotOffered(f"{operation_id} answered 403: run with credentials that may do this")
-    if reply.status == 406:
+    if reply.unsupported:
         raise NotOffered(f"the catalog answers {operation_id} with 406: not supported")
     if operation_id == "createNamespace" and not reply.ok and _works_in_parent(catalog):
         raise NotOffered(f"the catalog creates no namespaces here: it answers {reply.status}")

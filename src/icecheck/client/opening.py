@@ -45,10 +45,9 @@ def open_session(
 ) -> Session:
     """Ask the catalog for its config, find out how to work in it, and return the session.
 
-    ``spec`` is the release that the catalog is held to. ``ledger`` is the file in which everything
-    that the run makes is entered beforehand; ``redactor`` is told all secrets that come up, and may
-    be shared. Raises TargetUnusable when there is no catalog to verify, UsageError for a bad run id
-    or ledger.
+    ``spec`` is the release that the catalog is held to. Everything that the run makes is entered in
+    the file ``ledger`` beforehand; ``redactor`` is told all secrets, and may be shared. Raises
+    TargetUnusable when there is no catalog to verify, UsageError for a bad run id or ledger.
     """
     if not _RUN_ID.fullmatch(run_id):
         raise UsageError(f"run id {run_id!r}: use 1 to 16 lower-case letters and digits")
@@ -85,6 +84,7 @@ def open_session(
             isolation=Isolation("flat", ()),
             config=config,
             root=root,
+            spec=spec,
             server_header=exchange.header("server"),
             on_exchange=on_exchange,
             journal=journal,

@@ -77,6 +77,8 @@ class Session:
     isolation: Isolation
     config: dict[str, Any]
     root: Ledger
+    spec: str
+    """The release whose document the catalog is held to; the contract's own, or an older one."""
     server_header: str | None = None
     exchanges: list[Exchange] = field(default_factory=list)
     stranded: list[Entry] = field(default_factory=list)
@@ -98,6 +100,8 @@ class Session:
     """Capabilities that the catalog answers with a success and whose effect no load shows."""
     kept: dict[str, bool] = field(default_factory=dict)
     """Requirement of an effect -> whether a load shows it, for those that were tried."""
+    forbidden: set[str] = field(default_factory=set)
+    """Demanded capabilities that the run's credentials have no right to."""
     needed_by: dict[str, set[str]] = field(default_factory=dict)
     undeclared: dict[str, str] = field(default_factory=dict)
     on_exchange: Callable[[Exchange], None] | None = None

@@ -165,6 +165,13 @@ class Contract:
         """Hex sha256 of the official document's canonical structure."""
         return document.official_sha256(self.version)
 
+    def document_at(self, release: str) -> tuple[str, str, str]:
+        """Return the tag, the hash of the structure and the URL of a release's document."""
+        older = releases.document_of(self.version, release)
+        brought, sha256 = older or (self.version, self.document_sha256)
+        tag = f"apache-iceberg-{brought}"
+        return tag, sha256, document.whole_document(tag)
+
     def corrected(
         self, parts: Collection[str] = ("repair",), leave_out: Collection[str] = ()
     ) -> dict[str, Any]:

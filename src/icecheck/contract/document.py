@@ -22,6 +22,7 @@ __all__ = [
     "raw_document",
     "resolve",
     "version_text",
+    "whole_document",
 ]
 
 FOLDERS: Mapping[str, str] = {"1.10.0": "v1_10_0"}
@@ -97,6 +98,11 @@ def lines_of(version: str, pointer: str) -> Lines:
 def permalink(version: str, lines: Lines) -> str:
     """Return the URL of a span of lines in the official document, at its release tag."""
     return OFFICIAL_URL.format(tag=_release_tag(version), first=lines[0], last=lines[1])
+
+
+def whole_document(tag: str) -> str:
+    """Return the URL of the official document at a tag."""
+    return OFFICIAL_URL.partition("#")[0].format(tag=tag)
 
 
 def resolve(document: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:

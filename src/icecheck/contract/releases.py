@@ -19,6 +19,7 @@ from icecheck.contract.model import Later, Lines, Ref, RefKind, UnknownRef
 __all__ = [
     "Amendments",
     "amendments",
+    "document_of",
     "first_release",
     "is_newer",
     "later",
@@ -30,6 +31,7 @@ __all__ = [
 ]
 
 _KEYS = {
+    "document": {"release", "sha256"},
     "dated": {"requirements", "since", "why"},
     "change": {"requirements", "release", "text"},
     "later": {"release", "kind", "name", "text"},
@@ -84,6 +86,16 @@ def releases(version: str) -> tuple[str, ...]:
 def first_release(version: str) -> str:
     """Return the first release that had the document."""
     return releases(version)[0]
+
+
+def document_of(version: str, release: str) -> tuple[str, str] | None:
+    """Return an older release's document: the release that brought it, and its structure's hash.
+
+    None for the document of the version itself.
+    """
+    brought = newest(each for each in releases(version) if not is_newer(each, release))
+    hashes = {row["release"]: row["sha256"] for row in _changes(version)["document"]}
+    return (brought, hashes[brought]) if brought in hashes else None
 
 
 @cache

@@ -38,8 +38,8 @@ def observations_of(
     """Return observations about the document that the catalog follows; none is a finding.
 
     Each has `id`, `question`, `answer` and `spec_says`. They are about endpoints that only a later
-    document defines, listed paths without a slash, and failed checks whose requirements are newer
-    than anything the catalog shows.
+    document defines, and failed checks whose requirements are newer than anything the catalog
+    shows.
     """
     found = []
     if endpoints := _later_endpoints(offer, contract):
@@ -49,16 +49,6 @@ def observations_of(
                 "question": f"Endpoints that only documents after {contract.version} define",
                 "answer": ", ".join(endpoints),
                 "spec_says": "; ".join(f"{name}: {text}" for name, text in endpoints.items()),
-            }
-        )
-    if bare := [e for e in offer.endpoints or () if _is_no_path(e)]:
-        found.append(
-            {
-                "id": "endpoints-without-slash",
-                "question": "Listed endpoints whose path does not begin with a slash",
-                "answer": ", ".join(bare),
-                "spec_says": "a verb, a space and the path of the document (L1959-L1970); the"
-                " reference itself lists two so, which no client looks up",
             }
         )
     shown = evident_release(offer, contract)
@@ -73,12 +63,6 @@ def observations_of(
             }
         )
     return tuple(found)
-
-
-def _is_no_path(endpoint: str) -> bool:
-    """Return whether the second part of an entry is no path: it does not begin with a slash."""
-    _, blank, path = endpoint.partition(" ")
-    return bool(blank) and not path.startswith("/")
 
 
 def _later_endpoints(offer: Offer, contract: Contract) -> dict[str, str]:

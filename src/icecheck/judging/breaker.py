@@ -14,6 +14,7 @@ from icecheck.client.given import given_namespace
 from icecheck.client.session import Session
 from icecheck.client.shared_setup import remove_shared
 from icecheck.findings.verdict import CREDENTIALS, TARGET, Outcome, Verdict
+from icecheck.judging.broken_requests import BrokenRequest, broken_request, finding_of
 from icecheck.judging.check import Check
 from icecheck.judging.judge import judge
 from icecheck.replies.expect import Blocked, NotOffered, Reply
@@ -39,7 +40,8 @@ class Breaker:
     why there can be no verdict: nothing answers for half a minute, five checks in a row get no
     usable answer, the run's credentials have ended, something else answers in the catalog's place,
     or the catalog has lost the namespace that the breaker watches. The last case does not count if
-    a check's own requests remove that namespace.
+    a check's own requests remove that namespace. ``ended_by`` is the check whose finding is that
+    nothing answers any more since one of its requests.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class Breaker:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.why = ""
+        self.ended_by = ""
         self.stopped = session.connection.stopped
         self._session = session
         self._sleep = sleep or self.stopped.wait
@@ -60,11 +63,30 @@ class Breaker:
         self._blocked_by: tuple[str, ...] = (TARGET,)
         self._unanswered = 0
         self._disturbed = 0
+        self._gone = False
+        self._breaking: set[str] = set()
+        self._first_broken: dict[BrokenRequest, str] = {}
 
     def judge(self, check: Check, resources: Mapping[str, Any] | None = None) -> Verdict:
         """Judge a check; after trouble, find out first whether it comes from the catalog."""
         disturbed = self._disturbed
         verdict = self._judge(check, resources)
+        if broken_request(verdict) is None:
+            return self._looked_at(check, resources, verdict, disturbed)
+        self._breaking.add(check.id)
+        try:
+            return self._looked_at(check, resources, verdict, disturbed)
+        finally:
+            self._breaking.discard(check.id)
+
+    def _looked_at(
+        self,
+        check: Check,
+        resources: Mapping[str, Any] | None,
+        verdict: Verdict,
+        disturbed: int,
+    ) -> Verdict:
+        """Return the verdict on a check, once it is clear where trouble comes from."""
         if verdict.outcome in {Outcome.PASS, Outcome.SKIP}:
             self._unanswered = 0
             return verdict
@@ -110,19 +132,50 @@ class Breaker:
     def _after_silence(
         self, check: Check, resources: Mapping[str, Any] | None, verdict: Verdict
     ) -> Verdict:
-        """Wait for the catalog, and judge the check again with new names."""
+        """Wait for the catalog, and judge the check again with new names.
+
+        A request that breaks the connection each time, while others are answered, is a finding.
+        """
+        broken, forgot = broken_request(verdict), False
         for attempt in range(2, _ATTEMPTS_MAX + 1):
             if CREDENTIALS in verdict.blocked_by:
                 self.why, self._blocked_by = verdict.summary, verdict.blocked_by
-            elif not self._answers_again():
+            elif not self._answers_again(times=attempt):
                 self.why = f"the catalog gives no usable answer any more: {verdict.summary}"
                 self._session.connection.stop_retrying()
+                if broken is not None and self._gone and len(self._breaking) == 1:
+                    self.ended_by = check.id
+                    return self._broken(check, verdict, broken)
             elif self._is_lost():
-                self.why = _FORGOT
+                # The server may have been started anew after this request has ended it.
+                self._watch_anew()
+                forgot = True
             if self.why or not verdict.unanswered:
                 break
             verdict = self._judge(check, resources, attempt)
+            broken = broken if broken == broken_request(verdict) else None
+        if broken is not None and verdict.unanswered and not self.why:
+            return self._broken(check, verdict, broken)
+        if forgot and not self.why:
+            self.why = _FORGOT
+            return self._without_an_answer(verdict)
         return verdict
+
+    def _broken(self, check: Check, verdict: Verdict, broken: BrokenRequest) -> Verdict:
+        """Return the finding of a request that breaks the connection.
+
+        Where an arrange step breaks it that has a finding already, the check is blocked by that.
+        """
+        first = self._first_broken.setdefault(broken, check.id)
+        if first != check.id:
+            return replace(verdict, blocked_by=(first,))
+        return finding_of(verdict, broken)
+
+    def _watch_anew(self) -> None:
+        """Go on with a catalog that has lost what was made so far."""
+        remove_shared(self._session)
+        self.watch()
+        self._disturbed += 1
 
     def _after_foreign_answers(
         self, check: Check, resources: Mapping[str, Any] | None, verdict: Verdict
@@ -154,16 +207,16 @@ class Breaker:
         self.watch()
         self._judge(check, resources, attempt=_ATTEMPTS_MAX + 1)
         if self._is_lost():
-            self._disturbed += 1
-            self.watch()
+            self._watch_anew()
             return verdict
         self.why = _FORGOT
         return self._without_an_answer(verdict)
 
-    def _answers_again(self) -> bool:
-        """Ask for the config until there is any answer, or until the time limit.
+    def _answers_again(self, times: int = 1) -> bool:
+        """Ask for the config until there are so many answers, or until the time limit.
 
-        Return whether there was one.
+        Return whether there were. Each attempt at a check is preceded by another number of
+        answers: what happens to every so manieth request does not happen to one request each time.
         """
         target, connection = self._session.target, self._session.connection
         url = f"{target.base_url}{target.config_path}"
@@ -171,8 +224,10 @@ class Breaker:
         started, waited, pause = self._now(), 0.0, _FIRST_PAUSE_SECONDS
         while True:
             try:
-                connection.send(asking, self._session.record)
-            except Unreachable:
+                for _ in range(times):
+                    connection.send(asking, self._session.record)
+            except Unreachable as lost:
+                self._gone = lost.broke is None and "ConnectError" in str(lost)
                 if max(waited, self._now() - started) >= _PATIENCE_SECONDS:
                     return False
                 self._sleep(pause)

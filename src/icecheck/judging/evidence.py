@@ -9,7 +9,7 @@ from icecheck.findings.verdict import Evidence, Finding
 from icecheck.wire.exchange import Exchange, Step, as_curl
 from icecheck.wire.redaction import Redactor
 
-__all__ = ["evidence_from", "evidence_of", "finding_without_secrets"]
+__all__ = ["evidence_from", "evidence_of", "evidence_up_to", "finding_without_secrets"]
 
 _BODY_CHARACTERS_MAX = 4000
 _EXCHANGES_MAX = 12
@@ -28,6 +28,14 @@ def evidence_of(catalog: Catalog, ordinal: int | None) -> tuple[Evidence, ...]:
     shown = [*_setup_exchanges(catalog, told), *arranged, *told[-_EXCHANGES_MAX:]]
     redactor = catalog.session.connection.redactor
     return tuple(evidence_from(e, as_curl(e)) for e in map(redactor.exchange, shown))
+
+
+def evidence_up_to(catalog: Catalog, last: Exchange) -> tuple[Evidence, ...]:
+    """Return the evidence of a check that ends with this exchange, whoever sent that."""
+    if last in catalog.exchanges:
+        return evidence_of(catalog, last.ordinal)
+    shown = catalog.session.connection.redactor.exchange(replace(last, ordinal=SETUP_ORDINAL))
+    return (evidence_from(shown, as_curl(shown)),)
 
 
 def _setup_exchanges(catalog: Catalog, told: Sequence[Exchange]) -> Iterator[Exchange]:

@@ -3,12 +3,12 @@
 import time
 import traceback
 from collections.abc import Mapping
-from http import HTTPStatus
 from typing import Any
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.shared_objects import SETUP_ORDINAL
-from icecheck.contract import Action, Level
+from icecheck.contract import Action, Ref, RefKind
+from icecheck.contract.releases import is_newer, newest
 from icecheck.findings.shared_symptoms import SUITE_ERROR
 from icecheck.findings.verdict import (
     CREDENTIALS,
@@ -21,7 +21,7 @@ from icecheck.findings.verdict import (
     Verdict,
 )
 from icecheck.judging.check import Check
-from icecheck.judging.evidence import evidence_of, finding_without_secrets
+from icecheck.judging.evidence import evidence_of, evidence_up_to, finding_without_secrets
 from icecheck.judging.explaining import explained
 from icecheck.judging.probes import require_capability
 from icecheck.replies.expect import Blocked, NotOffered, Violation, blocked_by_shape
@@ -104,7 +104,7 @@ def _verdict(
             why = f"the catalog's config does not claim {unclaimed}, which this check needs"
             skip = Skip(SkipKind.MISSING_FIXTURE, why)
             return _make(check, Outcome.SKIP, summary=why, skip=skip, **facts)
-        case Violation(findings=said) if excuse := _excuse(check, catalog, said[0]):
+        case Violation(findings=said) if excuse := _excuse(catalog, said[0]):
             return _make(check, Outcome.SKIP, summary=excuse.reason, skip=excuse, **facts)
         case Violation(findings=said):
             findings = tuple(finding_without_secrets(f, redactor) for f in said)
@@ -131,9 +131,15 @@ def _verdict(
         case CredentialsEnded():
             why = redactor.text(str(ending))
             return _make(check, Outcome.BLOCKED, summary=why, blocked_by=(CREDENTIALS,), **facts)
-        case Unreachable():
-            why = redactor.text(str(ending))
-            return _make(check, Outcome.BLOCKED, summary=why, blocked_by=(TARGET,), **facts)
+        case Unreachable(broke=broke):
+            return _make(
+                check,
+                Outcome.BLOCKED,
+                summary=redactor.text(str(ending)),
+                blocked_by=(TARGET,),
+                evidence=() if broke is None else evidence_up_to(catalog, broke),
+                **facts,
+            )
         case error:
             words = redactor.text("".join(traceback.format_exception(error)))
             return _make(
@@ -194,31 +200,40 @@ def _not_to_be_had(catalog: Catalog, ending: Exception) -> NotOffered | None:
     return None
 
 
-def _excuse(check: Check, catalog: Catalog, finding: Finding) -> Skip | None:
-    """Return why a refusal is no fault although another answer was due: the document lists it.
+def _excuse(catalog: Catalog, finding: Finding) -> Skip | None:
+    """Return why a refusal is no fault where the document lists the answer; None if it is one.
 
-    403: the credentials lack the right (L4547), or nobody may do this; then another refusal that
-    the document only recommends is not looked for. 406, where the operation's table has it and a
-    success was due: the catalog does not support it (L4562, verdict-rules 6). None for any other
-    answer.
+    403: the credentials lack the right (L4547), which a catalog may look at before it looks for
+    faults in the request; so it is no fault either where a 400 was due. 406, where a success was
+    due and the operation's table has it: the catalog does not support it (L4562, verdict-rules 6).
     """
-    if finding.due is None:
-        return None
-    recommended = finding.due.any_refusal and check.level is not Level.MUST
-    forbidden = recommended and finding.answered == HTTPStatus.FORBIDDEN
-    if not finding.due.all_success and not forbidden:
+    if finding.due is None or not (finding.due.all_success or finding.due.all_refusal):
         return None
     shown = [e for e in catalog.exchanges if e.ordinal == finding.exchange and e.operation]
     if not shown:
         return None
     operation_id, status = str(shown[-1].operation), shown[-1].status
     responses = catalog.session.contract.operations[operation_id].responses
-    if status == 403 and "403" in responses:
+    due = finding.due
+    if due.all_refusal and 400 <= (status or 0) < 500:
+        later = newest(_since(catalog, operation_id, each) for each in due.single or {status})
+        if is_newer(later, catalog.session.spec):
+            why = f"that {operation_id} is answered {due} is said since Iceberg {later}"
+            return Skip(SkipKind.SPEC_VERSION, why)
+    if status == 403 and "403" in responses and (due.all_success or due.any_refusal):
         why = f"{operation_id} answered 403: run with credentials that may do this"
         return Skip(SkipKind.MISSING_FIXTURE, why)
-    if status == 406 and "406" in responses:
+    if status == 406 and "406" in responses and due.all_success:
         return Skip(SkipKind.NOT_APPLICABLE, f"{operation_id} answered 406: not supported")
     return None
+
+
+def _since(catalog: Catalog, operation_id: str, status: int | None) -> str:
+    """Return the release that brought a status of an operation; the first one if none has it."""
+    contract = catalog.session.contract
+    named = str(status) in contract.operations[operation_id].responses
+    kind, name = RefKind.RESPONSE, f"{operation_id}.{status}"
+    return contract.since(Ref(kind, name) if named else Ref(RefKind.OPERATION, operation_id))
 
 
 def _summary(finding: Finding) -> str:

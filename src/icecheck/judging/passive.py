@@ -14,6 +14,7 @@ from icecheck.judging.repeated import SNAPSHOTS, repeated
 from icecheck.replies.schema import SchemaJudge, has_strict_reading
 from icecheck.wire.exchange import Exchange, Step, as_curl
 from icecheck.wire.json_text import read_json
+from icecheck.wire.retry import is_stopped_on_the_way
 
 __all__ = [
     "Observed",
@@ -101,6 +102,8 @@ def observe(
             continue
         # A check sent the wrong method on purpose: the answer is none of the operation's.
         if schemas.contract.operations[exchange.operation].method != exchange.method:
+            continue
+        if is_stopped_on_the_way(exchange):
             continue
         due = proper and not blamed(exchange)
         # What was accepted although it is wrong is given back wrong.

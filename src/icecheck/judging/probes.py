@@ -19,6 +19,7 @@ from icecheck.client.given import (
     shared_tables,
 )
 from icecheck.client.table import Table
+from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
 from icecheck.findings.verdict import SkipKind
 from icecheck.ownership.removal import is_gone
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
@@ -29,6 +30,7 @@ __all__ = [
     "DOES_NOT",
     "Trait",
     "has_capability",
+    "is_declined",
     "is_refusal",
     "offered",
     "require_capability",
@@ -52,6 +54,7 @@ class Trait:
     loses: str
     probe: Callable[[Catalog], bool | dict[str, bool | None] | None] | None = None
     effect: str = ""
+    demanded: bool = False
 
 
 def has_capability(catalog: Catalog, name: str) -> bool:
@@ -67,16 +70,20 @@ def has_capability(catalog: Catalog, name: str) -> bool:
 def require_capability(catalog: Catalog, name: str, proves: Collection[str] = ()) -> None:
     """End a check that needs a capability which the catalog lacks.
 
-    Raises NotOffered where it is refused. Where it is acknowledged and not kept, raises Blocked by
-    the requirement of that effect, unless this is what the check ``proves``.
+    Raises NotOffered where it may be refused. Where it is acknowledged and not kept, or refused
+    though demanded, raises Blocked by the requirement of that effect, unless this is what the check
+    ``proves``.
     """
     if has_capability(catalog, name):
         return
-    effect = CAPABILITIES[name].effect
-    if name not in catalog.session.unkept:
+    trait, unkept = CAPABILITIES[name], name in catalog.session.unkept
+    if name in catalog.session.forbidden:
+        raise NotOffered(f"{name} is answered 403: run with credentials that may do this")
+    if not unkept and not trait.demanded:
         raise NotOffered(f"the catalog has no {name}", SkipKind.NOT_APPLICABLE)
-    if effect not in proves:
-        raise Blocked(effect, f"the catalog acknowledges {name}, and no load shows the effect")
+    if trait.effect not in proves:
+        why = f"the catalog acknowledges {name}, and no load shows the effect"
+        raise Blocked(trait.effect, why if unkept else f"the catalog refuses {name}")
 
 
 def _known(catalog: Catalog, name: str) -> bool:
@@ -117,12 +124,27 @@ def is_refusal(reply: Reply) -> bool:
     return reply.status in DOES_NOT
 
 
-def offered(catalog: Catalog, name: str, reply: Reply) -> Reply:
+def is_declined(reply: Reply) -> bool:
+    """Return whether an answer refuses what the document leaves to the catalog: any 4xx, or 501.
+
+    For requests that nothing else can be wrong with. Raises Violation for any other server error.
+    """
+    if reply.status >= 500 and reply.status != 501:
+        raise reply.wrong_status(ANY_SUCCESS_OR_4XX)
+    return reply.status >= 400
+
+
+def offered(
+    catalog: Catalog,
+    name: str,
+    reply: Reply,
+    refuses: Callable[[Reply], bool] = is_refusal,
+) -> Reply:
     """End the check, without fault, if the answer refuses a capability; remember it either way.
 
     Raises NotOffered then; else returns the reply.
     """
-    if is_refusal(reply):
+    if refuses(reply):
         saw(catalog, name, present=False)
         why = f"the catalog has no {name}: it answers {reply.status}"
         raise NotOffered(why, SkipKind.NOT_APPLICABLE)
@@ -179,7 +201,10 @@ def _pagination(catalog: Catalog) -> bool:
 def _stage_create(catalog: Catalog) -> bool:
     namespace = shared_namespace(catalog)
     body = bodies.create_table_body(catalog.new_name(), stage_create=True)
-    return _unless_refused(catalog, catalog.create_table(namespace, body))
+    reply = catalog.create_table(namespace, body)
+    if reply.status == 403:
+        catalog.session.forbidden.add("stage-create")
+    return _unless_refused(catalog, reply)
 
 
 def _unless_refused(catalog: Catalog, reply: Reply) -> bool:
@@ -187,7 +212,7 @@ def _unless_refused(catalog: Catalog, reply: Reply) -> bool:
 
     A catalog that refuses an ordinary table too lacks more than the capability: that raises.
     """
-    if not is_refusal(reply):
+    if not is_declined(reply):
         return True
     given_table(catalog)  # raises Blocked or NotOffered
     return False
@@ -281,6 +306,8 @@ CAPABILITIES: dict[str, Trait] = {
         "createTable",
         "CREATE TABLE AS SELECT and create transactions of Java clients fail (Spark, Trino, Flink)",
         _stage_create,
+        effect="createTable.stage-returns-metadata",
+        demanded=True,
     ),
     "client-location": Trait(
         "createTable", "CREATE TABLE … LOCATION fails: the catalog places every table"

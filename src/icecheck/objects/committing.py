@@ -25,6 +25,7 @@ __all__ = [
     "MARK",
     "METADATA_LOCATION_REUSED",
     "NO_SNAPSHOT",
+    "NUMBERED",
     "RENAME_CHANGED_THE_TABLE",
     "Send",
     "by_transaction",
@@ -40,6 +41,7 @@ __all__ = [
     "given_snapshots",
     "given_table_of",
     "given_table_since",
+    "numbered_assertions",
     "same_table",
     "set_property",
     "shared_snapshots",
@@ -72,6 +74,25 @@ NO_SNAPSHOT = Matcher(
     "no current snapshot (absent, null or -1)",
     lambda v: not isinstance(v, int) or v == -1,
 )
+
+
+NUMBERED = (
+    ("assert-last-assigned-field-id", "last-assigned-field-id", "last-column-id"),
+    ("assert-current-schema-id", "current-schema-id", "current-schema-id"),
+    ("assert-last-assigned-partition-id", "last-assigned-partition-id", "last-partition-id"),
+    ("assert-default-spec-id", "default-spec-id", "default-spec-id"),
+    ("assert-default-sort-order-id", "default-sort-order-id", "default-sort-order-id"),
+)
+"""Type of an assertion of a number, its member, and the member of the metadata it is about."""
+
+
+def numbered_assertions(metadata: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the assertions of numbers that hold for a table with these metadata."""
+    return [
+        {"type": type_, member: metadata[of_table]}
+        for type_, member, of_table in NUMBERED
+        if isinstance(metadata.get(of_table), int)
+    ]
 
 
 def same_table(table: Table) -> Json:

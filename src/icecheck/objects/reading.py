@@ -149,8 +149,8 @@ def not_applicable(reason: str) -> NotOffered:
 
 
 def supported(reply: Reply) -> Reply:
-    """End the check if the catalog answers 406, that is, does not offer the operation."""
-    if reply.status == 406:
+    """End the check if the answer is a 406 that the operation's table has: it is not offered."""
+    if reply.unsupported:
         raise not_applicable(
             f"the catalog answers {reply.exchange.operation} with 406: not supported"
         )

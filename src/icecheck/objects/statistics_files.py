@@ -42,7 +42,10 @@ def partition_statistics_file(table: Table, snapshot_id: int, ordinal: int = 1) 
 
 
 def set_statistics(file: Json) -> Json:
-    """Return the update that sets a statistics file, with the deprecated id as Spark sends it."""
+    """Return the update that sets a statistics file, with the deprecated snapshot id.
+
+    Java clients send it, and before 1.8.0 it was required.
+    """
     return {"action": "set-statistics", "snapshot-id": file["snapshot-id"], "statistics": file}
 
 

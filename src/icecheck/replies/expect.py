@@ -209,6 +209,16 @@ class Reply:
         """Whether the status is a 2xx."""
         return 200 <= self.status < 300
 
+    @property
+    def unsupported(self) -> bool:
+        """Whether the answer is a 406 that the operation's response table has (L4562).
+
+        To any other operation a 406 is a wrong status.
+        """
+        operations = self.schemas.contract.operations
+        named = operations[self.exchange.operation].responses if self.exchange.operation else ()
+        return self.status == 406 and "406" in named
+
     def header(self, name: str) -> str | None:
         """Return a response header, compared without case."""
         return self.exchange.header(name)

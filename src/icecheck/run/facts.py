@@ -31,6 +31,7 @@ def facts_of(
 
     ``wall`` is in seconds.
     """
+    tag, sha256, url = contract.document_at(options.spec)
     return {
         "suite": {
             "name": "icecheck",
@@ -41,12 +42,12 @@ def facts_of(
             "requirement_set_sha256": _sha256(sorted(contract.requirements)),
         },
         "spec": {
-            # The release that the run holds to; the requirements and their lines are the
-            # contract's.
+            # The document of the release that the run holds to; the requirements and their lines
+            # are the contract's.
             "id": f"iceberg-rest/{options.spec}",
-            "git_tag": f"apache-iceberg-{contract.version}",
-            "sha256": f"sha256:{contract.document_sha256}",
-            "url": contract.permalink((1, 1)).partition("#")[0],
+            "git_tag": tag,
+            "sha256": f"sha256:{sha256}",
+            "url": url,
             "overlays": [{"id": "icecheck-errata", "applied": sorted(contract.errata)}],
             "channel": "release",
         },

@@ -119,7 +119,8 @@ def _judge_all(
                 runner.take(verdict)
                 judged[verdict.check] = verdict
                 told.judged(verdict)
-                tripped = bool(breaker.why) and verdict.unanswered
+                ended_it = verdict.unanswered or verdict.check == breaker.ended_by
+                tripped = bool(breaker.why) and ended_it
                 if tripped:
                     breaker.stopped.set()  # other checks in progress need not wait for retries
                 if tripped or _ends(options, verdict):

@@ -17,7 +17,14 @@ from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.pace import Pace
 from icecheck.wire.pool import Pool, as_response
 from icecheck.wire.redaction import Redactor
-from icecheck.wire.retry import UNSENDABLE, Trouble, is_uncertain, next_wait, trouble_of
+from icecheck.wire.retry import (
+    UNSENDABLE,
+    Trouble,
+    broke_off,
+    is_uncertain,
+    next_wait,
+    trouble_of,
+)
 from icecheck.wire.unreachable import CredentialsEnded, Unreachable
 
 __all__ = ["Connection", "TargetUnusable", "Wire"]
@@ -146,6 +153,7 @@ class Connection:
         shows_token = self._credentials.are_shown(wire.operation, wire.headers)
         waited, attempts = 0.0, 0
         doubt: Trouble | None = None
+        broke: Exchange | None = None
         while True:
             if self._silent:
                 raise self._lost(wire, "not sent, nothing answers any more")
@@ -153,11 +161,12 @@ class Connection:
             exchange = self._attempt(wire, record, renew=shows_token)
             attempts += 1
             trouble = trouble_of(exchange)
+            broke = exchange if broke_off(exchange) else broke
             if trouble is None:
                 if exchange.status == 401 and shows_token:
                     self._expect_token_to_live(wire, record)
                 if doubt and wire.step is not Step.UNDO and is_uncertain(doubt, exchange):
-                    raise self._lost(wire, f"{doubt.words}, then 404")
+                    raise self._lost(wire, f"{doubt.words}, then 404", broke)
                 if exchange.status == 200 and shows_token and wire.method in {"GET", "HEAD"}:
                     self._proven = wire
                 return exchange
@@ -167,14 +176,14 @@ class Connection:
             wait = next_wait(trouble, method, attempts, waited)
             if wait is None or self._retries_stopped:
                 self._silent = self._retries_stopped
-                raise self._lost(wire, trouble.words)
+                raise self._lost(wire, trouble.words, broke)
             if trouble.throttled:
                 self._pace.hold(wait)
             self._wait(wire.step, wait)
             waited += wait
 
-    def _lost(self, wire: Wire, words: str) -> Unreachable:
-        return Unreachable(self.redactor.text(f"{wire.method} {wire.url}: {words}"))
+    def _lost(self, wire: Wire, words: str, broke: Exchange | None = None) -> Unreachable:
+        return Unreachable(self.redactor.text(f"{wire.method} {wire.url}: {words}"), broke)
 
     def _keep_pace(self, wire: Wire, *, again: bool) -> None:
         """Wait for this request's turn.

@@ -11,7 +11,9 @@ __all__ = [
     "UNSENDABLE",
     "WAIT_SECONDS_MAX",
     "Trouble",
+    "broke_off",
     "foreign_words",
+    "is_stopped_on_the_way",
     "is_uncertain",
     "next_wait",
     "trouble_of",
@@ -121,6 +123,33 @@ def foreign_words(exchange: Exchange) -> str:
     except ValueError:
         pass
     return f"{status} and {exchange.header('content-type') or 'nothing'}, which is no JSON object"
+
+
+def broke_off(exchange: Exchange) -> bool:
+    """Return whether a request was taken, and the connection ended without an answer to it.
+
+    So a server shows that fails at this request. A gateway in front of it answers with a page.
+    """
+    trouble = trouble_of(exchange)
+    timed_out = "Timeout" in (exchange.error or "").partition(":")[0]
+    return trouble is not None and trouble.may_be_applied and not (trouble.throttled or timed_out)
+
+
+def is_stopped_on_the_way(exchange: Exchange) -> bool:
+    """Return whether a path with an encoded slash or percent sign was refused before the catalog.
+
+    Web servers and routers refuse such paths by themselves: the answer has no error of the
+    document's shape, and tells nothing of the catalog.
+    """
+    path = exchange.url.partition("?")[0].lower()
+    if (exchange.status or 0) < 400 or not any(mark in path for mark in ("%2f", "%25")):
+        return False
+    try:
+        body = read_json(exchange.response_body)
+    except ValueError:
+        return exchange.method != "HEAD"
+    error = body.get("error", body) if isinstance(body, dict) else None
+    return not (isinstance(error, dict) and "code" in error)
 
 
 def _lost(error: str) -> Trouble:

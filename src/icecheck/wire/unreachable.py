@@ -1,10 +1,19 @@
 """Exceptions for a catalog that gives no answer that could be judged."""
 
+from icecheck.wire.exchange import Exchange
+
 __all__ = ["CredentialsEnded", "Unreachable"]
 
 
 class Unreachable(Exception):
-    """The target gave no usable answer: a transport error, or throttling that persisted."""
+    """The target gave no usable answer: a transport error, or throttling that persisted.
+
+    ``broke`` is the exchange whose connection ended without an answer, if that is the trouble.
+    """
+
+    def __init__(self, words: str, broke: Exchange | None = None) -> None:
+        self.broke = broke
+        super().__init__(words)
 
 
 class CredentialsEnded(Unreachable):
