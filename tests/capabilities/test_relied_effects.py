@@ -179,7 +179,8 @@ LOSSES: dict[str, tuple[Install, tuple[str, ...]]] = {
         done_with_404("dropView", "View"), ("dropView.missing", "dropView.frees-name"),
     ),
     "dropNamespace.204": (
-        done_with_404("dropNamespace", "Namespace"), ("dropNamespace.recreate",),
+        done_with_404("dropNamespace", "Namespace"),
+        ("dropNamespace.recreate",),
     ),
     "etag.changes-with-commit": (keeps_tags, ("etag.stale-gets-new-metadata",)),
 }  # fmt: skip
