@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from http import HTTPStatus
 from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import (
     another_shared_namespace,
+    given_commit,
     given_namespace,
     given_table,
     shared_namespace,
@@ -92,7 +94,7 @@ def _exists(kind: _Kind, catalog: Catalog) -> bool:
 
 
 def _namespace_exists(catalog: Catalog) -> bool:
-    namespace = given_namespace(catalog)
+    namespace = given_namespace(catalog, under=())  # the levels are another matter
     if not is_gone(catalog.load_namespace_metadata(namespace)):
         return True
     listed = catalog.list_namespaces(namespace[:-1] or None).expect(200).json().get("namespaces")
@@ -128,7 +130,9 @@ def _moves(kind: _Kind, catalog: Catalog, *, across: bool) -> bool:
 
 
 def _crosses(sent: Json) -> bool:
-    source, destination = (sent.get(end) or {} for end in ("source", "destination"))
+    source, destination = (sent.get(end) for end in ("source", "destination"))
+    if not isinstance(source, dict) or not isinstance(destination, dict):
+        return False
     return bool(source.get("namespace") != destination.get("namespace"))
 
 
@@ -136,6 +140,30 @@ def _view_goes(catalog: Catalog) -> bool:
     view = make_view(catalog)
     catalog.drop_view(*view)
     return is_gone(catalog.load_view(*view))
+
+
+def _table_drop_answers(catalog: Catalog) -> bool:
+    return not is_gone(catalog.drop_table(*_make_table(catalog)))
+
+
+def _view_drop_answers(catalog: Catalog) -> bool:
+    return not is_gone(catalog.drop_view(*make_view(catalog)))
+
+
+def _namespace_drop_answers(catalog: Catalog) -> bool:
+    return not is_gone(catalog.drop_namespace(given_namespace(catalog)))
+
+
+def _tag_changes(catalog: Catalog) -> bool:
+    table = given_table(catalog)
+    first = catalog.load_table(table.namespace, table.name).expect(200).header("etag")
+    given_commit(catalog, table, [{"action": "set-properties", "updates": PROPERTY}])
+    loaded = catalog.load_table(table.namespace, table.name).expect(200)
+    return first is None or loaded.header("etag") != first
+
+
+def _is_not_modified(_: Json, finding: Finding) -> bool:
+    return finding.answered == HTTPStatus.NOT_MODIFIED
 
 
 # ---- properties at creation
@@ -218,5 +246,10 @@ EFFECTS = (
         )
     ),
     Effect("dropView.gone", ("dropView",), _view_goes),
+    # A drop that is carried out and answered 404 says that nothing was there.
+    Effect("dropTable.204", ("dropTable",), _table_drop_answers),
+    Effect("dropView.204", ("dropView",), _view_drop_answers),
+    Effect("dropNamespace.204", ("dropNamespace",), _namespace_drop_answers),
+    Effect("etag.changes-with-commit", ("loadTable",), _tag_changes, explains=_is_not_modified),
 )
 """What checks rely on, in the order in which it is tried: the first that explains is told."""
