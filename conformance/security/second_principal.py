@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from icecheck.client.catalog import Catalog
 from icecheck.conformance.kit.every_route import Asked
 from icecheck.conformance.security.forged_tokens import bearer
+from icecheck.findings.verdict import SkipKind
 from icecheck.objects.reading import object_in
 from icecheck.replies.expect import NotOffered, Reply
 from icecheck.targets.offer import Offer
@@ -32,12 +33,18 @@ def reading_principal(catalog: Catalog) -> Headers:
         catalog.session.connection.reader_token(),
         "no reader was named: --reader-token or --reader-credential of somebody who may read what "
         "the run makes and change nothing",
+        SkipKind.NOT_APPLICABLE,  # few catalogs are asked with a reader: a profile is whole without
     )
 
 
-def _headers_of(catalog: Catalog, token: str | None, unnamed: str) -> Headers:
+def _headers_of(
+    catalog: Catalog,
+    token: str | None,
+    unnamed: str,
+    kind: SkipKind = SkipKind.MISSING_FIXTURE,
+) -> Headers:
     if token is None:
-        raise NotOffered(unnamed)
+        raise NotOffered(unnamed, kind)
     theirs = bearer(token)
     query = catalog.target.warehouse_query
     if catalog.call("getConfig", query=query, headers=theirs).status == 401:
@@ -73,7 +80,8 @@ def second_warehouse(catalog: Catalog) -> SecondWarehouse:
     session, own = catalog.session, catalog.target
     name = own.second_warehouse
     if name is None:
-        raise NotOffered("no second warehouse was named: --second-warehouse of one apart from this")
+        why = "no second warehouse was named: --second-warehouse of one apart from this"
+        raise NotOffered(why, SkipKind.NOT_APPLICABLE)
     reply = catalog.get_config(name)
     if not reply.ok:
         raise NotOffered(f"the catalog has no warehouse {name!r}: it answers {reply.status}")

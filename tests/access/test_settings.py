@@ -100,7 +100,7 @@ def test_the_bundled_mock_has_a_second_principal(icecheck, tmp_path):
     outcomes = {c["id"]: c["outcome"] for c in report["checks"] if "second" in c["id"]}
     assert outcomes.keys() > {f"auth.second-principal-{w}" for w in ("is-told", "reads-nothing")}
     assert {*outcomes.values()} == {"pass"}
-    assert report["target"]["auth"]["principals"] == 2
+    assert report["target"]["auth"]["principals"] == 3
     [profile] = [p for p in report["profiles"] if p["id"] == "authorization"]
     assert profile["status"] == "conformant"
 
@@ -137,7 +137,7 @@ def test_the_plugin_takes_the_same_options(pytester, mock):
     given += ("--catalog-rate-limit", "5000", "--catalog-claim", "loadTable")
     run_plugin(pytester, *given).assert_outcomes(passed=_count(pytester))
     report = facts_in(pytester)
-    assert report["target"]["auth"]["principals"] == 2
+    assert report["target"]["auth"]["principals"] == 3
     assert all(c["outcome"] == "pass" for c in report["checks"] if "second" in c["id"])
 
 

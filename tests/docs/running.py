@@ -57,7 +57,11 @@ class Reader:
 @contextlib.contextmanager
 def reader(directory: Path, programs: Path) -> Iterator[Reader]:
     """Give a directory with what the documents take for granted, and a catalog to speak to."""
-    clients = (Client("id", "secret"), Client("other", "secret", permissions=Permissions.nothing()))
+    clients = (
+        Client("id", "secret"),
+        Client("other", "secret", permissions=Permissions.nothing()),
+        Client("reader", "secret", permissions=Permissions(read_only=True)),
+    )
     with MockCatalog(warehouses=["prod"], oauth2=OAuth2Settings(clients=clients)) as secured:
         yield Reader(directory, programs, secured)
 

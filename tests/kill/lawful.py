@@ -220,7 +220,9 @@ def _other_media_refused(registries: Registries) -> None:
 def _keeps_cancelled_plans(registries: Registries) -> None:
     """Take note of a cancellation, and keep what was planned before."""
 
-    def keep(_faithful: Faithful, state: WarehouseState, _call: Call) -> Outcome:
+    def keep(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        if state.table(call.namespace, call.name) is None:
+            return faithful(state, call)
         return Outcome(state, replies.NO_CONTENT)
 
     wrap(registries, "cancelPlanning", keep)

@@ -18,9 +18,10 @@ from icecheck.client.given import given_namespace, given_table
 from icecheck.client.opening import open_session
 from icecheck.findings.verdict import Group, Outcome, Run
 from icecheck.judging.check import Check
-from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
+from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions, VendingSettings
 from icecheck.mock_server.serving.warehouses import WarehouseDeclaration
 from icecheck.objects.views import given_view
+from icecheck.proof.defective import READER
 from icecheck.run.collect import collect, select
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
@@ -36,13 +37,14 @@ ADDRESS = "http://mock.invalid"
 def faithful(prefix: str | None = None, *, secured: bool = True) -> MockCatalog:
     """Return the mock with tokens and storage credentials, so that no check is skipped."""
     client_id, _, secret = CREDENTIAL.partition(":")
-    clients = (Client(client_id, secret), client_without_rights(SECOND))
+    reader = Client("reader", "reader-secret", permissions=Permissions(read_only=True))
+    clients = (Client(client_id, secret), client_without_rights(SECOND), reader)
     return MockCatalog(
         seed=1,
         oauth2=OAuth2Settings(clients=clients) if secured else None,
         token=TOKEN if secured else None,
         vending=VendingSettings(storage="s3", table_config={"token": TOKEN}),
-        warehouses=[WarehouseDeclaration(WAREHOUSE, prefix=prefix)],
+        warehouses=[WarehouseDeclaration(WAREHOUSE, prefix=prefix), "another"],
     )
 
 
@@ -50,8 +52,8 @@ def target(
     mock: MockCatalog, isolation: str, url: str = ADDRESS, *, secured: bool = True
 ) -> Target:
     """Return the run's target; for "parent", after making the namespace that a user would make."""
-    access: Any = {"warehouse": WAREHOUSE}
-    access |= {"credential": CREDENTIAL, "second": SECOND} if secured else {}
+    access: Any = {"warehouse": WAREHOUSE, "second_warehouse": "another"}
+    access |= {"credential": CREDENTIAL, "second": SECOND, "reader": READER} if secured else {}
     plain = Target(url, isolation="flat", **access)
     if isolation != "parent":
         return Target(url, isolation=isolation, **access)

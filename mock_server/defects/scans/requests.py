@@ -168,13 +168,17 @@ def _cancelled_in_vain(registries: Registries) -> None:
         return {"status": "submitted", "plan-id": body["plan-id"]}
 
     def fetched(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
         asked[call.parameters["plan-id"]] += 1
         if asked[call.parameters["plan-id"]] > 2:
-            return faithful(state, call)
+            return outcome
         return Outcome(state, replies.json_reply({"status": "submitted"}))
 
+    def in_vain(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        if state.table(call.namespace, call.name) is None:
+            return faithful(state, call)
+        return Outcome(state, replies.NO_CONTENT)
+
     alter_body(registries, "planTableScan", submitted)
-    wrap(
-        registries, "cancelPlanning", lambda _faithful, state, _: Outcome(state, replies.NO_CONTENT)
-    )
+    wrap(registries, "cancelPlanning", in_vain)
     wrap(registries, "fetchPlanningResult", fetched)
