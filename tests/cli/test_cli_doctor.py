@@ -117,6 +117,41 @@ def test_a_catalog_that_does_not_delete(icecheck):
         assert "--accept-residue" in result.output
 
 
+def test_a_second_look_does_not_meet_what_the_first_has_left(icecheck):
+    with MockCatalog() as mock:
+        for kind in ("dropTable", "dropNamespace"):
+            refuse_as(mock.registries, kind, 501, 501)
+            forget_effect(mock.registries, kind)
+        looks = [icecheck("doctor", mock.uri) for _ in range(2)]
+        accepted = icecheck("doctor", mock.uri, "--accept-residue")
+        last = f"run it: icecheck run {mock.uri} --accept-residue"
+    for look in looks:
+        assert look.exit_code == 4
+        assert last in look.output
+    assert accepted.exit_code == 0, accepted.output
+    assert accepted.output.count("--accept-residue\n") == 1
+
+
+@pytest.mark.parametrize("prefix", [(), ("--prefix", "wh")])
+def test_what_only_the_user_knows_is_asked_for_in_the_last_line(icecheck, prefix):
+    def without(body):
+        return body | {"defaults": {}, "overrides": {}}
+
+    with MockCatalog(token="t", warehouses=["wh"]) as mock:
+        from icecheck.mock_server.defects.kit.rewriting import alter_body
+
+        alter_body(mock.registries, "getConfig", without)
+        bare = icecheck("doctor", mock.uri, *prefix)
+        known = icecheck("doctor", mock.uri, "--token", "t", *prefix)
+        words = " ".join(("icecheck doctor", mock.uri, *prefix))
+    assert bare.output.splitlines()[-1] == f'ask again: {words} --token "$CATALOG_TOKEN"'
+    *_, last = known.output.splitlines()
+    if prefix:
+        assert last.startswith("run it: ")
+    else:
+        assert last == f'ask again: {words} --token "$CATALOG_TOKEN" --prefix TEXT'
+
+
 @pytest.mark.parametrize(
     ("operations", "given", "needed"),
     [

@@ -66,7 +66,7 @@ def test_there_is_a_sample_for_every_option_that_is_shown():
 @pytest.mark.parametrize(
     ("command", "absent"),
     [
-        ("doctor", ("--isolation", "--disruptive", "--race-rounds", "--accept-residue", "--mock")),
+        ("doctor", ("--isolation", "--disruptive", "--race-rounds", "--mock")),
         (
             "clean",
             ("--isolation", "--read-only", "--location-root", "--second-token", "--given-table"),
@@ -230,7 +230,7 @@ def plain(text, url, directory):
     text = text.replace(url, "URL").replace(str(directory), "DIR")
     for varying in (
         r"\(?[0-9.]+ s\b",
-        r"icecheck_doctor_[0-9a-f]+",
+        r"icecheck_doctor[0-9a-f]{6}_[0-9a-f]+",
         r"icecheck-error-[a-z0-9_]{8}",
         r"icecheck-[a-z0-9_]{8}",
         r'\\"pid\\": \d+',

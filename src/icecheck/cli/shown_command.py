@@ -22,7 +22,7 @@ def shown_command(context: click.Context) -> str:
     return shlex.join([*context.command_path.split(), *_given(context, lambda _: _HIDDEN)])
 
 
-def command_to_run(context: click.Context, further: Iterable[str]) -> str:
+def command_to_run(context: click.Context, further: Iterable[str], *, command: str = "run") -> str:
     """Return the ``run`` of the target that was given, with further options, for a shell.
 
     Secrets are taken from variables that are named like the options: ``"$CATALOG_TOKEN"``.
@@ -30,7 +30,7 @@ def command_to_run(context: click.Context, further: Iterable[str]) -> str:
     variable = "$CATALOG_{}".format
     parts = [*_given(context, variable), *further]
     quoted = [f'"{p}"' if "$CATALOG_" in p else shlex.quote(p) for p in parts]
-    return " ".join(["icecheck run", *quoted])
+    return " ".join([f"icecheck {command}", *quoted])
 
 
 def _given(context: click.Context, hidden: Callable[[str], str]) -> Iterator[str]:

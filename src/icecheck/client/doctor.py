@@ -1,6 +1,7 @@
 """Sends a few requests that tell what would go wrong in a run, and which options would help."""
 
 import contextlib
+import secrets
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,6 +13,7 @@ from icecheck.client.catalog import Catalog
 from icecheck.client.deletion_probe import try_deleting_table
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
+from icecheck.client.usual_urls import usual_urls
 from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.targets.offer import encode_segment
@@ -24,10 +26,12 @@ from icecheck.wire.unreachable import Unreachable
 
 __all__ = ["Advice", "examine"]
 
-_RUN_ID = "doctor"
+_CHECK = "doctor"
 _PARENTS_SHOWN = 5
-_USUAL_PATHS = ("/api/catalog", "/catalog", "/iceberg")
 _GIVE_CREDENTIALS = "give --token, or --credential ID:SECRET"
+_WITH_TOKEN = ("--token", "$CATALOG_TOKEN")
+_WITH_WAREHOUSE = ("--warehouse", "NAME")
+_WITHOUT_WAREHOUSE = "many catalogs serve no config without a warehouse: --warehouse NAME"
 _ACCEPT_RESIDUE = "--accept-residue"
 _OTHERWISE = "--location-root URI, if it shall be elsewhere"
 
@@ -37,7 +41,8 @@ class Advice:
     """The result of one look: whether it is well, what was found, and what would help.
 
     ``blocks``: as things are, a run could verify nothing. ``options`` are those that a run needs,
-    where they are known whole: name, then value.
+    where they are known whole: name, then value. ``ask`` are those with which to look again, where
+    only the user knows their values.
     """
 
     well: bool
@@ -45,6 +50,7 @@ class Advice:
     help: str = ""
     blocks: bool = False
     options: tuple[str, ...] = ()
+    ask: tuple[str, ...] = ()
 
 
 def examine(
@@ -64,9 +70,11 @@ def examine(
     some. ``spec`` is the release that the catalog is held to.
     """
     known = redactor or Redactor()
+    # With names of its own, it never meets what an earlier look has left on a catalog.
+    run_id = f"doctor{secrets.token_hex(3)}"
     try:
         session = open_session(
-            _unrooted(target), run_id=_RUN_ID, spec=spec, transport=transport, redactor=known
+            _unrooted(target), run_id=run_id, spec=spec, transport=transport, redactor=known
         )
     except TargetUnusable as unusable:
         other = unusable.other_url
@@ -75,11 +83,16 @@ def examine(
             if other
             else _help_to_reach(target, contract_for(spec), transport, known)
         )
-        yield Advice(False, str(unusable), help_, blocks=True)
+        ask = _WITH_WAREHOUSE if help_ == _WITHOUT_WAREHOUSE else ()
+        if help_.startswith(_GIVE_CREDENTIALS) and not target.authenticates:
+            ask = _WITH_TOKEN
+        yield Advice(False, str(unusable), help_, blocks=True, ask=ask)
         return
     try:
         yield from _of_config(session)
         listed = yield from _of_entering(session)
+        if listed is None:
+            return
         yield from _of_second(session)
         yield from _of_given(session) if target.read_only else _of_writing(session, listed=listed)
     except Unreachable as trouble:
@@ -110,14 +123,14 @@ def _help_to_reach(
     if 300 <= status < 400:
         return f"it redirects to {found.header('location')}: give that URL"
     if status in {400, 404} and target.warehouse is None and found.claims_json:
-        return "many catalogs serve no config without a warehouse: --warehouse NAME"
-    for url in _elsewhere(target.base_url):
+        return _WITHOUT_WAREHOUSE
+    for url in usual_urls(target.base_url):
         if _is_config(answer := _asked(url, target, contract, transport, redactor)):
             return f"a catalog answers at {url}: give that URL"
         if answer.status == 401:
             return f"something that wants credentials answers at {url}: give that URL and --token"
     if status in {400, 404} and target.warehouse is None:
-        return "many catalogs serve no config without a warehouse: --warehouse NAME"
+        return _WITHOUT_WAREHOUSE
     if b"<html" in found.response_body[:2000].lower():
         return "a web page answers here: give the part of the URL before /v1"
     return "give the part of the URL before /v1, without /v1 itself"
@@ -139,20 +152,6 @@ def _asked(
         connection.send(wire, exchanges.append)
     connection.close()
     return exchanges[-1] if exchanges else Exchange("", 1, Step.PROBE, None, "GET", asked, (), None)
-
-
-def _elsewhere(url: str) -> Iterator[str]:
-    """Yield other URLs where the catalog may be: without ``/v1``, or at a usual path."""
-    parts = httpx.URL(url)
-    path = parts.path.rstrip("/")
-    if path.endswith(("/v1", "/v1/config")):
-        yield str(parts.copy_with(path=path.removesuffix("/config").removesuffix("/v1"))).rstrip(
-            "/"
-        )
-        return
-    if not path:
-        for usual in _USUAL_PATHS:
-            yield f"{url}{usual}"
 
 
 def _is_config(exchange: Exchange) -> bool:
@@ -183,15 +182,17 @@ def _of_config(session: Session) -> Iterator[Advice]:
         yield Advice(True, "no --warehouse was given, and none was asked for")
 
 
-def _of_entering(session: Session) -> Generator[Advice, None, bool]:
+def _of_entering(session: Session) -> Generator[Advice, None, bool | None]:
     """Check access, and return whether a list has shown that the routes are there.
 
-    The credentials are tested later, by requests that make something or by a list.
+    None if it has shown that they are not, or that nobody without credentials may use them. The
+    credentials are tested later, by requests that make something or by a list.
     """
-    catalog = Catalog(session, _RUN_ID)
+    catalog = Catalog(session, _CHECK)
     if not session.target.authenticates:
-        yield from _of_listing(session, catalog.list_namespaces())
-        return True
+        listed = catalog.list_namespaces()
+        yield from _of_listing(session, listed)
+        return None if listed.status in {401, 404} else True
     if session.target.read_only:
         yield from _of_listing(session, catalog.list_namespaces())
     bare = catalog.call("listNamespaces", headers={"Authorization": ""})
@@ -202,8 +203,9 @@ def _of_entering(session: Session) -> Generator[Advice, None, bool]:
     if bare.status in {401, 403}:
         yield Advice(True, "the catalog wants credentials")
         return False
-    yield from _of_listing(session, bare if bare.ok else catalog.list_namespaces())
-    return True
+    listed = bare if bare.ok else catalog.list_namespaces()
+    yield from _of_listing(session, listed)
+    return None if listed.status == 404 else True
 
 
 def _of_listing(session: Session, reply: Reply) -> Iterator[Advice]:
@@ -218,6 +220,7 @@ def _of_listing(session: Session, reply: Reply) -> Iterator[Advice]:
                 if session.target.authenticates
                 else _GIVE_CREDENTIALS,
                 blocks=True,
+                ask=() if session.target.authenticates else _WITH_TOKEN,
             )
         case 404:
             prefix = _prefix_that_works(session)
@@ -228,6 +231,7 @@ def _of_listing(session: Session, reply: Reply) -> Iterator[Advice]:
                 f"--prefix {prefix or 'TEXT'}",
                 blocks=True,
                 options=("--prefix", prefix) if prefix else (),
+                ask=() if prefix else ("--prefix", "TEXT"),
             )
         case status:
             what = f"listing namespaces is answered {status}{_words(session, reply)}"
@@ -235,7 +239,7 @@ def _of_listing(session: Session, reply: Reply) -> Iterator[Advice]:
 
 
 def _of_second(session: Session) -> Iterator[Advice]:
-    catalog = Catalog(session, _RUN_ID)
+    catalog = Catalog(session, _CHECK)
     if (token := session.connection.second_token()) is not None:
         second = catalog.call("listNamespaces", headers={"Authorization": f"Bearer {token}"})
         if second.status == 401:
@@ -254,7 +258,7 @@ def _prefix_that_works(session: Session) -> str | None:
     warehouse = session.target.warehouse
     if session.target.prefix is not None or session.offer.prefix or not warehouse:
         return None
-    catalog = Catalog(session, _RUN_ID)
+    catalog = Catalog(session, _CHECK)
     for prefix in dict.fromkeys(
         (encode_segment(warehouse), f"catalogs/{encode_segment(warehouse)}")
     ):
@@ -265,7 +269,7 @@ def _prefix_that_works(session: Session) -> str | None:
 
 def _of_given(session: Session) -> Iterator[Advice]:
     """Read the objects that the user named for a run that may only read."""
-    catalog, given = Catalog(session, _RUN_ID), session.target.given
+    catalog, given = Catalog(session, _CHECK), session.target.given
     yield Advice(True, "whether anything can be made was not tried, as a run may only read here")
     if given == Given():
         yield Advice(
@@ -293,7 +297,7 @@ def _of_given(session: Session) -> Iterator[Advice]:
 
 
 def _of_writing(session: Session, *, listed: bool) -> Iterator[Advice]:
-    catalog = Catalog(session, _RUN_ID)
+    catalog = Catalog(session, _CHECK)
     try:
         yield from _of_first_table(session, catalog)
         made = catalog.exchanges and (catalog.exchanges[0].status or 0) < 400
@@ -303,7 +307,7 @@ def _of_writing(session: Session, *, listed: bool) -> Iterator[Advice]:
         catalog.undo()
         if session.residue:
             left = ", ".join(session.residue)
-            yield _kept(f"dropped and still there: {left}")
+            yield _kept(session, f"dropped and still there: {left}")
 
 
 def _of_first_table(session: Session, catalog: Catalog) -> Iterator[Advice]:
@@ -331,8 +335,8 @@ def _of_first_table(session: Session, catalog: Catalog) -> Iterator[Advice]:
         yield Advice(True, f"a run will make do: {words}", _OTHERWISE if placed else "")
     try:
         try_deleting_table(catalog, made)
-    except TargetUnusable as kept:
-        yield _kept(str(kept).partition(":")[0])
+    except TargetUnusable:
+        pass  # what is left is told at the end
     except (Unreachable, Violation) as trouble:
         yield Advice(False, f"whether a table can be dropped is not known: {trouble}")
     location = _location(made.reply)
@@ -344,7 +348,9 @@ def _of_first_table(session: Session, catalog: Catalog) -> Iterator[Advice]:
         )
 
 
-def _kept(what: str) -> Advice:
+def _kept(session: Session, what: str) -> Advice:
+    if session.target.accept_residue:
+        return Advice(True, f"{what}, as {_ACCEPT_RESIDUE} allows")
     return Advice(False, what, _ACCEPT_RESIDUE, blocks=True, options=(_ACCEPT_RESIDUE,))
 
 
@@ -354,7 +360,7 @@ def _unmade(
     """Return the advice for the first object that cannot be made; ``places``: it has a location."""
     what = f"creating a {kind} is answered {reply.status}{_words(session, reply)}"
     if reply.status == 401 and not session.target.authenticates:
-        return Advice(False, what, _GIVE_CREDENTIALS, blocks=True)
+        return Advice(False, what, _GIVE_CREDENTIALS, blocks=True, ask=_WITH_TOKEN)
     parents = () if session.target.namespace else _parents(session)
     there = f" (there are {', '.join(parents[:_PARENTS_SHOWN])})" if parents else ""
     otherwise = f"--namespace PARENT, {because}{there}"
@@ -367,20 +373,22 @@ def _unmade(
 
 
 def _parents(session: Session) -> list[str]:
-    """Return the namespaces at the top, as ``--namespace`` takes them; none if none are listed."""
-    reply = Catalog(session, _RUN_ID).list_namespaces()
+    """Return the namespaces at the top that others made, as ``--namespace`` takes them."""
+    reply = Catalog(session, _CHECK).list_namespaces()
     try:
         listed = read_json(reply.exchange.response_body)["namespaces"] if reply.ok else []
-        return [each[0] for each in listed if len(each) == 1 and "." not in each[0]]
+        single = [each[0] for each in listed if len(each) == 1 and "." not in each[0]]
+        return [name for name in single if not name.startswith(session.owner)]
     except (ValueError, KeyError, TypeError, IndexError):
         return []
 
 
 def _location(reply: Reply) -> str:
     try:
-        return str(read_json(reply.exchange.response_body)["metadata"]["location"])
+        told = read_json(reply.exchange.response_body)["metadata"]["location"]
     except (ValueError, KeyError, TypeError):
-        return "a place that it does not tell"
+        told = None
+    return told if isinstance(told, str) else "a place that it does not tell"
 
 
 def _words(session: Session, reply: Reply) -> str:

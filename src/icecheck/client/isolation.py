@@ -88,6 +88,8 @@ def _is_kept(session: Session, namespace: Namespace) -> bool:
     if not session.offer.claims("loadNamespaceMetadata", session.contract):
         return True
     shown = _call(session, "loadNamespaceMetadata", namespace)
+    if shown.status in {404, 410} and _loaded(session, namespace[:-1]) == 200:
+        return False
     try:
         return shown.status != 200 or read_json(shown.response_body)["namespace"] == [*namespace]
     except (KeyError, TypeError, ValueError, RecursionError):

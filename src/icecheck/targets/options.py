@@ -202,7 +202,7 @@ TARGET_OPTIONS: tuple[TargetOption, ...] = (
     ),
     TargetOption(
         "accept-residue", "Verify a catalog that does not delete; what is made stays on it",
-        kind=Kind.FLAG, fact="accept_residue", stage=Stage.RUNNING, key="accept-residue",
+        kind=Kind.FLAG, fact="accept_residue", stage=Stage.LOOKING, key="accept-residue",
     ),
     TargetOption(
         "race-rounds", "Let clients start together N times in each race", "N", Kind.WHOLE_NUMBER,

@@ -20,7 +20,8 @@ def command(**options: Any) -> int:
 
     One namespace and one table are made, and removed again. The exit code is 4 when a run with the
     same options could verify nothing, else 0: what a catalog does wrong is for a run to say. The
-    last line is the command of a run, with the options that are needed.
+    last line is the command of a run with the options that are needed, or of another look with
+    those whose values only you know.
     """
     with ExitOnError() as last_resort:
         from icecheck.cli.shown_command import command_to_run
@@ -38,6 +39,9 @@ def command(**options: Any) -> int:
             click.echo(one_line(redactor.text(f"    try: {advice.help}"), 400))
     needed = chain.from_iterable(dict.fromkeys(advice.options for advice in found))
     blocking = [advice for advice in found if advice.blocks]
+    context = click.get_current_context()
     if all(advice.options for advice in blocking):
-        click.echo(f"run it: {command_to_run(click.get_current_context(), needed)}")
+        click.echo(f"run it: {command_to_run(context, needed)}")
+    elif ask := blocking[-1].ask:
+        click.echo(f"ask again: {command_to_run(context, ask, command='doctor')}")
     return _TARGET_UNUSABLE if blocking else 0
