@@ -48,6 +48,23 @@ BLOCKED = (
     failing("b3", outcome=Outcome.BLOCKED, findings=(), blocked_by=("target",)),
 )
 PASSED = (failing("good", outcome=Outcome.PASS, findings=(), evidence=()),)
+STAGES = evidence("createTable")
+STAGES = replace(STAGES, request_body='{"name":"t","stage-create":true}')
+AT_ONCE = failing("at-once", "staged-at-once", "404", "200")
+COMPLETES = failing(
+    "ends", expected="200", actual="409", evidence=(STAGES, evidence("updateTable", status=409))
+)
+
+
+def about_a_name(check: str, symptom: str, odd: str, level: Level = Level.MUST) -> Verdict:
+    made = failing(check, symptom, "the object", "another", level=level)
+    return replace(made, findings=(replace(made.findings[0], detail=f"(a name with {odd})"),))
+
+
+PERCENT = tuple(
+    about_a_name(f"n{at}", symptom, "a percent sign")
+    for at, symptom in enumerate(("name-not-found", "another-object"))
+)
 RUNS = {
     "everything": (*RACES, *STATI, *VALUES, LOST, HALF, *BLOCKED, *PASSED),
     "nothing-refused": (*(failing(f"r{s}", expected=s) for s in ("400", "404", "409")), *RACES[:2]),
@@ -55,6 +72,8 @@ RUNS = {
         failing(f"u{kind}", f"effect-missing:{kind}", operations=("updateTable",))
         for kind in ("schema", "refs", "statistics")
     ),
+    "odd-names": PERCENT,
+    "staged-at-once": (AT_ONCE, COMPLETES),
     "one-answer": (*ALIKE, replace(BLOCKED[2], evidence=(evidence("b3"),))),
     **{name: tuple(recorded(name)) for name in NAMES},
 }
@@ -159,7 +178,56 @@ def test_ignored_updates_are_one_cause_from_this_many_kinds_on(kinds: int) -> No
         failing(f"u{kind}", f"effect-missing:{kind}", operations=("updateTable",))
         for kind in ("schema", "refs", "statistics")[:kinds]
     ]
-    beside = failing("created", "effect-missing:properties", operations=("createTable",))
-    symptoms = {c.symptom for c in causes_of([*lost, beside], CONTRACT)}
+    created = failing("created", "effect-missing:sort-orders", operations=("createTable",))
+    beside = failing("space", "effect-missing:properties", operations=("createNamespace",))
+    symptoms = {c.symptom for c in causes_of([*lost, created, beside], CONTRACT)}
     assert ("ignores-updates" in symptoms) == (kinds == IGNORED_UPDATES_MIN)
+    assert ("effect-missing:sort-orders" in symptoms) == (kinds < IGNORED_UPDATES_MIN)
     assert "effect-missing:properties" in symptoms
+
+
+def members_of(*verdicts: Verdict) -> dict[str, tuple[str, ...]]:
+    return {c.id: c.members for c in causes_of(verdicts, CONTRACT)}
+
+
+def test_names_of_one_oddity_are_one_cause_and_what_clients_only_need_another() -> None:
+    wanted = [
+        about_a_name("slash", "name-not-found", "a slash", Level.INTEROP),
+        about_a_name("plus", "plus-is-no-space", "a space", Level.INTEROP),
+    ]
+    assert len(members_of(*PERCENT)) == 1
+    assert len(members_of(*PERCENT, about_a_name("blank", "names-run-together", "a blank"))) > 1
+    assert len(members_of(*wanted)) == 1
+
+
+def test_what_follows_from_a_table_made_at_once_is_told_with_it() -> None:
+    other = failing("other", expected="200", actual="422", evidence=(evidence("updateTable"),))
+    assert members_of(AT_ONCE, COMPLETES)["staged-at-once"] == ("at-once", "ends")
+    assert "other" not in members_of(AT_ONCE, other)["staged-at-once"]
+
+
+@pytest.mark.parametrize("operations", [2, 3])
+def test_requests_that_nothing_reads_are_one_cause_from_three_operations_on(operations) -> None:
+    def malformed(check: str, actual: str, expected: str = "400") -> Verdict:
+        return failing(check, "status", expected, actual, requirements=(f"{check}.400",))
+
+    taken = [malformed(f"o{at}", "200") for at in range(operations)]
+    broken, missing = malformed("o0", "500"), malformed("o1", "404")
+    others = (replace(broken, check="broken"), replace(missing, check="missing"))
+    semantic = failing("known", "status", "400", "500", requirements=("known.column-refused",))
+    assert (len(members_of(*taken, *others)) == 1) == (operations == 3)
+    assert len(members_of(*taken, others[0], semantic)) == 2
+
+
+def test_what_commits_leave_wrong_beside_ignored_updates_is_one_cause_with_them() -> None:
+    lost = [
+        failing(f"u{kind}", f"effect-missing:{kind}", operations=("updateTable",))
+        for kind in ("schema", "refs", "statistics")
+    ]
+    beside = failing("beside", "changed-beside:snapshot", operations=("updateTable", "loadTable"))
+    races = failing("raced", "anomaly:lost-update", operations=("updateTable",))
+    namespace = failing("ns", "effect-missing:properties", operations=("loadNamespaceMetadata",))
+    of_table = failing("set", "effect-missing:properties", operations=("updateTable",))
+    causes = members_of(*lost, beside, races, namespace, of_table)
+    assert "beside" in causes["ignores-updates"]
+    assert len(causes) == 3

@@ -72,6 +72,27 @@ def test_an_operation_of_which_no_success_is_due_is_not_spoken_of() -> None:
     assert unserved_operations([only]) == {}
 
 
+@pytest.mark.parametrize(("status", "told"), [(501, True), (405, True), (404, False)])
+def test_a_status_that_says_so_speaks_for_an_operation_whose_success_was_not_asked(
+    status: int, told: bool
+) -> None:
+    only = verdict("refused", Outcome.FAIL, asked("renameTable", status), proves="renameTable.409")
+    assert bool(unserved_operations([only])) is told
+    served = verdict("good", Outcome.PASS, proves="renameTable.406")
+    assert unserved_operations([only, served]) == {}
+
+
+def test_a_route_that_was_refused_beside_what_is_judged_names_nothing() -> None:
+    walks = verdict("walks", Outcome.FAIL, asked("loadTable", 200), proves="request.json")
+    first = replace(walks.findings[0], exchange=2)
+    walks = replace(
+        walks,
+        findings=(first,),
+        evidence=(asked("renameTable", 501), replace(asked("loadTable", 200), ordinal=2)),
+    )
+    assert named_by_endpoint([works(501), walks])[1] == walks
+
+
 def test_what_is_removed_again_does_not_count() -> None:
     undone = asked("dropTable", 204, step="undo")
     failed = verdict("drop", Outcome.FAIL, asked("dropTable", 405), undone, proves="dropTable.204")

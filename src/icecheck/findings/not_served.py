@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from icecheck.findings.shared_symptoms import ENDPOINT_NOT_SERVED
 from icecheck.findings.symptoms import Severity, Symptom, declare
-from icecheck.findings.verdict import Evidence, Finding, Outcome, Verdict
+from icecheck.findings.verdict import Evidence, Finding, Outcome, SkipKind, Verdict
 
 __all__ = [
     "NOT_SERVED",
@@ -38,6 +38,8 @@ A 5xx has the severity of a wrong status.
 _BREAKS_DOWN = replace(ONE_ANSWER, severity=Severity.WRONG_STATUS)
 
 _SUCCESS = frozenset({"200", "204"})
+_SAYS_SO = frozenset({405, 501})
+"""The statuses that mean nothing else: 404 may be about an object, 406 about a form."""
 # A gateway or an access check may answer these before the request reaches the operation.
 _AT_THE_GATE = frozenset({400, 401, 403})
 _NAMED_MAX = 8
@@ -52,12 +54,15 @@ def unserved_operations(verdicts: Iterable[Verdict]) -> dict[str, int]:
     """Return operationId -> its only status, of operations that never worked.
 
     Every check of such an operation's success failed or was blocked, and all its answers in failed
-    checks had the same status.
+    checks had the same status. If no check of its success was run, the status has to say so.
     """
+    verdicts = tuple(verdicts)
     asked: dict[str, list[Verdict]] = {}
     answers: dict[str, set[int | None]] = {}
     for verdict in verdicts:
-        if verdict.passive or verdict.outcome is Outcome.SKIP:
+        # A check that lacked what it needs tells nothing, and does not speak for the operation.
+        lacked = verdict.skip is not None and verdict.skip.kind is SkipKind.MISSING_FIXTURE
+        if verdict.passive or (verdict.outcome is Outcome.SKIP and not lacked):
             continue
         for operation_id in {r.rpartition(".")[0] for r in verdict.requirements if _is_success(r)}:
             asked.setdefault(operation_id, []).append(verdict)
@@ -70,9 +75,25 @@ def unserved_operations(verdicts: Iterable[Verdict]) -> dict[str, int]:
         status, *others = answers.get(operation_id, {None})
         if others or status is None or status not in NOT_SERVED_STATUSES:
             continue
-        if all(v.outcome in {Outcome.FAIL, Outcome.BLOCKED} for v in mine):
+        if all(v.outcome is not Outcome.PASS for v in mine):
             unserved[operation_id] = status
-    return unserved
+    return {**unserved, **_said_not_to_be_served(verdicts, answers, asked)}
+
+
+def _said_not_to_be_served(
+    verdicts: Iterable[Verdict],
+    answers: Mapping[str, set[int | None]],
+    asked: Mapping[str, Sequence[Verdict]],
+) -> dict[str, int]:
+    """Return the same of operations of whose success no check was run: the status says so."""
+    passed = [v for v in verdicts if v.outcome is Outcome.PASS and not v.passive]
+    known = asked.keys() | {r.partition(".")[0] for v in passed for r in v.requirements}
+    found = {id_: next(iter(stati)) for id_, stati in answers.items() if len(stati) == 1}
+    return {
+        id_: status
+        for id_, status in found.items()
+        if id_ not in known and status is not None and status in _SAYS_SO
+    }
 
 
 def blocking_id(symptom: Symptom, status: int | str) -> str:
@@ -147,8 +168,15 @@ def _is_error(status: int) -> bool:
 def _named(verdict: Verdict, unserved: Mapping[str, int], symptom: Symptom) -> Verdict:
     match verdict.outcome:
         case Outcome.FAIL if verdict.findings:
-            met = [e for e in _asking(verdict) if _is_of(e, unserved)]
             first = verdict.findings[0]
+            about = verdict.operations
+            # A check that tries every route may have been refused one beside what it judges.
+            met = [
+                e
+                for e in _asking(verdict)
+                if _is_of(e, unserved)
+                and (verdict.passive or e.ordinal == first.exchange or e.operation in about)
+            ]
             if not met and (first.symptom != ENDPOINT_NOT_SERVED or symptom != NOT_SERVED):
                 return verdict
             # The exchange that was judged tells more than those that led to it.

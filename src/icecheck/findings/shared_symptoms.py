@@ -1,6 +1,7 @@
 """Symptoms that many families of checks share, or that the engine and checks both raise."""
 
 from icecheck.findings.symptoms import (
+    ANOTHER_THING,
     ANSWER_UNREADABLE,
     NOT_AS_ACKNOWLEDGED,
     UNNAMED_CHANGED,
@@ -22,10 +23,13 @@ __all__ = [
     "LEAK",
     "LISTED_TWICE",
     "MEMBER_MISSING",
+    "NAMES_RUN_TOGETHER",
+    "NAME_ALTERED",
     "SCHEMA",
     "SCHEMA_NOT_JSON",
     "SCHEMA_REQUIRED",
     "SPELLING_CHANGES_THE_ANSWER",
+    "STAGED_AT_ONCE",
     "SUITE_ERROR",
     "VALUE",
 ]
@@ -132,6 +136,21 @@ MEMBER_MISSING = declare(
     Severity.SHAPE,
     family=SCHEMA_REQUIRED,
 )
+NAMES_RUN_TOGETHER = declare(
+    "names-run-together",
+    "Takes names for other names, or gives them back altered",
+    Severity.FALSE_OR_LOST,
+    ANOTHER_THING,
+    told=CHANGE,
+    answer_in_id=False,
+)
+NAME_ALTERED = declare(
+    "name-altered",
+    "Gives a name back altered",
+    Severity.FALSE_OR_LOST,
+    ANOTHER_THING,
+    family=NAMES_RUN_TOGETHER,
+)
 LISTED_TWICE = declare("listed-twice", "Lists one thing twice", Severity.SHAPE)
 ERROR_TYPE = declare(
     "error-type", "error.type is not the name that the document gives", Severity.WORDING
@@ -154,6 +173,14 @@ ENDPOINT_NOT_SERVED = declare(
     "endpoint-not-served",
     "Lists endpoints, or lets clients take them for offered, that it does not serve",
     Severity.REFUSED,
+)
+STAGED_AT_ONCE = declare(
+    "staged-at-once",
+    "Makes a table at once that was only to be staged",
+    Severity.FALSE_OR_LOST,
+    "Spark, Trino, Flink (Java client): CREATE TABLE AS SELECT conflicts with its own table, or "
+    "leaves an empty one",
+    answer_in_id=False,
 )
 SPELLING_CHANGES_THE_ANSWER = declare(
     "spelling-changes-the-answer",

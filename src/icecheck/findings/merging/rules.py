@@ -4,11 +4,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from icecheck.contract import Level
+from icecheck.findings.merging import kinds
 from icecheck.findings.merging.groups import Group, Join, Rule, Seen
 from icecheck.findings.shared_symptoms import (
     ANOMALY,
     ANSWER_DIFFERS_FROM_LOAD,
+    CHANGED_ALTHOUGH_REFUSED,
     EFFECT_MISSING,
+    ERROR_TYPE,
+    SCHEMA,
     SUITE_ERROR,
 )
 from icecheck.findings.statuses import ANY_SUCCESS, STATUS, Statuses
@@ -32,7 +36,7 @@ _NEVER_REFUSES = declare(
 )
 _IGNORES_UPDATES = declare(
     "ignores-updates",
-    "Acknowledges commits and does not carry out several kinds of their updates",
+    "Acknowledges changes of tables or views and does not carry out several kinds of them",
     Severity.FALSE_OR_LOST,
     NOT_AS_ACKNOWLEDGED,
     answer_in_id=False,
@@ -40,6 +44,7 @@ _IGNORES_UPDATES = declare(
 
 _TAKEN_TWICE = CauseKey.of_status(STATUS, Statuses.of(409), ANY_SUCCESS)
 _LOST_IN_TRANSACTION = EFFECT_MISSING.of("second-change-of-a-table")
+_COLUMNS_NOT_COUNTED = EFFECT_MISSING.of("last-column-id")
 _LOST_COMMIT = EFFECT_MISSING.of("commit")
 _HALF_VISIBLE = ANOMALY.of("half-visible")
 _DUPLICATE_SUCCESS = ANOMALY.of("duplicate-success")
@@ -60,6 +65,9 @@ given: two kinds may be missed for two reasons, with three nothing looks at what
 IGNORED_UPDATES_MIN = 3
 """The number of missing effects of commits that count as one cause: two may have two reasons."""
 _COMMITS = frozenset({"updateTable", "replaceView", "commitTransaction"})
+_OF_COMMITS_ALONE = _COMMITS | {"loadTable", "loadView"}
+_OF_METADATA = _OF_COMMITS_ALONE | {"createTable", "createView", "registerTable"}
+_OF_NAMESPACES = frozenset({"createNamespace", "updateProperties", "loadNamespaceMetadata"})
 
 
 # ---- one answer to everything
@@ -180,15 +188,50 @@ def _as_competing(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
 
 
 def _ignored_updates(seen: Seen) -> Iterator[Join]:
-    """Join the missing effects of commits when there are several: updates are left out unread."""
-    lost = [g for g in seen.groups if g.key.symptom.is_a(EFFECT_MISSING) and _is_of_commits(g)]
-    if len(lost) >= IGNORED_UPDATES_MIN:
-        yield Join(frozenset(g.key for g in lost), "updates of several kinds have no effect")
+    """Join the missing effects of commits when there are several: updates are left out unread.
+
+    What else such commits leave is wrong for the same reason: ids that are not counted on, members
+    that change beside. What creations of tables lose as well belongs to it.
+    """
+    effects = [
+        g
+        for g in seen.groups
+        if g.key.symptom.is_a(EFFECT_MISSING) and g.key.symptom not in kinds.IS_THERE
+    ]
+    lost = [g for g in effects if g.members and _is_of_commits(g)]
+    if len(lost) < IGNORED_UPDATES_MIN:
+        return
+    beside = [g for g in seen.groups if _is_of_metadata(g) and all(map(_only_commits, g.members))]
+    shared = [g for g in effects if _is_of_tables(g)]
+    if any(g.key.symptom == _COLUMNS_NOT_COUNTED for g in (*lost, *shared)):
+        shared += [g for g in seen.groups if g.key.symptom.slug == "id-above-the-last-one"]
+    blocked = [g for g in seen.groups if g.blocked and not g.members and _is_of_commits(g)]
+    keys = frozenset(g.key for g in (*lost, *beside, *shared, *blocked))
+    yield Join(keys, "updates of several kinds have no effect")
 
 
 def _is_of_commits(group: Group) -> bool:
     """Return whether every check of a group commits: its missing effect may be an update's."""
-    return bool(group.members) and all(_COMMITS.intersection(v.operations) for v in group.members)
+    return all(_COMMITS.intersection(v.operations) for v in group.members or group.blocked)
+
+
+def _is_of_tables(group: Group) -> bool:
+    """Return whether every check of a group is about the metadata of a table or view."""
+    made = all(_OF_METADATA.intersection(v.operations) for v in group.members)
+    return made and not any(_OF_NAMESPACES.intersection(v.operations) for v in group.members)
+
+
+def _only_commits(verdict: Verdict) -> bool:
+    operations = frozenset(verdict.operations)
+    return bool(operations & _COMMITS) and operations <= _OF_COMMITS_ALONE
+
+
+def _is_of_metadata(group: Group) -> bool:
+    """Return whether a group is about the metadata that is shown after something has succeeded."""
+    symptom = group.key.symptom
+    others = (STATUS, ANOMALY, CHANGED_ALTHOUGH_REFUSED, SCHEMA, ERROR_TYPE)
+    named = {f.pointer.partition("/metadata")[1] for f in group.findings}
+    return bool(group.members) and not any(map(symptom.is_a, others)) and named <= {"/metadata", ""}
 
 
 def _as_ignored_updates(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
@@ -316,10 +359,13 @@ RULES = (
     Rule("transactions in parts", 2, _transactions, _as_transaction),
     Rule("names given twice", 3, _names_given_twice, _as_status),
     Rule("several updates ignored", 4, _ignored_updates, _as_ignored_updates),
-    Rule("a missing effect and its answer", 5, _same_value, _as_missing_effect),
-    Rule("competing clients", 6, _competing_clients, _as_competing),
-    Rule("one demand missed in several ways", 7, _one_demand, _as_status),
-    Rule("demands with a choice", 8, _choices, _as_status),
+    Rule("staged tables made at once", 5, kinds.staged_at_once, kinds.as_staged),
+    Rule("names mixed up", 6, kinds.names_mixed_up, kinds.as_names),
+    Rule("a missing effect and its answer", 7, _same_value, _as_missing_effect),
+    Rule("competing clients", 8, _competing_clients, _as_competing),
+    Rule("malformed requests not read", 9, kinds.unread_bodies, kinds.as_unread),
+    Rule("one demand missed in several ways", 10, _one_demand, _as_status),
+    Rule("demands with a choice", 11, _choices, _as_status),
 )
 """The reasons to merge groups. Where several rules connect a cause, the one with the smallest
 precedence names it: first what explains all findings, then what explains one kind of finding, then

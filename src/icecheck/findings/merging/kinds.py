@@ -1,0 +1,124 @@
+"""Reasons to merge the findings of one kind of defect, which shows in several forms."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from icecheck.contract import Level
+from icecheck.findings.merging.groups import Group, Join, Seen
+from icecheck.findings.shared_symptoms import EFFECT_MISSING, STAGED_AT_ONCE
+from icecheck.findings.statuses import ANY_4XX, ANY_SUCCESS, STATUS, Statuses
+from icecheck.findings.verdict import CauseKey, Evidence, Verdict
+
+__all__ = [
+    "IS_THERE",
+    "UNREAD_OPERATIONS_MIN",
+    "as_names",
+    "as_staged",
+    "as_unread",
+    "names_mixed_up",
+    "staged_at_once",
+    "unread_bodies",
+]
+
+UNREAD_OPERATIONS_MIN = 3
+"""The number of operations that accept malformed requests from which on nothing reads them."""
+
+_NAMES = ("names-run-together", "another-object", "name-not-found", "plus-is-no-space")
+"""The symptoms of names, the one that says most of a defect first."""
+_ODD = re.compile(r"a name with ([a-z][^(),]*)")
+IS_THERE = tuple(map(EFFECT_MISSING.of, ("drop-table", "existence", "spelling")))
+"""The symptoms of a table that is there although it was not to be."""
+_STAGED = re.compile(r'"stage-create":\s*true')
+_OF_BODIES = ("generated.", "malformed", "identifier-required")
+
+
+# ---- names
+
+
+def names_mixed_up(seen: Seen) -> Iterator[Join]:
+    """Join the findings about names with the same oddity: not found, altered, or another's."""
+    found = [g for g in seen.groups if g.key.symptom.slug in _NAMES]
+    demanded = [g for g in found if any(v.level is Level.MUST for v in g.members)]
+    odd = [oddities for group in demanded if (oddities := _oddities(group))]
+    if len(demanded) > 1 and odd and frozenset.intersection(*odd):
+        yield Join(frozenset(g.key for g in demanded), "names are read otherwise than written")
+    wanted = frozenset(g.key for g in found if g not in demanded)
+    if len(wanted) > 1:
+        yield Join(wanted, "paths are not read as clients write them")
+
+
+def _oddities(group: Group) -> frozenset[str]:
+    return frozenset(odd for f in group.findings for odd in _ODD.findall(f.detail))
+
+
+def as_names(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
+    """Return the key of the symptom that says most."""
+    named = [g for g in groups if g.key.symptom.slug in _NAMES]
+    return min(named, key=lambda g: (_NAMES.index(g.key.symptom.slug), g.key.actual)).key
+
+
+# ---- staging
+
+
+def staged_at_once(seen: Seen) -> Iterator[Join]:
+    """Join what follows where a table is made at once that was only to be staged."""
+    root = frozenset(g.key for g in seen.groups if g.key.symptom == STAGED_AT_ONCE)
+    after = [
+        g.key
+        for g in seen.groups
+        if g.members
+        and (g.key.symptom == STATUS or g.key.symptom in IS_THERE)
+        and all(map(_met_staged, g.members))
+    ]
+    if root and after:
+        yield Join(root.union(after), "the table is there before its first commit")
+
+
+def _met_staged(verdict: Verdict) -> bool:
+    """Return whether a check staged a table and then met it, or a conflict with it."""
+    staged = [e for e in verdict.evidence if _STAGED.search(e.request_body) and _ok(e)]
+    last = verdict.evidence[-1] if verdict.evidence else None
+    return bool(staged) and last is not None and (_ok(last) or last.status == 409)
+
+
+def _ok(evidence: Evidence) -> bool:
+    return evidence.status is not None and 200 <= evidence.status < 300
+
+
+def as_staged(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
+    """Return the key of the table that was made at once."""
+    return next(g.key for g in groups if g.key.symptom == STAGED_AT_ONCE)
+
+
+# ---- malformed requests
+
+
+def unread_bodies(seen: Seen) -> Iterator[Join]:
+    """Join what malformed requests are answered with where nothing looks at them.
+
+    They are carried out, or end as a server error or an answer about something that is missing:
+    that depends on what is taken for what they lack.
+    """
+    taken = [g for g in seen.groups if (g.key.due, g.key.came) == (ANY_4XX, ANY_SUCCESS)]
+    accepting = {o for g in taken for v in g.members if _is_of_bodies(v) for o in v.operations}
+    others = [g for g in seen.groups if _misses_a_refusal(g) and all(map(_is_of_bodies, g.members))]
+    if len(accepting) >= UNREAD_OPERATIONS_MIN and others:
+        yield Join(frozenset(g.key for g in (*taken, *others)), "malformed requests are not read")
+
+
+def _misses_a_refusal(group: Group) -> bool:
+    due = group.key.due
+    return bool(group.members) and group.key.symptom == STATUS and bool(due and due.any_refusal)
+
+
+def _is_of_bodies(verdict: Verdict) -> bool:
+    return any(
+        requirement.endswith(".400") or any(word in requirement for word in _OF_BODIES)
+        for requirement in verdict.requirements
+    )
+
+
+def as_unread(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
+    """Return the key of a missing refusal, with all that came for it."""
+    came = Statuses.union(g.key.came for g in groups if g.key.due == ANY_4XX and g.key.came)
+    return CauseKey.of_status(STATUS, ANY_4XX, came)
