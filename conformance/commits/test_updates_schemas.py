@@ -104,6 +104,7 @@ def test_set_last_added_schema(catalog: Catalog) -> None:
     """Schema id -1 makes the schema current that the same commit added last."""
     table = given_table(catalog)
     schemas = [wider_schema(table, name) for name in ("one", "two")]
+    schemas[1]["schema-id"] += 1  # as clients send them: each schema has an id of its own
     last_column_id = number(table, "last-column-id")
     after = expect_effect(
         catalog,
@@ -151,6 +152,8 @@ def test_remove_schemas(catalog: Catalog) -> None:
     # The removed schema has the column with the highest id, which must stay assigned.
     last = number(table, "last-column-id") + 2
     wide["fields"].append(bodies.struct_field(last, "gone", "string"))
+    for further, schema in enumerate((other, wider), 1):
+        schema["schema-id"] += further  # as clients send them: each schema has an id of its own
     # Older clients send last-column-id, and older catalogs need it: the second schema lacks that
     # column.
     added = [

@@ -12,7 +12,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Query
 from icecheck.conformance.names.odd_names import PLAIN, Names
-from icecheck.findings.shared_symptoms import CHANGE, EFFECT_MISSING
+from icecheck.findings.shared_symptoms import EFFECT_MISSING, NAME_ALTERED
 from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
 from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
 from icecheck.judging.probes import has_capability
@@ -34,8 +34,6 @@ __all__ = [
     "ANOTHER_OBJECT",
     "MARK",
     "NAMESPACES",
-    "NAMES_RUN_TOGETHER",
-    "NAME_ALTERED",
     "NAME_NOT_FOUND",
     "TABLES",
     "VIEWS",
@@ -54,21 +52,6 @@ __all__ = [
     "raise_if_none",
 ]
 
-NAMES_RUN_TOGETHER = declare(
-    "names-run-together",
-    "Takes names for other names, or gives them back altered",
-    Severity.FALSE_OR_LOST,
-    ANOTHER_THING,
-    told=CHANGE,
-    answer_in_id=False,
-)
-NAME_ALTERED = declare(
-    "name-altered",
-    "Gives a name back altered",
-    Severity.FALSE_OR_LOST,
-    ANOTHER_THING,
-    family=NAMES_RUN_TOGETHER,
-)
 NAME_NOT_FOUND = declare(
     "name-not-found",
     "Does not find something under the name with which it was created",

@@ -1,6 +1,7 @@
 """Checks of names in paths, bodies and lists: encoding, separators, letter case."""
 
 from collections.abc import Sequence
+from http import HTTPStatus
 from urllib.parse import unquote
 
 from icecheck.client import bodies
@@ -8,10 +9,10 @@ from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace, shared_namespaces
 from icecheck.conformance.names.lookalike_names import (
     ANOTHER_OBJECT,
-    NAME_ALTERED,
     NAME_NOT_FOUND,
-    NAMES_RUN_TOGETHER,
 )
+from icecheck.findings.shared_symptoms import NAME_ALTERED, NAMES_RUN_TOGETHER
+from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check
 from icecheck.judging.probes import offered, saw
 from icecheck.objects.arranging import given_namespace_at, require
@@ -35,6 +36,12 @@ _STOPPED_ON_THE_WAY = ("%", "/")
 _ROUND_TRIP = ("createTable", "loadTable", "listTables", "dropTable")
 # Longer than many database columns allow, shorter than the limit of a directory name.
 _LONG = 140
+_PLUS_KEPT = declare(
+    "plus-is-no-space",
+    "Reads a plus sign in a path as itself, where Java clients send it for a space",
+    Severity.REFUSED,
+    answer_in_id=False,
+)
 # The user agent of Java clients; some catalogs decode paths depending on it.
 _JAVA = {"X-Client-Version": "Apache Iceberg 1.10.0"}
 
@@ -134,6 +141,8 @@ def test_a_space_sent_as_a_plus_sign(catalog: Catalog) -> None:
     template = catalog.session.contract.operations["loadNamespaceMetadata"].path
     path = catalog.session.offer.path(template, {"namespace": namespace}).replace("%20", "+")
     reply = catalog.call("loadNamespaceMetadata", path=path, headers=_JAVA)
+    if reply.status == HTTPStatus.NOT_FOUND:
+        raise reply.violation(_PLUS_KEPT, "the namespace with a space", "404")
     reply.expect(200, detail="as Java clients encode paths")
     expect_levels(reply, namespace)
 

@@ -8,7 +8,11 @@ from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace, reloaded, shared_table
 from icecheck.client.given import shared_namespace as given_home
 from icecheck.conformance.states.table_stages import life_body
-from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
+from icecheck.findings.shared_symptoms import (
+    CHANGED_ALTHOUGH_REFUSED,
+    EFFECT_MISSING,
+    STAGED_AT_ONCE,
+)
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
@@ -57,7 +61,7 @@ def test_staged_answer(catalog: Catalog) -> None:
     equal(
         view.sort_fields(metadata),
         [("id", "identity", "asc", "nulls-first")],
-        symptom=EFFECT_MISSING.of("sort-order"),
+        symptom=EFFECT_MISSING.of("sort-orders"),
     )
 
 
@@ -136,7 +140,10 @@ def test_staged_table_does_not_exist(catalog: Catalog) -> None:
     name = catalog.new_name()
     staged = bodies.create_table_body(name, stage_create=True)
     catalog.create_table(namespace, staged).expect(200)
-    catalog.load_table(namespace, name).expect(404, detail="a staged table")
+    loaded = catalog.load_table(namespace, name)
+    if loaded.ok:
+        raise loaded.violation(STAGED_AT_ONCE, "404", str(loaded.status), detail="a staged table")
+    loaded.expect(404, detail="a staged table")
     listed = catalog.list_tables(namespace).expect(200)
     expect_unlisted(listed, namespace, name, _STAGED_TABLE_LISTED)
     plain = bodies.create_table_body(name)

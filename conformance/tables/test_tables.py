@@ -273,7 +273,7 @@ def test_write_order(catalog: Catalog) -> None:
     equal(
         view.sort_fields(_created(catalog, table_schema=ORDERS, write_order=order)),
         [("region", "identity", "desc", "nulls-last"), ("id", "bucket[8]", "asc", "nulls-first")],
-        symptom=EFFECT_MISSING.of("sort-order"),
+        symptom=EFFECT_MISSING.of("sort-orders"),
     )
 
 
@@ -289,7 +289,7 @@ def test_properties(catalog: Catalog) -> None:
     }
     table = given_table(catalog, properties=sent)
     catalog.load_table(table.namespace, table.name).expect(200).expect_json(
-        sent, at=["metadata", "properties"], symptom=EFFECT_MISSING.of("table-properties")
+        sent, at=["metadata", "properties"], symptom=EFFECT_MISSING.of("properties")
     )
 
 

@@ -1,14 +1,17 @@
 """Checks of createTable: locations, format versions, and contradictory definitions."""
 
 from collections.abc import Callable
+from http import HTTPStatus
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_table, shared_namespace, shared_table
+from icecheck.client.given import shared_namespace, shared_table
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
 from icecheck.judging.check import check
-from icecheck.judging.probes import offered
+from icecheck.judging.probes import is_refusal, offered
 from icecheck.objects import metadata_view as view
+from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import NotOffered, equal
 
 STRUCT = bodies.struct_field
@@ -35,8 +38,15 @@ def test_location(catalog: Catalog) -> None:
 
 def _format_version(version: int) -> Callable[[Catalog], None]:
     def run(catalog: Catalog) -> None:
-        table = given_table(catalog, properties={"format-version": str(version)})
-        catalog.load_table(table.namespace, table.name).expect(200).expect_json(
+        namespace, name = shared_namespace(catalog), catalog.new_name()
+        body = bodies.create_table_body(name, properties={"format-version": str(version)})
+        made = catalog.create_table(namespace, body)
+        if is_refusal(made):
+            raise not_applicable(f"the catalog makes no tables of format version {version}")
+        if made.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            raise made.wrong_status(ANY_SUCCESS_OR_4XX)
+        made.expect(200)
+        catalog.load_table(namespace, name).expect(200).expect_json(
             version, at=["metadata", "format-version"], symptom=EFFECT_MISSING.of("format-version")
         )
 
@@ -50,7 +60,6 @@ for _version in (1, 2, 3):
         f"createTable.format-version-{_version}",
         proves="createTable.format-version-property",
         title=f"The property format-version {_version} makes a version {_version} table",
-        needs=(f"format-version-{_version}",),
     )(_function)
 
 

@@ -192,6 +192,7 @@ class _Speaker:
         value = reply.member(*_MADE[made])
         if not isinstance(value, str):
             pointer = "/".join(("", *_MADE[made]))
+            reply.expect_shape(pointer)
             raise reply.violation(_MEMBER_TYPE, f"a string at {pointer}", repr(value)[:60])
         return value
 

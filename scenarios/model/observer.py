@@ -36,6 +36,7 @@ _ANSWERED = frozenset(
         "replaceView",
     }
 )  # fmt: skip
+_NESTED = "nested-namespaces"
 _SHOWN_MAX = 80
 
 _PAGES_MAX = 24
@@ -231,6 +232,8 @@ class Observer:
         """
         if not self._claims(Action.LIST, kind) or (kind != "namespace" and not namespace):
             return
+        if kind == "namespace" and namespace and not has_capability(self.catalog, _NESTED):
+            return
         size = page_size if namespace else 0
         pages = [*self._pages(namespace, kind, size)]
         listed = [each for page in pages for each in page]
@@ -266,7 +269,7 @@ class Observer:
         The checks of listing judge whether 404 or an empty list is due; here the answer must be the
         one for a namespace that never existed.
         """
-        nested = has_capability(self.catalog, "nested-namespaces")
+        nested = has_capability(self.catalog, _NESTED)
         for kind in ("namespace", "table", "view") if nested else ("table", "view"):
             if not self._claims(Action.LIST, kind):
                 continue

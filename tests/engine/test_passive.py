@@ -196,3 +196,23 @@ def test_an_answer_that_was_not_due_is_not_blamed_for_its_type_name() -> None:
     assert outcomes(exchange)["error.type-names"] is Outcome.FAIL
     blamed = outcomes(exchange, verdict=blaming("404", "409", 1))
     assert "error.type-names" not in blamed
+
+
+def test_a_slash_in_a_name_may_be_stopped_before_the_catalog() -> None:
+    answer = replace(
+        answered(404, {"detail": "Not Found"}), url="http://c.invalid/v1/namespaces/a%2Fb"
+    )
+    elsewhere = replace(answer, url="http://c.invalid/v1/arn%2Fof/namespaces/a")
+    for exchange, found in ((answer, 0), (elsewhere, 1)):
+        observed = observe([exchange], schema_judge(CONTRACT))
+        told = [v for v in passive_verdicts(observed, CONTRACT) if v.outcome is Outcome.FAIL]
+        assert len(told) == found
+
+
+def test_what_was_accepted_wrong_or_is_removed_again_is_not_judged_by_its_shape() -> None:
+    junk = answered(200, {}, {"updates": 1}, ordinal=1)
+    shown = answered(200, NO_METADATA, COMMIT, ordinal=2)
+    removed = replace(shown, step=Step.UNDO)
+    for exchanges in ([junk, shown], [removed]):
+        observed = observe(exchanges, schema_judge(CONTRACT))
+        assert [v for v in passive_verdicts(observed, CONTRACT) if v.outcome is Outcome.FAIL] == []

@@ -3,11 +3,12 @@
 import time
 import traceback
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.shared_objects import SETUP_ORDINAL
-from icecheck.contract import Action
+from icecheck.contract import Action, Level
 from icecheck.findings.shared_symptoms import SUITE_ERROR
 from icecheck.findings.verdict import (
     CREDENTIALS,
@@ -29,6 +30,9 @@ from icecheck.wire.unreachable import CredentialsEnded, Unreachable
 
 __all__ = ["judge", "not_run"]
 
+_UNKNOWN = frozenset({405, 501})
+"""The statuses of an operation that a catalog does not know; 404 may be about an object."""
+
 
 def judge(check: Check, catalog: Catalog, resources: Mapping[str, Any] | None = None) -> Verdict:
     """Run a check and return its verdict; objects that it made on the catalog are removed.
@@ -47,7 +51,7 @@ def judge(check: Check, catalog: Catalog, resources: Mapping[str, Any] | None = 
         except Unwritable:
             raise  # no check can be judged while files cannot be written
         except Exception as error:  # noqa: BLE001 - every ending is a verdict
-            ending = _blocked_by_shape(catalog, error) or error
+            ending = _blocked_by_shape(catalog, error) or _not_to_be_had(catalog, error) or error
             # After a Violation, shared objects may have changed in spite of a refusal: they are not
             # reused.
             catalog.doubted = isinstance(error, Violation)
@@ -97,7 +101,7 @@ def _verdict(
             why = f"the catalog's config does not claim {unclaimed}, which this check needs"
             skip = Skip(SkipKind.MISSING_FIXTURE, why)
             return _make(check, Outcome.SKIP, summary=why, skip=skip, **facts)
-        case Violation(findings=said) if excuse := _excuse(catalog, said[0]):
+        case Violation(findings=said) if excuse := _excuse(check, catalog, said[0]):
             return _make(check, Outcome.SKIP, summary=excuse.reason, skip=excuse, **facts)
         case Violation(findings=said):
             findings = tuple(finding_without_secrets(f, redactor) for f in said)
@@ -164,13 +168,42 @@ def _unclaimed(catalog: Catalog, ordinal: int | None) -> str | None:
     return None if shown is None or catalog.claims(shown) else shown
 
 
-def _excuse(catalog: Catalog, finding: Finding) -> Skip | None:
-    """Return why a refusal where a success was due is no fault: the document lists the answer.
+def _not_to_be_had(catalog: Catalog, ending: Exception) -> NotOffered | None:
+    """Return what ends a check instead, if an arrange step needs what this catalog has not got.
 
-    403: the credentials lack the right (L4547). 406, where the operation's table has it: the
-    catalog does not support it (L4562, verdict-rules 6). None for any other answer.
+    A config without `endpoints` leaves clients with the document's default list; what of it is not
+    served is one finding (verdict-rules 9), and 405 and 501 say that without doubt. A catalog of
+    which the user says that it deletes nothing (``accept_residue``) is judged by its drops alone.
     """
-    if finding.due is None or not finding.due.all_success:
+    if not isinstance(ending, Blocked):
+        return None
+    operation_id, _, due = ending.by.partition(".")
+    refused = next((e for e in catalog.exchanges if e.ordinal == ending.exchange), None)
+    if refused is None or refused.operation != operation_id or due not in {"200", "204"}:
+        return None
+    offer, operation = catalog.session.offer, catalog.contract.operations[operation_id]
+    if offer.endpoints is None and operation_id not in offer.held_to and refused.status in _UNKNOWN:
+        why = "the config lists no endpoints, and of the default ones"
+        return NotOffered(f"{why} {operation_id} is answered {refused.status}")
+    if catalog.target.accept_residue and operation.facts.action is Action.DROP:
+        why = f"{operation_id} is answered {refused.status}, and the run accepts what stays"
+        return NotOffered(why)
+    return None
+
+
+def _excuse(check: Check, catalog: Catalog, finding: Finding) -> Skip | None:
+    """Return why a refusal is no fault although another answer was due: the document lists it.
+
+    403: the credentials lack the right (L4547), or nobody may do this; then another refusal that
+    the document only recommends is not looked for. 406, where the operation's table has it and a
+    success was due: the catalog does not support it (L4562, verdict-rules 6). None for any other
+    answer.
+    """
+    if finding.due is None:
+        return None
+    recommended = finding.due.any_refusal and check.level is not Level.MUST
+    forbidden = recommended and finding.answered == HTTPStatus.FORBIDDEN
+    if not finding.due.all_success and not forbidden:
         return None
     shown = [e for e in catalog.exchanges if e.ordinal == finding.exchange and e.operation]
     if not shown:

@@ -95,13 +95,17 @@ def observe(
     """
     observed = {} if into is None else into
     blamed = _blamed(verdict)
+    proper = True
     for exchange in exchanges:
         if exchange.status is None or exchange.operation is None:
             continue
         # A check sent the wrong method on purpose: the answer is none of the operation's.
         if schemas.contract.operations[exchange.operation].method != exchange.method:
             continue
-        due = not blamed(exchange)
+        # While things are removed, what other checks made wrong on purpose may be shown.
+        due = proper and not blamed(exchange) and exchange.step is not Step.UNDO
+        if exchange.status == 200:  # what was accepted although it is wrong is given back wrong
+            proper = proper and not (blamed(exchange) or _asks_improperly(exchange, schemas))
         if due:
             _observe_schema(exchange, schemas, observed)
             _observe_repeats(exchange, schemas, observed)
@@ -151,10 +155,7 @@ def passive_verdicts(observed: Mapping[str, Observed], contract: Contract) -> li
 
 
 def members_beside_errors(observed: Mapping[str, Observed]) -> tuple[dict[str, Any], ...]:
-    """Return the observation that errors carry more than the document defines, if they do.
-
-    It has `id`, `question`, `answer` and `spec_says`, and is no finding (verdict-rules 5).
-    """
+    """Return the observation, no finding (verdict-rules 5), that errors carry further members."""
     seen = observed.get(_BESIDE_ERRORS)
     if seen is None or not seen.findings:
         return ()
@@ -189,7 +190,7 @@ def _observe_schema(
     if exchange.operation is None or exchange.status is None:
         return
     row = schemas.contract.response(exchange.operation, exchange.status)
-    if row is None or not row.has_body or exchange.method == "HEAD":
+    if row is None or not row.has_body or exchange.method == "HEAD" or _stopped_before(exchange):
         return
     problems = schemas.judge(exchange)
     if problems and not _answers_a_proper_request(exchange, schemas):
@@ -210,21 +211,29 @@ def _observe_schema(
         _add(entry, (problem.pointer, problem.kind), finding, exchange)
 
 
+def _stopped_before(exchange: Exchange) -> bool:
+    """Return whether a web server may have answered: many refuse a slash in a name."""
+    names = exchange.url.partition("?")[0].partition("/namespaces/")[2]
+    return exchange.status in {400, 404} and "%2f" in names.lower()
+
+
 def _answers_a_proper_request(exchange: Exchange, schemas: SchemaJudge) -> bool:
     """Return whether an answer's shape is to be judged: it does not follow from a bad request.
 
-    A catalog that accepts a malformed body cannot give it back well-formed, and after a server
-    error something else may answer. The check that sent the request judges both. Refusals and
-    redirections are always judged.
+    What is accepted malformed is given back malformed, and after a server error something else may
+    answer; the check that asked judges both. Refusals and redirections are always judged.
     """
-    if exchange.status is None or 300 <= exchange.status < 500 or exchange.request_body is None:
-        return True
-    if exchange.operation is None or exchange.operation == "getToken":
-        return True
+    status = exchange.status or 300
+    return 300 <= status < 500 or not _asks_improperly(exchange, schemas)
+
+
+def _asks_improperly(exchange: Exchange, schemas: SchemaJudge) -> bool:
+    if exchange.request_body is None or exchange.operation in {None, "getToken"}:
+        return False
     body = _parsed(exchange.request_body)
     if isinstance(body, dict):  # Java clients write null for a member that they leave out
         body = {name: value for name, value in body.items() if value is not None}
-    return schemas.request_is_valid(exchange.operation, body)
+    return not schemas.request_is_valid(str(exchange.operation), body)
 
 
 def _due(kind: str, pointer: str) -> str:

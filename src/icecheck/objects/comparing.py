@@ -124,7 +124,12 @@ def spelled(type_: Any) -> Any:
 
 
 def innermost(member: str, pointer: str) -> str:
-    """Return the innermost member name in a pointer below ``member``; numbers are not names."""
+    """Return the innermost member name in a pointer below ``member``; numbers are not names.
+
+    Nor are the keys of properties, which are a user's.
+    """
+    if member == "properties":
+        return member
     steps = [member, *pointer.split("/")]
     return next(step for step in reversed(steps) if step and not step.isdecimal())
 

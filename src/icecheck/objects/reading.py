@@ -7,6 +7,7 @@ from icecheck.client.catalog import Catalog
 from icecheck.findings.shared_symptoms import (
     CHANGED_ALTHOUGH_REFUSED,
     EFFECT_MISSING,
+    NAME_ALTERED,
     SCHEMA_NOT_JSON,
 )
 from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
@@ -200,8 +201,9 @@ def expect_levels(reply: Reply, namespace: Namespace) -> None:
     """Judge that an answer names exactly this namespace, level by level."""
     found = reply.member("namespace")
     if found != [*namespace]:
+        levels = len(found) if isinstance(found, list) else 0
         raise reply.violation(
-            _NAMESPACE_ALTERED,
+            NAME_ALTERED if levels == len(namespace) else _NAMESPACE_ALTERED,
             "the namespace that was named, level by level",
             "another one",
             detail=f"{show([*namespace])} became {show(found)}",

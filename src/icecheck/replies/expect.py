@@ -10,7 +10,7 @@ from icecheck.findings.statuses import ANY_4XX, STATUS, Statuses
 from icecheck.findings.symptoms import ANSWER_UNREADABLE, Severity, Symptom, declare
 from icecheck.findings.verdict import Finding, Level, SkipKind
 from icecheck.replies.ill_shaped import IllShapedBody
-from icecheck.replies.schema import SchemaJudge, SchemaProblem
+from icecheck.replies.schema import NOT_JSON, SchemaJudge, SchemaProblem
 from icecheck.wire.exchange import Exchange
 from icecheck.wire.json_text import read_json
 
@@ -251,8 +251,8 @@ class Reply:
         """
         value = find(self.json(), path)
         if value is ABSENT:
-            self._blocked_by_schema()
             pointer = "".join(f"/{p}" for p in path)
+            self.expect_shape(pointer)
             raise self.violation(MEMBER_MISSING, f"a member {pointer}", "absent", pointer=pointer)
         return value
 
@@ -274,8 +274,8 @@ class Reply:
         found = _mismatch(expected, value, "".join(f"/{p}" for p in at))
         if found is not None:
             pointer, wanted, got = found
-            if got is ABSENT:
-                self._blocked_by_schema()
+            if got is ABSENT or got is None:
+                self.expect_shape(pointer)
             told = symptom or VALUE.of(self.exchange.check)
             raise self.violation(told, show(wanted), show(got), pointer=pointer, detail=detail)
         return self
@@ -303,18 +303,26 @@ class Reply:
             exchange=self.exchange.ordinal,
         )
 
-    def _blocked_by_schema(self) -> None:
-        """Raise Blocked by the schema check, if that reports the answer's shape."""
-        if blocked := blocked_by_shape(self.exchange, self.schemas):
+    def expect_shape(self, pointer: str) -> None:
+        """Raise Blocked by the schema check, if that reports what is wrong at a place."""
+        if blocked := blocked_by_shape(self.exchange, self.schemas, pointer):
             raise blocked
 
 
-def blocked_by_shape(exchange: Exchange, schemas: SchemaJudge) -> Blocked | None:
+def blocked_by_shape(
+    exchange: Exchange, schemas: SchemaJudge, pointer: str | None = None
+) -> Blocked | None:
     """Return what blocks a check that needs a missing part of an answer, or None.
 
-    Only what every catalog must send blocks: what a strict reading misses is a finding.
+    Only what every catalog must send blocks: what a strict reading misses is a finding. With a
+    ``pointer`` only a problem there or above it counts: an optional member may be missing from an
+    answer that is wrong elsewhere.
     """
     problems = _required_of(exchange, schemas)
+    if pointer is not None:
+        steps = ("*" if step.isdecimal() else step for step in f"{pointer}/".split("/"))
+        place = "/".join(steps)
+        problems = [p for p in problems if place.startswith(f"{p.pointer}/")]
     if not problems or exchange.operation is None or exchange.status is None:
         return None
     row = schemas.contract.response(exchange.operation, exchange.status)
@@ -323,8 +331,12 @@ def blocked_by_shape(exchange: Exchange, schemas: SchemaJudge) -> Blocked | None
 
 
 def _required_of(exchange: Exchange, schemas: SchemaJudge) -> list[SchemaProblem]:
-    """Return the problems of an answer with what every catalog must send."""
-    return [p for p in schemas.judge(exchange) if p.level is Level.MUST]
+    """Return the problems of a parsed body with what every catalog must send.
+
+    What the answer calls its body does not keep a check from reading it.
+    """
+    found = schemas.judge(exchange)
+    return [p for p in found if p.level is Level.MUST and p.kind != NOT_JSON]
 
 
 def find(value: Any, path: tuple[str | int, ...]) -> Any:

@@ -17,6 +17,8 @@ __all__ = ["SchemaJudge", "SchemaProblem", "has_strict_reading", "schema_judge"]
 
 _JUDGED_MAX = 256
 """The number of judged answers that are kept: more than any check reads."""
+NOT_JSON = "not-json"
+"""The kind of problem of a body that is no JSON, or says that it is something else."""
 # Statuses whose documented body must be JSON. 400 may be text/plain (L4512); 401, 403, 419 and 5xx
 # often come from a gateway in front of the catalog.
 _JSON_DUE = frozenset({200, 404, 406, 409, 422})
@@ -67,18 +69,21 @@ class SchemaJudge:
         response = self.contract.response(exchange.operation, exchange.status)
         if response is None or not response.has_body:
             return ()
+        if not exchange.claims_json and exchange.status not in _JSON_DUE:
+            return ()
+        problem = "the body says it is JSON but cannot be parsed"
         if not exchange.claims_json:
-            if exchange.status not in _JSON_DUE:
-                return ()
             media = exchange.header("content-type") or "no content type"
             said = f"a body that says it is {media}" if exchange.response_body else "no body"
-            return (SchemaProblem(Level.MUST, "", "not-json", f"{said} where JSON is due"),)
+            problem = f"{said} where JSON is due"
+        not_json = (SchemaProblem(Level.MUST, "", NOT_JSON, problem),)
         try:
             body = read_json(exchange.response_body, not_a_number=0.0)
         except ValueError:
-            problem = "the body says it is JSON but cannot be parsed"
-            return (SchemaProblem(Level.MUST, "", "not-json", problem),)
-        return self.response_problems(exchange.operation, response.status, body)
+            return not_json
+        found = self.response_problems(exchange.operation, response.status, body)
+        # Clients read JSON that is called something else: its shape is judged too.
+        return found if exchange.claims_json else (*found, *not_json)
 
     def response_problems(
         self, operation_id: str, status: str, body: Any
