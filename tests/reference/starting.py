@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 __all__ = ["NotReady", "Starting", "free_ports", "running"]
 
@@ -29,7 +30,9 @@ class NotReady(Exception):
 class Starting:
     """The start of a catalog; ``ready`` is the path that is answered 200 once it can be used.
 
-    ``for_spark`` returns the environment in which Spark reaches the files; it may fetch packages.
+    ``path`` is that of the catalog on its server, and ``first`` a request (method, path, headers,
+    body) that makes what an operator makes before the catalog is used. ``for_spark`` returns the
+    environment in which Spark reaches the files; it may fetch packages.
     """
 
     command: Sequence[str]
@@ -37,6 +40,8 @@ class Starting:
     ready: str = "/v1/config"
     environment: Mapping[str, str] = field(default_factory=dict)
     for_spark: Callable[[], Mapping[str, str]] = dict
+    path: str = ""
+    first: tuple[str, str, Mapping[str, str], Mapping[str, Any]] | None = None
 
 
 @contextlib.contextmanager
@@ -56,7 +61,8 @@ def running(starting: Starting) -> Iterator[str]:
             )
         try:
             _wait(process, starting, log)
-            yield f"http://127.0.0.1:{starting.port}"
+            _prepare(starting)
+            yield f"http://127.0.0.1:{starting.port}{starting.path}"
         finally:
             _stop(process)
 
@@ -89,6 +95,21 @@ def _answers(starting: Starting) -> bool:
         return reply.status == 200 and isinstance(json.loads(reply.read()), dict)
     except (OSError, ValueError, http.client.HTTPException):
         return False
+    finally:
+        connection.close()
+
+
+def _prepare(starting: Starting) -> None:
+    if starting.first is None:
+        return
+    method, path, headers, body = starting.first
+    connection = http.client.HTTPConnection("127.0.0.1", starting.port, timeout=30)
+    try:
+        sent = {"Content-Type": "application/json", **headers}
+        connection.request(method, path, json.dumps(body), sent)
+        reply = connection.getresponse()
+        if reply.status >= 300:
+            raise NotReady(f"{method} {path} was answered {reply.status}: {reply.read()[:300]!r}")
     finally:
         connection.close()
 

@@ -13,8 +13,10 @@ from icecheck.findings.comparison import compare, read_run
 from icecheck.findings.expectations import entry_for
 
 NAMES = [catalog.name for catalog in CATALOGS]
-WITHOUT_SPARK = {"seaweedfs-4.48-open"}
-"""Spark on the same machine cannot read and write its files; its page says why."""
+UNDELETING = {"ministack-1.5.33-glue", "ministack-1.5.33-s3tables"}
+"""Nothing can be deleted there; what is made is in the memory of the process."""
+WITHOUT_SPARK = {"seaweedfs-4.48-open", "lakana-server-0.20.0", *UNDELETING}
+"""Spark on the same machine cannot read and write their files, or was not tried."""
 RECORDS = [
     *((name, recording.RUN) for name in NAMES),
     *((name, recording.SPARK_RUN) for name in NAMES if name not in WITHOUT_SPARK),
@@ -35,10 +37,11 @@ def test_a_catalog_is_told_apart_in_few_causes_and_left_empty(name: str, file: s
     judged = run["totals"]["executed"] + run["totals"]["blocked"]
     assert run["complete"]
     assert run["totals"]["error"] == 0
-    assert run["safety"]["residue"] == []
+    assert bool(run["safety"]["residue"]) == (name in UNDELETING)
     assert run["safety"]["touched_foreign"] == []
     assert len(run["causes"]) <= CAUSES_MAX
-    assert run["totals"]["blocked"] * 10 <= judged
+    share = 20 if name in {*UNDELETING, "lakana-server-0.20.0"} else 10
+    assert run["totals"]["blocked"] * share <= judged
 
 
 @pytest.mark.parametrize(("name", "file"), RECORDS)

@@ -48,7 +48,8 @@ class Records:
 
 def read_records() -> Records:
     """Return the records of all catalogs, in the order in which they are run."""
-    names = [catalog.name for catalog in CATALOGS]
+    recorded = {path.parent.name for path in recording.DIRECTORY.glob(f"*/{recording.RUN}")}
+    names = [catalog.name for catalog in CATALOGS if catalog.name in recorded]
     return Records(
         {name: {c["id"]: c for c in recording.read(name)["checks"]} for name in names},
         {name: recording.entries(name) for name in names},
