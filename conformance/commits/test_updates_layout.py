@@ -280,7 +280,7 @@ def test_add_sort_order(catalog: Catalog) -> None:
             "sort-orders": containing({"fields": update["sort-order"]["fields"]}),
             "default-sort-order-id": number(table, "default-sort-order-id"),
         },
-        what="sort-order",
+        what="sort-orders",
     )
 
 
@@ -320,7 +320,7 @@ def test_set_last_added_sort_order(catalog: Catalog) -> None:
         table,
         [one, two, LAST_ADDED_ORDER],
         {"sort-orders": containing({"fields": two["sort-order"]["fields"]})},
-        what="sort-order",
+        what="sort-orders",
     )
     default = [column for column, *_ in view.sort_fields(after.metadata)]
     equal(default, ["data"], symptom=EFFECT_MISSING.of("default-sort-order-id"))

@@ -48,6 +48,23 @@ BLOCKED = (
     failing("b3", outcome=Outcome.BLOCKED, findings=(), blocked_by=("target",)),
 )
 PASSED = (failing("good", outcome=Outcome.PASS, findings=(), evidence=()),)
+STAGES = evidence("createTable")
+STAGES = replace(STAGES, request_body='{"name":"t","stage-create":true}')
+AT_ONCE = failing("at-once", "staged-at-once", "404", "200")
+COMPLETES = failing(
+    "ends", expected="200", actual="409", evidence=(STAGES, evidence("updateTable", status=409))
+)
+
+
+def about_a_name(check: str, symptom: str, odd: str, level: Level = Level.MUST) -> Verdict:
+    made = failing(check, symptom, "the object", "another", level=level)
+    return replace(made, findings=(replace(made.findings[0], detail=f"(a name with {odd})"),))
+
+
+PERCENT = tuple(
+    about_a_name(f"n{at}", symptom, "a percent sign")
+    for at, symptom in enumerate(("name-not-found", "another-object"))
+)
 RUNS = {
     "everything": (*RACES, *STATI, *VALUES, LOST, HALF, *BLOCKED, *PASSED),
     "nothing-refused": (*(failing(f"r{s}", expected=s) for s in ("400", "404", "409")), *RACES[:2]),
@@ -55,6 +72,8 @@ RUNS = {
         failing(f"u{kind}", f"effect-missing:{kind}", operations=("updateTable",))
         for kind in ("schema", "refs", "statistics")
     ),
+    "odd-names": PERCENT,
+    "staged-at-once": (AT_ONCE, COMPLETES),
     "one-answer": (*ALIKE, replace(BLOCKED[2], evidence=(evidence("b3"),))),
     **{name: tuple(recorded(name)) for name in NAMES},
 }
@@ -169,9 +188,11 @@ def test_ignored_updates_are_one_cause_from_this_many_kinds_on(kinds: int) -> No
         failing(f"u{kind}", f"effect-missing:{kind}", operations=("updateTable",))
         for kind in ("schema", "refs", "statistics")[:kinds]
     ]
-    beside = failing("created", "effect-missing:properties", operations=("createTable",))
-    symptoms = {c.symptom for c in causes_of([*lost, beside], CONTRACT)}
+    created = failing("created", "effect-missing:sort-orders", operations=("createTable",))
+    beside = failing("space", "effect-missing:properties", operations=("createNamespace",))
+    symptoms = {c.symptom for c in causes_of([*lost, created, beside], CONTRACT)}
     assert ("ignores-updates" in symptoms) == (kinds == IGNORED_UPDATES_MIN)
+    assert ("effect-missing:sort-orders" in symptoms) == (kinds < IGNORED_UPDATES_MIN)
     assert "effect-missing:properties" in symptoms
 
 
@@ -179,36 +200,20 @@ def members_of(*verdicts: Verdict) -> dict[str, tuple[str, ...]]:
     return {c.id: c.members for c in causes_of(verdicts, CONTRACT)}
 
 
-def about_a_name(check: str, symptom: str, odd: str, level: Level = Level.MUST) -> Verdict:
-    made = failing(check, symptom, "the object", "another", level=level)
-    return replace(made, findings=(replace(made.findings[0], detail=f"(a name with {odd})"),))
-
-
 def test_names_of_one_oddity_are_one_cause_and_what_clients_only_need_another() -> None:
-    percent = [
-        about_a_name(f"n{at}", symptom, "a percent sign")
-        for at, symptom in enumerate(("name-not-found", "another-object"))
-    ]
     wanted = [
         about_a_name("slash", "name-not-found", "a slash", Level.INTEROP),
         about_a_name("plus", "plus-is-no-space", "a space", Level.INTEROP),
     ]
-    assert len(members_of(*percent)) == 1
-    assert len(members_of(*percent, about_a_name("blank", "names-run-together", "a blank"))) > 1
+    assert len(members_of(*PERCENT)) == 1
+    assert len(members_of(*PERCENT, about_a_name("blank", "names-run-together", "a blank"))) > 1
     assert len(members_of(*wanted)) == 1
 
 
-STAGES = evidence("createTable")
-STAGES = replace(STAGES, request_body='{"name":"t","stage-create":true}')
-
-
 def test_what_follows_from_a_table_made_at_once_is_told_with_it() -> None:
-    at_once = failing("at-once", "staged-at-once", "404", "200")
-    conflict = evidence("updateTable", status=409)
-    completes = failing("ends", expected="200", actual="409", evidence=(STAGES, conflict))
     other = failing("other", expected="200", actual="422", evidence=(evidence("updateTable"),))
-    assert members_of(at_once, completes)["staged-at-once"] == ("at-once", "ends")
-    assert "other" not in members_of(at_once, other)["staged-at-once"]
+    assert members_of(AT_ONCE, COMPLETES)["staged-at-once"] == ("at-once", "ends")
+    assert "other" not in members_of(AT_ONCE, other)["staged-at-once"]
 
 
 @pytest.mark.parametrize("operations", [2, 3])

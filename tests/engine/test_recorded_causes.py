@@ -13,7 +13,9 @@ from icecheck.findings.causes import causes_of
 from icecheck.findings.verdict import Cause, Group, Outcome, Verdict
 from icecheck.run.collect import collect
 
-NAMES = [catalog.name for catalog in CATALOGS]
+# What is not served, and what follows from staging, is told by exchanges, which no record has.
+WITHOUT = ("lakana-", "ministack-")
+NAMES = [catalog.name for catalog in CATALOGS if not catalog.name.startswith(WITHOUT)]
 JUDGED = {"pass", "fail"}
 # Which of its many operations answered is told by the exchanges, which no record has.
 WALKS = ("states.", "world.")

@@ -13,6 +13,7 @@ from icecheck.client.catalog import Catalog
 from icecheck.client.deletion_probe import try_deleting_table
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
+from icecheck.client.usual_urls import usual_urls
 from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.targets.offer import encode_segment
@@ -27,7 +28,6 @@ __all__ = ["Advice", "examine"]
 
 _CHECK = "doctor"
 _PARENTS_SHOWN = 5
-_USUAL_PATHS = ("/api/catalog", "/catalog", "/iceberg")
 _GIVE_CREDENTIALS = "give --token, or --credential ID:SECRET"
 _WITH_TOKEN = ("--token", "$CATALOG_TOKEN")
 _WITH_WAREHOUSE = ("--warehouse", "NAME")
@@ -84,6 +84,8 @@ def examine(
             else _help_to_reach(target, contract_for(spec), transport, known)
         )
         ask = _WITH_WAREHOUSE if help_ == _WITHOUT_WAREHOUSE else ()
+        if help_.startswith(_GIVE_CREDENTIALS) and not target.authenticates:
+            ask = _WITH_TOKEN
         yield Advice(False, str(unusable), help_, blocks=True, ask=ask)
         return
     try:
@@ -122,7 +124,7 @@ def _help_to_reach(
         return f"it redirects to {found.header('location')}: give that URL"
     if status in {400, 404} and target.warehouse is None and found.claims_json:
         return _WITHOUT_WAREHOUSE
-    for url in _elsewhere(target.base_url):
+    for url in usual_urls(target.base_url):
         if _is_config(answer := _asked(url, target, contract, transport, redactor)):
             return f"a catalog answers at {url}: give that URL"
         if answer.status == 401:
@@ -150,20 +152,6 @@ def _asked(
         connection.send(wire, exchanges.append)
     connection.close()
     return exchanges[-1] if exchanges else Exchange("", 1, Step.PROBE, None, "GET", asked, (), None)
-
-
-def _elsewhere(url: str) -> Iterator[str]:
-    """Yield other URLs where the catalog may be: without ``/v1``, or at a usual path."""
-    parts = httpx.URL(url)
-    path = parts.path.rstrip("/")
-    if path.endswith(("/v1", "/v1/config")):
-        yield str(parts.copy_with(path=path.removesuffix("/config").removesuffix("/v1"))).rstrip(
-            "/"
-        )
-        return
-    if not path:
-        for usual in _USUAL_PATHS:
-            yield f"{url}{usual}"
 
 
 def _is_config(exchange: Exchange) -> bool:

@@ -169,12 +169,13 @@ def _named(verdict: Verdict, unserved: Mapping[str, int], symptom: Symptom) -> V
     match verdict.outcome:
         case Outcome.FAIL if verdict.findings:
             first = verdict.findings[0]
+            about = verdict.operations
             # A check that tries every route may have been refused one beside what it judges.
             met = [
                 e
                 for e in _asking(verdict)
                 if _is_of(e, unserved)
-                and (e.ordinal == first.exchange or e.operation in verdict.operations)
+                and (verdict.passive or e.ordinal == first.exchange or e.operation in about)
             ]
             if not met and (first.symptom != ENDPOINT_NOT_SERVED or symptom != NOT_SERVED):
                 return verdict

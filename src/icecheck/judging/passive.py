@@ -105,10 +105,10 @@ def observe(
             continue
         if is_stopped_on_the_way(exchange):
             continue
-        due = proper and not blamed(exchange)
-        # What was accepted although it is wrong is given back wrong.
-        wrong = blamed(exchange) or _asks_improperly(exchange, schemas)
-        proper = proper and not (exchange.status == 200 and wrong)
+        # While things are removed, what other checks made wrong on purpose may be shown.
+        due = proper and not blamed(exchange) and exchange.step is not Step.UNDO
+        if exchange.status == 200:  # what was accepted although it is wrong is given back wrong
+            proper = proper and not (blamed(exchange) or _asks_improperly(exchange, schemas))
         if due:
             _observe_schema(exchange, schemas, observed)
             _observe_repeats(exchange, schemas, observed)
@@ -158,10 +158,7 @@ def passive_verdicts(observed: Mapping[str, Observed], contract: Contract) -> li
 
 
 def members_beside_errors(observed: Mapping[str, Observed]) -> tuple[dict[str, Any], ...]:
-    """Return the observation that errors carry more than the document defines, if they do.
-
-    It has `id`, `question`, `answer` and `spec_says`, and is no finding (verdict-rules 5).
-    """
+    """Return the observation, no finding (verdict-rules 5), that errors carry further members."""
     seen = observed.get(_BESIDE_ERRORS)
     if seen is None or not seen.findings:
         return ()
@@ -196,7 +193,7 @@ def _observe_schema(
     if exchange.operation is None or exchange.status is None:
         return
     row = schemas.contract.response(exchange.operation, exchange.status)
-    if row is None or not row.has_body or exchange.method == "HEAD" or _stopped_before(exchange):
+    if row is None or not row.has_body or exchange.method == "HEAD":
         return
     if exchange.step is Step.UNDO:
         return  # it may show objects that were made wrong on purpose, by other checks too
@@ -219,25 +216,14 @@ def _observe_schema(
         _add(entry, (problem.pointer, problem.kind), finding, exchange)
 
 
-def _stopped_before(exchange: Exchange) -> bool:
-    """Return whether a web server may have refused a path, so that no catalog has answered.
-
-    Many refuse a slash in a name however it is written, or take it for one between two parts.
-    """
-    names = exchange.url.partition("?")[0].partition("/namespaces/")[2]
-    return exchange.status in {400, 404} and "%2f" in names.lower()
-
-
 def _answers_a_proper_request(exchange: Exchange, schemas: SchemaJudge) -> bool:
     """Return whether an answer's shape is to be judged: it does not follow from a bad request.
 
-    A catalog that accepts a malformed body cannot give it back well-formed, and after a server
-    error something else may answer. The check that sent the request judges both. Refusals and
-    redirections are always judged.
+    What is accepted malformed is given back malformed, and after a server error something else may
+    answer; the check that asked judges both. Refusals and redirections are always judged.
     """
-    if exchange.status is None or 300 <= exchange.status < 500:
-        return True
-    return not _asks_improperly(exchange, schemas)
+    status = exchange.status or 300
+    return 300 <= status < 500 or not _asks_improperly(exchange, schemas)
 
 
 def _asks_improperly(exchange: Exchange, schemas: SchemaJudge) -> bool:

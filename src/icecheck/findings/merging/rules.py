@@ -36,7 +36,7 @@ _NEVER_REFUSES = declare(
 )
 _IGNORES_UPDATES = declare(
     "ignores-updates",
-    "Acknowledges commits and does not carry out several kinds of their updates",
+    "Acknowledges changes of tables or views and does not carry out several kinds of them",
     Severity.FALSE_OR_LOST,
     NOT_AS_ACKNOWLEDGED,
     answer_in_id=False,
@@ -67,6 +67,7 @@ IGNORED_UPDATES_MIN = 3
 _COMMITS = frozenset({"updateTable", "replaceView", "commitTransaction"})
 _OF_COMMITS_ALONE = _COMMITS | {"loadTable", "loadView"}
 _OF_METADATA = _OF_COMMITS_ALONE | {"createTable", "createView", "registerTable"}
+_OF_NAMESPACES = frozenset({"createNamespace", "updateProperties", "loadNamespaceMetadata"})
 
 
 # ---- one answer to everything
@@ -190,7 +191,7 @@ def _ignored_updates(seen: Seen) -> Iterator[Join]:
     """Join the missing effects of commits when there are several: updates are left out unread.
 
     What else such commits leave is wrong for the same reason: ids that are not counted on, members
-    that change beside. An effect that creations lose as well belongs to it.
+    that change beside. What creations of tables lose as well belongs to it.
     """
     effects = [
         g
@@ -201,7 +202,7 @@ def _ignored_updates(seen: Seen) -> Iterator[Join]:
     if len(lost) < IGNORED_UPDATES_MIN:
         return
     beside = [g for g in seen.groups if _is_of_metadata(g) and all(map(_only_commits, g.members))]
-    shared = [g for g in effects if _has_of_commits(g)]
+    shared = [g for g in effects if _is_of_tables(g)]
     if any(g.key.symptom == _COLUMNS_NOT_COUNTED for g in (*lost, *shared)):
         shared += [g for g in seen.groups if g.key.symptom.slug == "id-above-the-last-one"]
     blocked = [g for g in seen.groups if g.blocked and not g.members and _is_of_commits(g)]
@@ -214,10 +215,10 @@ def _is_of_commits(group: Group) -> bool:
     return all(_COMMITS.intersection(v.operations) for v in group.members or group.blocked)
 
 
-def _has_of_commits(group: Group) -> bool:
-    """Return whether a group is about tables or views alone, and one check of it only commits."""
-    about = all(_OF_METADATA.intersection(v.operations) for v in group.members)
-    return about and any(map(_only_commits, group.members))
+def _is_of_tables(group: Group) -> bool:
+    """Return whether every check of a group is about the metadata of a table or view."""
+    made = all(_OF_METADATA.intersection(v.operations) for v in group.members)
+    return made and not any(_OF_NAMESPACES.intersection(v.operations) for v in group.members)
 
 
 def _only_commits(verdict: Verdict) -> bool:
@@ -359,12 +360,12 @@ RULES = (
     Rule("names given twice", 3, _names_given_twice, _as_status),
     Rule("several updates ignored", 4, _ignored_updates, _as_ignored_updates),
     Rule("staged tables made at once", 5, kinds.staged_at_once, kinds.as_staged),
-    Rule("names mixed up", 5, kinds.names_mixed_up, kinds.as_names),
-    Rule("a missing effect and its answer", 5, _same_value, _as_missing_effect),
-    Rule("competing clients", 6, _competing_clients, _as_competing),
-    Rule("malformed requests not read", 7, kinds.unread_bodies, kinds.as_unread),
-    Rule("one demand missed in several ways", 8, _one_demand, _as_status),
-    Rule("demands with a choice", 9, _choices, _as_status),
+    Rule("names mixed up", 6, kinds.names_mixed_up, kinds.as_names),
+    Rule("a missing effect and its answer", 7, _same_value, _as_missing_effect),
+    Rule("competing clients", 8, _competing_clients, _as_competing),
+    Rule("malformed requests not read", 9, kinds.unread_bodies, kinds.as_unread),
+    Rule("one demand missed in several ways", 10, _one_demand, _as_status),
+    Rule("demands with a choice", 11, _choices, _as_status),
 )
 """The reasons to merge groups. Where several rules connect a cause, the one with the smallest
 precedence names it: first what explains all findings, then what explains one kind of finding, then
