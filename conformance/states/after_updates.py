@@ -207,7 +207,9 @@ def as_assigned(before: Metadata, due: Metadata, after: Metadata) -> Json:
     for each in _ALL:
         if each.members not in due:
             continue
-        old = {item.get(each.id_member) for item in before.get(each.members) or []}
+        # Not those that the commit removes: their ids may be given again.
+        stay = [item for item in before.get(each.members) or [] if item in due[each.members]]
+        old = {item.get(each.id_member) for item in stay}
         shown = after.get(each.members) or []
         new = [item for item in shown if item.get(each.id_member) not in old]
         ids: dict[Any, Any] = {}
