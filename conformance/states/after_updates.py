@@ -210,7 +210,9 @@ def as_assigned(before: Metadata, due: Metadata, after: Metadata) -> Json:
     for each in _ALL:
         if each.members not in due:
             continue
-        old = {item.get(each.id_member) for item in before.get(each.members) or []}
+        # Not those that the commit removes: their ids may be given again.
+        stay = [item for item in before.get(each.members) or [] if item in due[each.members]]
+        old = {item.get(each.id_member) for item in stay}
         shown = after.get(each.members) or []
         new = [item for item in shown if item.get(each.id_member) not in old]
         ids: dict[Any, Any] = {}
@@ -251,8 +253,10 @@ def _shown_as(
         for item in new
         if each.content(item) == each.content(sent) and item[each.id_member] not in ids.values()
     ]
-    # Of two with one content, the one that differs in nothing else.
-    same = [item for item in alike if item.get("schema-id") == sent.get("schema-id")] or alike
+    # Of two with one content, the one that differs in nothing else: answers list in any order.
+    equal = [item for item in alike if item | {each.id_member: proposed} == sent]
+    same = [item for item in alike if item.get("schema-id") == sent.get("schema-id")]
+    same = equal or same or alike
     ids[proposed] = same[0][each.id_member] if same else proposed
     return {**(same[0] if same and whole else sent), each.id_member: ids[proposed]}
 

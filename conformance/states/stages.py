@@ -7,10 +7,17 @@ from typing import Any
 from icecheck.conformance.states.after_updates import after_updates
 from icecheck.replies.expect import SHAPE_ERRORS
 
-__all__ = ["Stage", "grown", "in_groups", "together"]
+__all__ = ["Stage", "grown", "in_groups", "in_order", "together"]
 
 Json = dict[str, Any]
 Metadata = Mapping[str, Any]
+
+_AGES: Mapping[str, Callable[[Json], Any]] = {
+    "schemas": lambda schema: schema["schema-id"],
+    "partition-specs": lambda spec: spec["spec-id"],
+    "sort-orders": lambda order: order["order-id"],
+    "snapshots": lambda snapshot: (snapshot.get("sequence-number", 0), snapshot["timestamp-ms"]),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +38,22 @@ class Stage:
     due: bool = False
     last: bool = False
     parts: "tuple[Stage, ...]" = ()
+
+
+def in_order(metadata: Metadata) -> Metadata:
+    """Return metadata whose lists begin with the oldest entry; answers may list them in any order.
+
+    Joined, so that metadata which failed their schema still tell of it when they are read.
+    """
+    try:
+        lists = {
+            member: sorted(metadata[member], key=_AGES[member])
+            for member in _AGES
+            if metadata.get(member)
+        }
+    except SHAPE_ERRORS:
+        return metadata
+    return metadata | lists if isinstance(metadata, dict) else metadata
 
 
 def grown(stage: Stage, metadata: Metadata) -> tuple[Sequence[Json], Json]:

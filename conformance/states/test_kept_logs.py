@@ -5,7 +5,7 @@ from typing import Any
 from icecheck.client.catalog import Catalog, Table
 from icecheck.conformance.states import history_stages as history
 from icecheck.conformance.states import layout_stages as layout
-from icecheck.conformance.states.stages import Stage, grown
+from icecheck.conformance.states.stages import Stage, grown, in_order
 from icecheck.conformance.states.walk import TABLES, given_born, renamed
 from icecheck.findings.symptoms import NOT_ALL_SEEN, Severity, declare
 from icecheck.findings.verdict import Group
@@ -50,7 +50,7 @@ def test_logs_are_kept(catalog: Catalog) -> None:
         stages.append(Stage("format version 3", layout.upgraded))
     taken = 0
     for at, stage in enumerate(stages):
-        updates, _ = grown(stage, table.metadata)
+        updates, _ = grown(stage, in_order(table.metadata))
         if not updates:
             continue
         # A transaction writes the same logs as a commit to one table.

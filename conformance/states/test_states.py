@@ -7,7 +7,7 @@ from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import arrange
 from icecheck.client.given import shared_namespace as given_home
 from icecheck.conformance.states.stage_assertions import nearly_true, true_assertions
-from icecheck.conformance.states.stages import grown, together
+from icecheck.conformance.states.stages import grown, in_order, together
 from icecheck.conformance.states.table_stages import life_body, stages_of
 from icecheck.conformance.states.walk import (
     Step,
@@ -198,7 +198,7 @@ def _expect_life_at_once(
     """Judge one commit that combines the stages; halve it as long as the catalog refuses it."""
     stages = [stage for stage in stages_of(catalog) if not stage.alone]
     while True:
-        updates, due = grown(together(stages), table.metadata)
+        updates, due = grown(together(stages), in_order(table.metadata))
         answer = send(catalog, table, [*first, *updates], holds)
         if answer.status >= 500 and any(stage.late for stage in stages):
             stages = [stage for stage in stages if not stage.late]

@@ -8,7 +8,7 @@ from icecheck.client.catalog import Catalog, Table
 from icecheck.conformance.states import layout_stages as layout
 from icecheck.conformance.states.after_updates import after_updates
 from icecheck.conformance.states.stage_assertions import true_assertions
-from icecheck.conformance.states.stages import Stage, grown, in_groups
+from icecheck.conformance.states.stages import Stage, grown, in_groups, in_order
 from icecheck.conformance.states.table_stages import stages_of
 from icecheck.conformance.states.walk import expect_grown, given_born, knows_refs
 from icecheck.findings.verdict import Group
@@ -83,7 +83,7 @@ def _live_together(
 
 def _part(stage: Stage | None, table: Table, own: Json) -> Updates:
     """Return the updates of a stage for a table, with one that only this table gets."""
-    updates, _ = ((), {}) if stage is None else grown(stage, table.metadata)
+    updates, _ = ((), {}) if stage is None else grown(stage, in_order(table.metadata))
     return [*updates, own] if updates else ()
 
 

@@ -10,7 +10,7 @@ from icecheck.client.given import arrange, given_loaded
 from icecheck.client.given import shared_namespace as given_home
 from icecheck.conformance.states.after_updates import as_assigned, without_expired
 from icecheck.conformance.states.stage_assertions import true_assertions
-from icecheck.conformance.states.stages import Stage, grown, in_groups
+from icecheck.conformance.states.stages import Stage, grown, in_groups, in_order
 from icecheck.conformance.states.table_stages import life_body, stages_of
 from icecheck.findings.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, CHANGED_ALTHOUGH_REFUSED
 from icecheck.findings.symptoms import Symptom
@@ -124,7 +124,7 @@ def lead(
     waiting = deque(stages)
     while waiting:
         stage = waiting.popleft()
-        updates, due = grown(stage, thing.metadata)
+        updates, due = grown(stage, in_order(thing.metadata))
         if not updates:
             continue
         holds = kind.holds(catalog, thing, taken)

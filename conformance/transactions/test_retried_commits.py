@@ -72,7 +72,10 @@ def _schema(table: Table, at: int) -> list[Json]:
 def _spec(table: Table, at: int) -> list[Json]:
     field_id = number(table, "last-partition-id") + 1
     field = bodies.partition_field(column_id(table, "id"), f"bucket[{at}]", f"by_{at}", field_id)
-    return [{"action": "add-spec", "spec": bodies.partition_spec(field, spec_id=at)}]
+    # In version 1 the ids of a spec's fields have no gaps, so each spec keeps the fields before.
+    before = table.metadata["partition-specs"][-1]["fields"]
+    kept = before if number(table, "format-version") == 1 else []
+    return [{"action": "add-spec", "spec": bodies.partition_spec(*kept, field, spec_id=at)}]
 
 
 def _order(table: Table, at: int) -> list[Json]:

@@ -98,6 +98,19 @@ def test_a_server_may_give_its_own_ids_to_what_is_new() -> None:
     assert as_assigned(TABLE, due, after) == after | {"current-schema-id": 7}
 
 
+def test_a_server_may_give_again_the_id_that_the_same_commit_removes() -> None:
+    second = {"type": "struct", "schema-id": 55, "fields": [COLUMN | {"id": 2}]}
+    third = {"type": "struct", "schema-id": 0, "fields": [COLUMN | {"id": 3}]}
+    before = TABLE | {"schemas": [*TABLE["schemas"], second]}
+    updates = [
+        {"action": "remove-schemas", "schema-ids": [55]},
+        {"action": "add-schema", "schema": third},
+    ]
+    shown = before | {"schemas": [*TABLE["schemas"], third | {"schema-id": 55}]}
+    due = as_assigned(before, after_updates(before, updates), shown)
+    assert due["schemas"] == shown["schemas"]
+
+
 def test_a_server_may_give_its_own_ids_to_the_schemas_and_versions_of_a_view() -> None:
     due = after_updates(BEFORE, [added(UNUSED), version("SELECT 1", LAST_ADDED)])
     schema = {**due["schemas"][1], "schema-id": 7}

@@ -158,7 +158,7 @@ def _views_are_unsupported(registries: Registries) -> None:
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         updates = sent_json(call).get("updates")
         sent = updates if isinstance(updates, list) else []
-        if any(isinstance(u, dict) and u.get("action") in VIEW_ACTIONS for u in sent):
+        if any(isinstance(u, dict) and str(u.get("action")) in VIEW_ACTIONS for u in sent):
             raise problem.unsupported("Views are not supported")
         return faithful(state, call)
 
