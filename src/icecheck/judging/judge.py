@@ -103,7 +103,7 @@ def _verdict(
             why = f"the catalog's config does not claim {unclaimed}, which this check needs"
             skip = Skip(SkipKind.MISSING_FIXTURE, why)
             return _make(check, Outcome.SKIP, summary=why, skip=skip, **facts)
-        case Violation(findings=said) if excuse := _excuse(check, catalog, said[0]):
+        case Violation(findings=said) if excuse := _excuse(catalog, said[0]):
             return _make(check, Outcome.SKIP, summary=excuse.reason, skip=excuse, **facts)
         case Violation(findings=said):
             findings = tuple(finding_without_secrets(f, redactor) for f in said)
