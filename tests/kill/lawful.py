@@ -212,6 +212,55 @@ def _later_members(registries: Registries) -> None:
         alter_error(registries, operation_id, beside)
 
 
+# Members that the document requires, or that some client needs, even if they are empty.
+_NEEDED = frozenset(
+    {
+        "updated", "removed", "missing", "defaults", "overrides", "namespaces", "identifiers",
+        "namespace", "next-page-token", "fields", "summary", "blob-metadata", "partition",
+        "representations", "default-namespace", "storage-credentials",
+    }
+)  # fmt: skip
+
+
+def _without_empty(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_empty(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {k: v for k, v in value.items() if k in _NEEDED or v not in ([], {}, None)}
+    return {key: _without_empty(each) for key, each in kept.items()}
+
+
+def _nothing_empty(registries: Registries) -> None:
+    """Leave out every optional map and list that is empty, and refs that have main only."""
+
+    def lean(body: Any) -> Any:
+        found = _without_empty(body)
+        metadata = found.get("metadata", {}) if isinstance(found, dict) else {}
+        main = {"snapshot-id": metadata.get("current-snapshot-id"), "type": "branch"}
+        if metadata.get("refs") == {"main": main}:
+            del metadata["refs"]
+        return found
+
+    for operation_id in registries.operations:
+        alter_body(registries, operation_id, lean)
+
+
+def _nulls(registries: Registries) -> None:
+    """Answer null for what is absent or empty, wherever the schema allows it."""
+
+    def without_snapshot(body: Body) -> Body:
+        nothing = {"current-snapshot-id": None}
+        return body | {"metadata": nothing | body["metadata"]}
+
+    def nothing_set(body: Body) -> Body:
+        return body | {"properties": body.get("properties") or None}
+
+    for operation_id in ("createTable", "loadTable", "updateTable", "registerTable"):
+        alter_body(registries, operation_id, without_snapshot)
+    alter_body(registries, "loadNamespaceMetadata", nothing_set)
+
+
 LAWFUL: dict[str, Install] = {
     "one-level-namespaces": _one_level,
     "no-namespace-properties": _no_properties,
@@ -227,6 +276,8 @@ LAWFUL: dict[str, Install] = {
     "open-reading": _open_reading,
     "hidden-from-strangers": _hidden,
     "later-members": _later_members,
+    "nothing-empty": _nothing_empty,
+    "nulls": _nulls,
 }
 """Name -> the installation of such a catalog on a mock; no check may fail on any of them."""
 

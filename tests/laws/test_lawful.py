@@ -25,7 +25,7 @@ CATALOGS = {
     "answers-in-its-own-way": (
         "vending-credentials", "busy-metadata", "other-spelling", "unsorted-order-too",
         "weak-etags", "lower-case-names", "own-properties", "plain-text-400",
-        "hidden-from-strangers", "counting-tokens",
+        "hidden-from-strangers", "counting-tokens", "nothing-empty",
     ),
     "offers-the-least": (
         "one-level-namespaces", "no-namespace-properties", "no-pagination", "no-etags",
@@ -34,7 +34,7 @@ CATALOGS = {
     ),
     "keeps-what-is-sent": (
         "client-ids", "no-move", "one-table-a-location", "version-3-by-default",
-        "no-endpoints-listed", "open-reading", "later-members",
+        "no-endpoints-listed", "open-reading", "later-members", "nulls",
     ),
     "reads-only": ("no-etags", "read-only"),
 }  # fmt: skip

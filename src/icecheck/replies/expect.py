@@ -230,10 +230,12 @@ class Reply:
     def json(self) -> Any:
         """Return the parsed body; raise Violation if it is no JSON or unusable.
 
-        A body that fails its schema raises IllShaped when a missing part of it is read.
+        A body that fails its schema raises IllShaped when a missing part of it is read. A table
+        that is shown without refs has the branch main at its current snapshot, as every client
+        reads it.
         """
         try:
-            body = read_json(self.exchange.response_body)
+            body = _with_main(read_json(self.exchange.response_body))
         except ValueError:
             got = show(self.exchange.response_body[:60].decode(errors="replace"))
             raise self.violation(BODY_IS_NO_JSON, "a JSON body", got) from None
@@ -325,6 +327,16 @@ def blocked_by_shape(exchange: Exchange, schemas: SchemaJudge) -> Blocked | None
 def _required_of(exchange: Exchange, schemas: SchemaJudge) -> list[SchemaProblem]:
     """Return the problems of an answer with what every catalog must send."""
     return [p for p in schemas.judge(exchange) if p.level is Level.MUST]
+
+
+def _with_main(body: Any) -> Any:
+    """Return the body of an answer with the branch that table metadata without refs implies."""
+    metadata = find(body, ("metadata",))
+    current = find(metadata, ("current-snapshot-id",))
+    if not isinstance(current, int) or current < 0 or metadata.get("refs"):
+        return body
+    main = {"main": {"snapshot-id": current, "type": "branch"}}
+    return {**body, "metadata": {**metadata, "refs": main}}
 
 
 def find(value: Any, path: tuple[str | int, ...]) -> Any:
