@@ -13,7 +13,7 @@ from tests.laws.test_lawful import install as install_lawful
 
 from icecheck.client.catalog import Catalog
 from icecheck.judging.relied_effects import EFFECTS
-from icecheck.mock_server.core.context import Call, Outcome
+from icecheck.mock_server.core.context import Call, Outcome, RemoveFile
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.requests import sent_json
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -23,6 +23,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
     wrap,
 )
 from icecheck.mock_server.defects.kit.updating import alter_view_update, ignore_update
+from icecheck.mock_server.protocol.problem import Problem
 from icecheck.replies.expect import Blocked, NotOffered, Violation
 
 Json = dict[str, Any]
@@ -159,6 +160,33 @@ def test_a_lost_effect_is_one_finding_and_blocks_what_needs_it(requirement: str)
     (cause,) = said.causes
     assert {*cause.members} <= {check.id for check in own}
     assert {*needing} == {*cause.blocked} - {check.id for check in own}
+
+
+def test_a_drop_answered_404_of_a_view_that_still_loads_is_one_finding() -> None:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        faithful(state, call)
+        raise Problem(404, "NoSuchViewException", "No such view")
+
+    needing = ("dropView.succeeds", "dropView.missing", "names.views", "dialect.spark.views")
+    checks = [CHECKS[each] for each in ("dropView.removes-view", *needing)]
+    said = said_of(checks, lambda registries: wrap(registries, "dropView", around))
+    (cause,) = said.causes
+    assert cause.members == ("dropView.removes-view",)
+    assert {*cause.blocked} == {*needing}
+    assert said.residue != ()
+
+
+def test_a_drop_that_removes_the_metadata_file_is_a_finding_of_the_drop() -> None:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        table, dropped = state.table(call.namespace, call.name), faithful(state, call)
+        gone = () if table is None else (RemoveFile(table.metadata_location),)
+        return replace(dropped, effects=(*dropped.effects, *gone))
+
+    checks = [check for check in every_check() if check.operations[:1] == ("registerTable",)]
+    checks.append(CHECKS["dropTable.without-purge"])
+    said = said_of(checks, lambda registries: wrap(registries, "dropTable", around))
+    (cause,) = said.causes
+    assert (cause.members, cause.blocked) == (("dropTable.without-purge",), ())
 
 
 @pytest.mark.parametrize("catalog", CATALOGS)

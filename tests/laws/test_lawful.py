@@ -24,8 +24,8 @@ GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
 CATALOGS = {
     "answers-in-its-own-way": (
         "vending-credentials", "busy-metadata", "other-spelling", "unsorted-order-too",
-        "weak-etags", "lower-case-names", "own-properties", "plain-text-400",
-        "hidden-from-strangers", "counting-tokens", "nothing-empty",
+        "weak-etags", "lower-case-names", "own-properties", "nothing-empty", "plain-text-400",
+        "hidden-from-strangers", "counting-tokens",
     ),
     "offers-the-least": (
         "one-level-namespaces", "no-namespace-properties", "no-pagination", "no-etags",
@@ -33,8 +33,8 @@ CATALOGS = {
         "no-staging", "main-only", "version-2-only", "narrow-names", "no-head",
     ),
     "keeps-what-is-sent": (
-        "client-ids", "no-move", "one-table-a-location", "version-3-by-default",
-        "no-endpoints-listed", "open-reading", "later-members", "nulls",
+        "nulls", "client-ids", "no-move", "one-table-a-location", "version-3-by-default",
+        "no-endpoints-listed", "open-reading", "later-members",
     ),
     "reads-only": ("no-etags", "read-only"),
 }  # fmt: skip
