@@ -12,6 +12,7 @@ from icecheck.objects.metrics_reports import commit_report
 from icecheck.objects.reading import (
     PAGE_TOO_LONG,
     expect_answered_location,
+    expect_levels,
     namespaces_in,
     next_page_token,
     object_in,
@@ -218,6 +219,8 @@ class Observer:
             if shown is ABSENT and (member == "metadata-location" or thing.kind == "namespace"):
                 continue  # optional: a location, and properties in some catalogs
             found = difference(wanted, shown, exact=member not in held.loose)
+            if found is not None and member == "namespace":
+                expect_levels(reply, thing.path)
             if found is not None and wanted == self.answered.get((thing, member)):
                 expect_answered_location(wanted, shown, self.progress.since(thing, ""))
             if found is not None:
