@@ -1,7 +1,7 @@
 """Reads each thing and each list, and judges them by the expected state."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from icecheck.client.catalog import NO_BODY, Catalog, Query, Table
@@ -239,7 +239,9 @@ class Observer:
         if not self._claims(Action.LIST, kind) or (kind != "namespace" and not namespace):
             return
         size = page_size if namespace else 0
-        pages = [*self._pages(namespace, kind, size)]
+        pages = self._pages(namespace, kind, size)
+        if pages is None:
+            return
         listed = [each for page in pages for each in page]
         if not namespace:
             known = {each.path for each in (*world.held, *world.gone)}
@@ -287,22 +289,27 @@ class Observer:
         """Return whether a list in a namespace that never existed is answered with 404."""
         return self._list((*parent, self.catalog.new_name()), kind, ()).status == 404
 
-    def _pages(self, namespace: Namespace, kind: str, size: int) -> Iterator[list[Namespace]]:
-        """Yield the pages of a list, or the whole list if ``size`` is 0.
+    def _pages(self, namespace: Namespace, kind: str, size: int) -> list[list[Namespace]] | None:
+        """Return the pages of a list, or the whole list as one if ``size`` is 0.
 
-        The list ends at a repeated token, which the checks of pagination judge.
+        None if the pages do not end: the checks of pagination judge that.
         """
         what = self._list_in_words(namespace, kind, size)
-        token = ""
-        seen: set[str] = set()
-        while token not in seen and len(seen) < _PAGES_MAX:
-            seen.add(token)
-            query = [("pageToken", token), ("pageSize", str(size))] if size else []
+        tokens = [""]
+        pages: list[list[Namespace]] = []
+        while len(pages) < _PAGES_MAX:
+            query = [("pageToken", tokens[-1]), ("pageSize", str(size))] if size else []
             reply = self._list(namespace, kind, query)
             since = self.progress.since(Thing("namespace", namespace), what)
             reply.expect(200, detail=f"{what}; after {since}")
-            yield _listed(reply, kind)
+            pages.append(_listed(reply, kind))
             token = (next_page_token(reply) or "") if size else ""
+            if not token:
+                return pages
+            if token in tokens:
+                return None
+            tokens.append(token)
+        return None
 
     def _list(self, namespace: Namespace, kind: str, query: Query) -> Reply:
         ask: dict[str, Callable[[], Reply]] = {

@@ -67,6 +67,12 @@ LOSSES: dict[str, tuple[Install, tuple[str, ...]]] = {
     "createNamespace.exists-afterwards": (
         forgets("createNamespace"), ("createNamespace.already-exists", "names.space"),
     ),
+    "createTable.answer-is-the-table": (
+        forgets("createTable"), ("listTables.all", "commit.one-winner"),
+    ),
+    "registerTable.answer-is-the-table": (
+        forgets("registerTable"), ("registerTable.overwrites", "registerTable.keeps-identity"),
+    ),
     "createView.immediate": (
         forgets("createView"), ("listViews.all", "renameView.moves-view", "dropView.succeeds"),
     ),

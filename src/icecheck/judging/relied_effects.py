@@ -99,6 +99,17 @@ def _namespace_exists(catalog: Catalog) -> bool:
     return [*namespace] in (listed or ())
 
 
+def _registers(catalog: Catalog) -> bool:
+    """Return whether a table is there after its metadata file was registered."""
+    namespace, name = _make_table(catalog)
+    file = catalog.load_table(namespace, name).expect(200).json().get("metadata-location")
+    if file is None or not catalog.drop_table(namespace, name).ok:
+        return True
+    again = namespace, catalog.new_name()
+    registered = catalog.register_table(*again, file)
+    return not registered.ok or not is_gone(catalog.load_table(*again))
+
+
 def _is_not_made(catalog: Catalog) -> bool:
     """Return whether a staged table is not there."""
     namespace, name = shared_namespace(catalog), catalog.new_name()
@@ -163,6 +174,8 @@ def _has_property(holder: Json) -> bool:
 
 EFFECTS = (
     Effect("createNamespace.exists-afterwards", ("createNamespace",), _namespace_exists),
+    Effect("createTable.answer-is-the-table", ("createTable",), partial(_exists, _TABLE)),
+    Effect("registerTable.answer-is-the-table", ("registerTable",), _registers),
     Effect("createView.immediate", ("createView",), partial(_exists, _VIEW)),
     Effect(
         "createTable.stage-creates-nothing",
