@@ -194,7 +194,7 @@ def refused_name(thing: Thing, name: str, ref_type: str) -> Step:
 
 
 def remove_name(thing: Thing, name: str) -> Step:
-    """Remove a branch or tag; the document does not say whether a missing one can be removed."""
+    """Remove a branch or tag that is there: the document is silent about a missing one."""
 
     def after(world: World) -> World:
         before = world.held[thing].due["refs"]

@@ -246,8 +246,10 @@ def test_a_transaction_without_effect_is_found(catalog, misbehave):
     assert names(shortest_of(caught.value))[-1] == "commit-together"
 
 
-def test_a_violation_says_the_shortest_history_in_words_and_points_at_its_exchange(catalog, mock):
-    mock.registries.updates["remove-properties"] = no_effect
+def test_a_violation_says_the_shortest_history_in_words_and_points_at_its_exchange(
+    catalog, misbehave
+):
+    misbehave("updateProperties", forgotten)
     verdict = judge(CHECK, catalog)
     finding = verdict.findings[0]
     assert "the shortest history: create namespace n" in finding.detail
