@@ -195,6 +195,21 @@ def test_a_drop_that_removes_the_metadata_file_is_a_finding_of_the_drop() -> Non
     assert (cause.members, cause.blocked) == (("dropTable.without-purge",), ())
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"source": "a.t", "destination": ["b", "t"]},
+        {"updates": [{"action": {}}, 1], "table-changes": "x"},
+        {"table-changes": [1, {"updates": {}}]},
+        {"properties": ["x"], "stage-create": "yes"},
+    ],
+)
+def test_bodies_of_another_shape_rely_on_nothing(sent: Json) -> None:
+    relying = {effect.requirement for effect in EFFECTS if effect.relies(sent)}
+    assert not any(name.startswith(("update.", "view-update.")) for name in relying)
+    assert "renameTable.across-namespaces" not in relying
+
+
 @pytest.mark.parametrize("catalog", CATALOGS)
 def test_no_lawful_catalog_is_said_to_lose_an_effect(catalog: str) -> None:
     lost = []

@@ -150,3 +150,14 @@ def test_what_was_made_before_a_check_blocks_it_by_its_own_shape(session):
     verdict = judged(session, body)
     assert (verdict.outcome, verdict.blocked_by) == (Outcome.BLOCKED, ("schema.createTable.200",))
     assert {each.ordinal for each in verdict.evidence} == {0}
+
+
+def test_a_mistake_in_explaining_a_failure_is_an_error_of_the_suite(session, monkeypatch):
+    def mistaken(*_):
+        raise KeyError("x")
+
+    monkeypatch.setattr("icecheck.judging.judge.explained", mistaken)
+    verdict = judged(
+        session, lambda catalog: given_namespace(catalog) and catalog.get_config().expect(404)
+    )
+    assert verdict.outcome is Outcome.ERROR

@@ -48,9 +48,7 @@ def judge(check: Check, catalog: Catalog, resources: Mapping[str, Any] | None = 
         except Unwritable:
             raise  # no check can be judged while files cannot be written
         except Exception as error:  # noqa: BLE001 - every ending is a verdict
-            ending = _blocked_by_shape(catalog, error) or error
-            if isinstance(ending, Violation | Blocked):
-                ending = explained(catalog, check.proves, ending) or ending
+            ending = _explained(check, catalog, _blocked_by_shape(catalog, error) or error)
             # After a Violation, shared objects may have changed in spite of a refusal: they are not
             # reused.
             catalog.doubted = isinstance(error, Violation)
@@ -140,6 +138,21 @@ def _verdict(
                 evidence=evidence_of(catalog, None),
                 **facts,
             )
+
+
+def _explained(check: Check, catalog: Catalog, ending: Exception) -> Exception:
+    """Return what blocks a failed check instead of its finding, or the ending as it was.
+
+    A mistake of the suite in looking for it is an error of the suite.
+    """
+    if not isinstance(ending, Violation | Blocked):
+        return ending
+    try:
+        return explained(catalog, check.proves, ending) or ending
+    except Unwritable:
+        raise
+    except Exception as mistake:  # noqa: BLE001 - every ending is a verdict
+        return mistake
 
 
 def _blocked_by_shape(catalog: Catalog, error: Exception) -> Blocked | None:

@@ -92,7 +92,7 @@ def _exists(kind: _Kind, catalog: Catalog) -> bool:
 
 
 def _namespace_exists(catalog: Catalog) -> bool:
-    namespace = given_namespace(catalog)
+    namespace = given_namespace(catalog, under=())  # the levels are another matter
     if not is_gone(catalog.load_namespace_metadata(namespace)):
         return True
     listed = catalog.list_namespaces(namespace[:-1] or None).expect(200).json().get("namespaces")
@@ -128,7 +128,9 @@ def _moves(kind: _Kind, catalog: Catalog, *, across: bool) -> bool:
 
 
 def _crosses(sent: Json) -> bool:
-    source, destination = (sent.get(end) or {} for end in ("source", "destination"))
+    source, destination = (sent.get(end) for end in ("source", "destination"))
+    if not isinstance(source, dict) or not isinstance(destination, dict):
+        return False
     return bool(source.get("namespace") != destination.get("namespace"))
 
 

@@ -38,7 +38,8 @@ def make_view(catalog: Catalog, **members: Any) -> tuple[Namespace, str]:
 
 def _sends(actions: Collection[str], sent: Json) -> bool:
     """Return whether the body of a commit or a transaction has such an update."""
-    return any(update.get("action") in actions for update in _updates(sent))
+    found = (update.get("action") for update in _updates(sent))
+    return any(isinstance(action, str) and action in actions for action in found)
 
 
 def _updates(sent: Json) -> Iterator[Json]:
