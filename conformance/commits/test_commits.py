@@ -274,7 +274,8 @@ def file_of(entries: list[Any]) -> Any:
 def test_metadata_log(catalog: Catalog) -> None:
     """The metadata log names last the metadata file that a commit replaced."""
     table = given_commit(catalog, given_table(catalog), [set_property("1")])
-    replaced = reloaded(catalog, table).metadata_location
+    # Loads may leave the location out, and the answer to a commit may name another one.
+    replaced = reloaded(catalog, table).metadata_location or table.metadata_location
     names_it = Matcher(
         "a list that ends with the replaced file",
         lambda v: isinstance(v, list) and file_of(v[-1:]) == replaced,

@@ -13,7 +13,7 @@ from tests.laws.test_lawful import install as install_lawful
 
 from icecheck.client.catalog import Catalog
 from icecheck.judging.relied_effects import EFFECTS
-from icecheck.mock_server.core.context import Call, Outcome, RemoveFile
+from icecheck.mock_server.core.context import Call, Outcome, Registries, RemoveFile, Reply
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.requests import sent_json
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -24,6 +24,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
 )
 from icecheck.mock_server.defects.kit.updating import alter_view_update, ignore_update
 from icecheck.mock_server.protocol.problem import Problem
+from icecheck.mock_server.protocol.replies import problem_reply
 from icecheck.replies.expect import Blocked, NotOffered, Violation
 
 Json = dict[str, Any]
@@ -53,6 +54,31 @@ def crosses_not(operation_id: str) -> Install:
         return done if here else replace(done, state=state, effects=())
 
     return lambda registries: wrap(registries, operation_id, around)
+
+
+def done_with_404(operation_id: str, kind: str) -> Install:
+    """Carry a drop out, and answer that nothing was there."""
+    gone = problem_reply(Problem(404, f"NoSuch{kind}Exception", "It is not there any more"))
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        return replace(faithful(state, call), reply=gone)
+
+    return lambda registries: wrap(registries, operation_id, around)
+
+
+def keeps_tags(registries: Registries) -> None:
+    """Give all tables one entity tag for ever."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        headers = {k: v for k, v in call.request.headers.items() if k != "if-none-match"}
+        plain = replace(call, request=replace(call.request, headers=headers))
+        outcome, tag = faithful(state, plain), ("etag", '"x"')
+        if len(headers) < len(call.request.headers):
+            return replace(outcome, reply=Reply(304, (tag,), b""))
+        kept = [each for each in outcome.reply.headers if each[0] != "etag"]
+        return replace(outcome, reply=replace(outcome.reply, headers=(*kept, tag)))
+
+    wrap(registries, "loadTable", around)
 
 
 def ignores(action: str) -> Install:
@@ -146,8 +172,20 @@ LOSSES: dict[str, tuple[Install, tuple[str, ...]]] = {
     "renameView.moves": (forgets("renameView"), ("renameView.keeps-view",)),
     "renameView.across-namespaces": (crosses_not("renameView"), ("renameView.unsupported",)),
     "dropView.gone": (forgets("dropView"), ("dropView.missing", "dropView.frees-name")),
+    "dropTable.204": (
+        done_with_404("dropTable", "Table"), ("dropTable.spares-others", "registerTable.succeeds"),
+    ),
+    "dropView.204": (
+        done_with_404("dropView", "View"), ("dropView.missing", "dropView.frees-name"),
+    ),
+    "dropNamespace.204": (
+        done_with_404("dropNamespace", "Namespace"),
+        ("dropNamespace.recreate",),
+    ),
+    "etag.changes-with-commit": (keeps_tags, ("etag.stale-gets-new-metadata",)),
 }  # fmt: skip
 """Requirement of an effect -> a catalog that acknowledges and loses it, and checks that need it."""
+PLAINEST = {"etag.changes-with-commit": "etag.differs-after-commit"}
 UNTRIED = {"update.remove-snapshot-ref.effect", "view-update.remove-properties.effect"}
 """Effects on which no other check relies in a way that could fail."""
 
@@ -160,7 +198,7 @@ def test_every_effect_has_a_catalog_that_loses_it() -> None:
 def test_a_lost_effect_is_one_finding_and_blocks_what_needs_it(requirement: str) -> None:
     install, needing = LOSSES[requirement]
     proving = [check for check in every_check() if requirement in check.proves]
-    plainest = requirement.removesuffix(".effect")
+    plainest = PLAINEST.get(requirement, requirement.removesuffix(".effect"))
     own = [check for check in proving if check.id == plainest] or proving
     said = said_of([*own, *(CHECKS[each] for each in needing)], install)
     (cause,) = said.causes

@@ -27,6 +27,7 @@ _MEMBERS = {
     Object.VIEW: "identifiers",
 }
 _REFUSED_AS_SENT = frozenset({400, 406, 422, 501})
+_GONE = frozenset({404, 410})
 _DONE_OR_NOT = frozenset({500, 502, 504})
 """Statuses that may come although the namespace was made: it is dropped to be safe."""
 
@@ -39,7 +40,7 @@ def isolate(session: Session, worker: str) -> Isolation:
     """
     target = session.target
     if target.namespace:
-        if not target.read_only and _loaded(session, target.namespace) in {404, 410}:
+        if not target.read_only and _loaded(session, target.namespace) in _GONE:
             raise TargetUnusable(
                 f"the namespace {'.'.join(target.namespace)} is not there: --namespace takes one "
                 "that exists, create it first"
@@ -65,8 +66,9 @@ def isolate(session: Session, worker: str) -> Isolation:
     if made_it or nested.status in _DONE_OR_NOT:
         # A catalog that creates a namespace of two levels and then cannot find it is of no use
         # here.
-        kept = not made_it or _is_kept(session, child)
-        works = _call(session, "dropNamespace", child).status not in {404, 410} and made_it and kept
+        kept = _is_kept(session, child) if made_it else False
+        dropped = _call(session, "dropNamespace", child).status not in _GONE
+        works = made_it and (dropped if kept is None else kept)
         if made_it and not works:
             session.unkept.add("nested-namespaces")
             said = (
@@ -83,13 +85,18 @@ def isolate(session: Session, worker: str) -> Isolation:
     return Isolation("flat", ())
 
 
-def _is_kept(session: Session, namespace: Namespace) -> bool:
-    """Return whether a load shows a namespace with the levels it was created with, if it can."""
+def _is_kept(session: Session, namespace: Namespace) -> bool | None:
+    """Return whether a load shows a namespace with the levels it was created with.
+
+    None if no load tells: then the answer to its drop does.
+    """
     if not session.offer.claims("loadNamespaceMetadata", session.contract):
-        return True
+        return None
     shown = _call(session, "loadNamespaceMetadata", namespace)
+    if shown.status != 200:
+        return False if shown.status in _GONE else None
     try:
-        return shown.status != 200 or read_json(shown.response_body)["namespace"] == [*namespace]
+        return bool(read_json(shown.response_body)["namespace"] == [*namespace])
     except (KeyError, TypeError, ValueError, RecursionError):
         return True  # the shape of the answer is judged by the checks
 
@@ -160,7 +167,7 @@ def _drop_root(session: Session, entry: Entry, *, look: bool = False) -> None:
         return
     if answer.status in {200, 202, 204, 404}:
         session.root.forget(entry, deleted=True)
-    elif _loaded(session, entry.namespace) in {404, 410}:
+    elif _loaded(session, entry.namespace) in _GONE:
         session.root.forget(entry, deleted=False)
 
 
@@ -174,7 +181,7 @@ def _held(session: Session, namespace: Namespace) -> str:
                 return f"whether it holds a {kind} cannot be seen"
             continue
         answer = _call(session, lists, namespace)
-        if answer.status in {404, 410}:
+        if answer.status in _GONE:
             return ""
         try:
             listed: Any = read_json(answer.response_body).get(member) or ()

@@ -31,15 +31,16 @@ def explained(
     finding = error.finding if isinstance(error, Violation) else None
     exchanges = [*catalog.setup_exchanges, *catalog.exchanges]
     for effect in EFFECTS:
-        if effect.requirement in proves:
-            continue
         relied = any(
             effect.relies(sent) and (finding is None or effect.explains(sent, finding))
             for sent in _sent(exchanges, effect.operations)
         )
-        if relied and not _is_kept(catalog, effect):
-            why = f"{effect.requirement}: the catalog acknowledges it, and no load shows it"
-            return Blocked(effect.requirement, why)
+        if not relied or _is_kept(catalog, effect):
+            continue
+        if effect.requirement in proves:
+            return None  # the finding of this effect, which later ones may need
+        why = f"{effect.requirement}: the catalog acknowledges it, and no load shows it"
+        return Blocked(effect.requirement, why)
     return None
 
 

@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from http import HTTPStatus
 from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import (
     another_shared_namespace,
+    given_commit,
     given_namespace,
     given_table,
     shared_namespace,
@@ -140,6 +142,30 @@ def _view_goes(catalog: Catalog) -> bool:
     return is_gone(catalog.load_view(*view))
 
 
+def _table_drop_answers(catalog: Catalog) -> bool:
+    return not is_gone(catalog.drop_table(*_make_table(catalog)))
+
+
+def _view_drop_answers(catalog: Catalog) -> bool:
+    return not is_gone(catalog.drop_view(*make_view(catalog)))
+
+
+def _namespace_drop_answers(catalog: Catalog) -> bool:
+    return not is_gone(catalog.drop_namespace(given_namespace(catalog)))
+
+
+def _tag_changes(catalog: Catalog) -> bool:
+    table = given_table(catalog)
+    first = catalog.load_table(table.namespace, table.name).expect(200).header("etag")
+    given_commit(catalog, table, [{"action": "set-properties", "updates": PROPERTY}])
+    loaded = catalog.load_table(table.namespace, table.name).expect(200)
+    return first is None or loaded.header("etag") != first
+
+
+def _is_not_modified(_: Json, finding: Finding) -> bool:
+    return finding.answered == HTTPStatus.NOT_MODIFIED
+
+
 # ---- properties at creation
 
 
@@ -220,5 +246,10 @@ EFFECTS = (
         )
     ),
     Effect("dropView.gone", ("dropView",), _view_goes),
+    # A drop that is carried out and answered 404 says that nothing was there.
+    Effect("dropTable.204", ("dropTable",), _table_drop_answers),
+    Effect("dropView.204", ("dropView",), _view_drop_answers),
+    Effect("dropNamespace.204", ("dropNamespace",), _namespace_drop_answers),
+    Effect("etag.changes-with-commit", ("loadTable",), _tag_changes, explains=_is_not_modified),
 )
 """What checks rely on, in the order in which it is tried: the first that explains is told."""
