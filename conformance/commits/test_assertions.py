@@ -27,7 +27,7 @@ from icecheck.objects.committing import (
     shared_snapshots,
 )
 from icecheck.objects.evolving import column_id, number, schema_addition, wider_schema
-from icecheck.replies.expect import show
+from icecheck.replies.matching import show
 from icecheck.targets.target import Namespace
 
 Json = dict[str, Any]

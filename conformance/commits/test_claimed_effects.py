@@ -41,7 +41,8 @@ from icecheck.objects.views import (
     replace_view,
     set_current_version,
 )
-from icecheck.replies.expect import Matcher, Reply, containing, equal
+from icecheck.replies.expect import Reply, equal
+from icecheck.replies.matching import Matcher, containing
 
 _LAST_ADDED = -1
 

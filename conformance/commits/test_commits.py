@@ -31,7 +31,7 @@ from icecheck.objects.committing import (
 )
 from icecheck.objects.evolving import number, schema_addition, wider_schema
 from icecheck.objects.reading import expect_answered_location
-from icecheck.replies.expect import ANY_OBJECT, ANY_STRING, Matcher
+from icecheck.replies.matching import ANY_OBJECT, ANY_STRING, Matcher
 from icecheck.targets.target import Namespace
 
 _CHANGED_BY_NOTHING = declare(

@@ -7,7 +7,8 @@ from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.judging.check import check
 from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import creation_updates
-from icecheck.replies.expect import ANY_STRING, Reply, containing, equal
+from icecheck.replies.expect import Reply, equal
+from icecheck.replies.matching import ANY_STRING, containing
 from icecheck.targets.target import Namespace
 
 NEEDS = ("stage-create",)

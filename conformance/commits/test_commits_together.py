@@ -18,7 +18,7 @@ from icecheck.objects.committing import (
 )
 from icecheck.objects.evolving import number, schema_addition, wider_schema
 from icecheck.objects.reading import not_applicable
-from icecheck.replies.expect import ABSENT, Matcher
+from icecheck.replies.matching import ABSENT, Matcher
 
 _SEVERAL_VERSIONS = declare(
     "several-versions",

@@ -39,7 +39,8 @@ from icecheck.objects.views import (
     set_current_version,
     version_with,
 )
-from icecheck.replies.expect import ABSENT, Reply, equal
+from icecheck.replies.expect import Reply, equal
+from icecheck.replies.matching import ABSENT
 
 Json = dict[str, Any]
 

@@ -27,7 +27,7 @@ from icecheck.objects.statistics_files import (
     set_statistics,
     statistics_file,
 )
-from icecheck.replies.expect import Matcher, containing
+from icecheck.replies.matching import Matcher, containing
 
 _CHANGED_UNASKED = declare(
     "changed-unasked",

@@ -9,7 +9,7 @@ from icecheck.findings.symptoms import NOT_ALL_SEEN, Severity, declare
 from icecheck.judging.check import check
 from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import commit, expect_loaded
-from icecheck.replies.expect import Matcher
+from icecheck.replies.matching import Matcher
 
 _HISTORY_CUT_SHORT = declare(
     "history-cut-short",

@@ -12,7 +12,7 @@ from icecheck.objects.statistics_files import (
     set_statistics,
     statistics_file,
 )
-from icecheck.replies.expect import containing
+from icecheck.replies.matching import containing
 
 Json = dict[str, Any]
 

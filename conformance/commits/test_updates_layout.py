@@ -18,7 +18,8 @@ from icecheck.objects.committing import (
     with_ids,
 )
 from icecheck.objects.evolving import column_id, number, sort_order_id_of, spec_id_of
-from icecheck.replies.expect import Matcher, Violation, containing, equal
+from icecheck.replies.expect import Violation, equal
+from icecheck.replies.matching import Matcher, containing
 
 _PARTITION_FIELD_ID_SHARED = declare(
     "partition-field-id-shared",

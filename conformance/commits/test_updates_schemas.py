@@ -8,7 +8,8 @@ from icecheck.judging.check import check
 from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import expect_effect, expect_refused, with_ids
 from icecheck.objects.evolving import column_id, number, schema_addition, schema_id_of, wider_schema
-from icecheck.replies.expect import containing, equal
+from icecheck.replies.expect import equal
+from icecheck.replies.matching import containing
 
 UNKNOWN_ID = 4711
 LAST_ADDED = {"action": "set-current-schema", "schema-id": -1}

@@ -23,7 +23,7 @@ from icecheck.objects.committing import (
 )
 from icecheck.objects.evolving import next_row_id
 from icecheck.objects.metadata_view import metadata_in
-from icecheck.replies.expect import Matcher, containing
+from icecheck.replies.matching import Matcher, containing
 
 BRANCH = "audit"
 ANOTHER_BRANCH = "trial"

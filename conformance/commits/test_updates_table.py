@@ -18,7 +18,8 @@ from icecheck.objects.committing import (
     given_table_of,
 )
 from icecheck.objects.evolving import number
-from icecheck.replies.expect import ABSENT, ANY_INTEGER, Matcher, NotOffered
+from icecheck.replies.expect import NotOffered
+from icecheck.replies.matching import ABSENT, ANY_INTEGER, Matcher
 
 Json = dict[str, Any]
 

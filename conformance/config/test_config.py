@@ -10,7 +10,8 @@ from icecheck.findings.shared_symptoms import ENDPOINT_NOT_SERVED, SCHEMA
 from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.judging.check import check
 from icecheck.objects.reading import not_applicable, object_in
-from icecheck.replies.expect import ABSENT, NotOffered, Reply, show
+from icecheck.replies.expect import NotOffered, Reply
+from icecheck.replies.matching import ABSENT, show
 from icecheck.targets.target import Namespace
 
 _CONFIG_OF_ANOTHER_WAREHOUSE = declare(

@@ -14,7 +14,8 @@ from icecheck.objects.committing import set_property
 from icecheck.objects.metrics_reports import commit_report
 from icecheck.objects.reading import expect_json, object_in
 from icecheck.objects.views import given_view, view_version
-from icecheck.replies.expect import Blocked, NotOffered, Reply, show
+from icecheck.replies.expect import Blocked, NotOffered, Reply
+from icecheck.replies.matching import show
 from icecheck.targets.target import Namespace
 
 _NAMESPACE = "NoSuchNamespaceException"

@@ -8,7 +8,8 @@ from icecheck.judging.check import check
 from icecheck.objects.arranging import require
 from icecheck.objects.committing import expect_unchanged, set_property
 from icecheck.objects.reading import expect_json, expect_levels, not_applicable
-from icecheck.replies.expect import ABSENT, Reply, find, show
+from icecheck.replies.expect import Reply
+from icecheck.replies.matching import ABSENT, find, show
 
 _MEMBERS = {"message": str, "type": str, "code": int}
 _UNKNOWN_UPDATE = {"action": "set-icecheck-option", "option": "none"}

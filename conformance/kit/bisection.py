@@ -10,7 +10,8 @@ from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
 from icecheck.findings.symptoms import Symptom
 from icecheck.objects.edge_values import in_halves
 from icecheck.objects.reading import not_applicable
-from icecheck.replies.expect import ABSENT, Reply, difference, show
+from icecheck.replies.expect import Reply
+from icecheck.replies.matching import ABSENT, difference, show
 
 __all__ = ["Pieces", "expect_kept", "no_breakdown", "send_in_pieces"]
 

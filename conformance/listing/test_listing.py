@@ -19,7 +19,8 @@ from icecheck.objects.reading import (
     object_in,
     tables_in,
 )
-from icecheck.replies.expect import ABSENT, Reply, Violation, show
+from icecheck.replies.expect import Reply, Violation
+from icecheck.replies.matching import ABSENT, show
 from icecheck.targets.target import Namespace
 
 _NESTED = ("nested-namespaces",)

@@ -15,7 +15,8 @@ from icecheck.conformance.listing.paging import (
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.objects.reading import LISTING, next_page_token, not_applicable
-from icecheck.replies.expect import Reply, show
+from icecheck.replies.expect import Reply
+from icecheck.replies.matching import show
 
 _ENTRIES = 6
 _KEPT = 2

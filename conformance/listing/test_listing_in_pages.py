@@ -26,7 +26,8 @@ from icecheck.objects.reading import (
     tables_in,
 )
 from icecheck.objects.views import given_view
-from icecheck.replies.expect import Reply, show
+from icecheck.replies.expect import Reply
+from icecheck.replies.matching import show
 from icecheck.targets.target import Namespace
 
 _PAGES_MAX = 60

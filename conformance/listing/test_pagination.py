@@ -26,7 +26,8 @@ from icecheck.objects.reading import (
     not_applicable,
     object_in,
 )
-from icecheck.replies.expect import ABSENT, NotOffered, Reply, show
+from icecheck.replies.expect import NotOffered, Reply
+from icecheck.replies.matching import ABSENT, show
 
 _PAGE_TOKENS = declare(
     "page-tokens",

@@ -10,7 +10,8 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.objects import metadata_view as view
 from icecheck.objects.evolving import schema_addition, wider_schema
-from icecheck.replies.expect import equal, show
+from icecheck.replies.expect import equal
+from icecheck.replies.matching import show
 
 _CHANGED_BY_A_REPORT = declare(
     "changed-by-a-report",

@@ -28,7 +28,8 @@ from icecheck.objects.reading import (
 from icecheck.objects.views import (
     create_view_body,
 )
-from icecheck.replies.expect import ABSENT, Reply, show
+from icecheck.replies.expect import Reply
+from icecheck.replies.matching import ABSENT, show
 from icecheck.targets.target import Namespace
 from icecheck.wire.retry import is_stopped_on_the_way
 

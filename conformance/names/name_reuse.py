@@ -30,7 +30,8 @@ from icecheck.objects.views import (
     create_view_body,
     view_version,
 )
-from icecheck.replies.expect import Blocked, NotOffered, Reply, show
+from icecheck.replies.expect import Blocked, NotOffered, Reply
+from icecheck.replies.matching import show
 from icecheck.targets.target import Namespace
 
 __all__ = [

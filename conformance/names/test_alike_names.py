@@ -25,7 +25,8 @@ from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.arranging import given_namespace_at, require
 from icecheck.objects.reading import LISTING, namespaces_in, supported
-from icecheck.replies.expect import Reply, show
+from icecheck.replies.expect import Reply
+from icecheck.replies.matching import show
 from icecheck.targets.target import Namespace
 
 SHORT = "a_b"

@@ -17,7 +17,8 @@ from icecheck.objects.reading import (
     supported,
     tables_in,
 )
-from icecheck.replies.expect import Reply, show
+from icecheck.replies.expect import Reply
+from icecheck.replies.matching import show
 
 PAGED = ("b", "A", "a1", "a10", "a2", "a_1", "aa", "B1", "C", "c0")
 """Names that different collations sort differently; no two differ in case only."""

@@ -21,7 +21,8 @@ from icecheck.objects.views import (
     given_view,
     replace_view,
 )
-from icecheck.replies.expect import ABSENT, Reply
+from icecheck.replies.expect import Reply
+from icecheck.replies.matching import ABSENT
 
 WELL_KNOWN = (
     "owner",  # own columns in some stores

@@ -37,7 +37,8 @@ from icecheck.objects.reading import (
     supported,
     tables_in,
 )
-from icecheck.replies.expect import ABSENT, Reply, show
+from icecheck.replies.expect import Reply
+from icecheck.replies.matching import ABSENT, show
 from icecheck.targets.target import Namespace
 
 _TABLE = ("createTable", "loadTable", "dropTable")

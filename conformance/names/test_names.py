@@ -27,7 +27,8 @@ from icecheck.objects.reading import (
 from icecheck.objects.views import (
     create_view_body,
 )
-from icecheck.replies.expect import Reply, show
+from icecheck.replies.expect import Reply
+from icecheck.replies.matching import show
 from icecheck.targets.target import Namespace
 from icecheck.wire.retry import is_stopped_on_the_way
 

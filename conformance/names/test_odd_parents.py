@@ -23,7 +23,8 @@ from icecheck.judging.probes import has_capability
 from icecheck.objects.arranging import require
 from icecheck.objects.edge_values import EdgeValue as Hostile
 from icecheck.objects.reading import LISTING, entries_in_pages, namespaces_in
-from icecheck.replies.expect import Reply, show
+from icecheck.replies.expect import Reply
+from icecheck.replies.matching import show
 from icecheck.targets.target import Namespace
 
 _ENDINGS = (

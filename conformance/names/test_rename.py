@@ -19,7 +19,8 @@ from icecheck.judging.check import check
 from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import RENAME_CHANGED_THE_TABLE, given_history
 from icecheck.objects.reading import expect_gone, expect_there, expect_unlisted, supported
-from icecheck.replies.expect import Reply, containing, equal
+from icecheck.replies.expect import Reply, equal
+from icecheck.replies.matching import containing
 from icecheck.targets.target import Namespace
 
 MARK = "icecheck.mark"

@@ -40,7 +40,8 @@ from icecheck.judging.probes import has_capability
 from icecheck.objects.arranging import require
 from icecheck.objects.reading import supported
 from icecheck.objects.requests_by_name import BESIDE, Ask
-from icecheck.replies.expect import ABSENT, Blocked, NotOffered, Reply, Violation, show
+from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
+from icecheck.replies.matching import ABSENT, show
 from icecheck.targets.target import Namespace
 
 SECOND = "icecheck.second"

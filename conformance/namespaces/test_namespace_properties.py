@@ -15,17 +15,8 @@ from icecheck.objects.reading import (
     object_in,
     properties_of,
 )
-from icecheck.replies.expect import (
-    ABSENT,
-    ANY_OBJECT,
-    Reply,
-    Violation,
-    containing,
-    equal,
-    lacking,
-    one_of,
-    show,
-)
+from icecheck.replies.expect import Reply, Violation, equal
+from icecheck.replies.matching import ABSENT, ANY_OBJECT, containing, lacking, one_of, show
 
 _MISSING_NO_LIST = declare(
     "missing-no-list", "Reports the missing keys otherwise than as a list", Severity.SHAPE

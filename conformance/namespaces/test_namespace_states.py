@@ -11,7 +11,8 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.objects.arranging import require
 from icecheck.objects.reading import NO_PROPERTIES, not_applicable, object_in
-from icecheck.replies.expect import ANY_OBJECT, Reply, equal, show
+from icecheck.replies.expect import Reply, equal
+from icecheck.replies.matching import ANY_OBJECT, show
 from icecheck.targets.target import Namespace
 
 Properties = Mapping[str, str]

@@ -28,7 +28,8 @@ from icecheck.objects.reading import (
     object_in,
     properties_of,
 )
-from icecheck.replies.expect import Violation, show
+from icecheck.replies.expect import Violation
+from icecheck.replies.matching import show
 
 _HEAD_DISAGREES_WITH_GET = declare(
     "head-disagrees-with-get",

@@ -19,7 +19,7 @@ from icecheck.objects.comparing import spelled
 from icecheck.objects.edge_values import STRINGS, in_halves
 from icecheck.objects.evolving import column_id, number, schema_addition
 from icecheck.objects.round_trip import Change, Make, together
-from icecheck.replies.expect import difference
+from icecheck.replies.matching import difference
 
 __all__ = [
     "add_schema",

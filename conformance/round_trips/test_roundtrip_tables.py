@@ -30,7 +30,8 @@ from icecheck.objects.round_trip import (
     expect_bystander,
     given_bystander,
 )
-from icecheck.replies.expect import Reply, difference, show
+from icecheck.replies.expect import Reply
+from icecheck.replies.matching import difference, show
 from icecheck.targets.target import Namespace
 
 _ANOTHER_TABLE_SHOWN = declare(

@@ -33,7 +33,8 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.objects.evolving import schema_addition
 from icecheck.objects.reading import not_applicable
-from icecheck.replies.expect import Blocked, Violation, equal, show
+from icecheck.replies.expect import Blocked, Violation, equal
+from icecheck.replies.matching import show
 
 FIELD = bodies.struct_field
 

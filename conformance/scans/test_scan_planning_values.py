@@ -31,7 +31,8 @@ from icecheck.conformance.scans.planned_files import (
 from icecheck.findings.symptoms import OTHER_ROWS, Severity, declare
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
-from icecheck.replies.expect import equal, show
+from icecheck.replies.expect import equal
+from icecheck.replies.matching import show
 
 _RESIDUAL_FORGETS_ROWS = declare(
     "residual-forgets-rows",

@@ -18,7 +18,8 @@ from icecheck.objects.committing import commit
 from icecheck.objects.metadata_view import metadata_in, place
 from icecheck.objects.reading import not_applicable, object_in
 from icecheck.objects.views import some_view
-from icecheck.replies.expect import Reply, show
+from icecheck.replies.expect import Reply
+from icecheck.replies.matching import show
 from icecheck.targets.target import Namespace
 
 _CREDENTIAL_EMPTY = declare(

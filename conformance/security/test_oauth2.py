@@ -15,7 +15,8 @@ from icecheck.findings.shared_symptoms import LEAK
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check
 from icecheck.objects.reading import not_applicable, object_in
-from icecheck.replies.expect import Reply, show
+from icecheck.replies.expect import Reply
+from icecheck.replies.matching import show
 
 _OAUTH_ERROR_CODE = declare(
     "oauth-error-code",

@@ -36,7 +36,7 @@ from icecheck.objects.committing import (
 )
 from icecheck.objects.reading import not_applicable, refused
 from icecheck.objects.round_trip import expect_bystander, given_bystander, loaded_answer
-from icecheck.replies.expect import show
+from icecheck.replies.matching import show
 
 Json = dict[str, Any]
 

@@ -19,7 +19,8 @@ from icecheck.judging.check import check
 from icecheck.objects import metadata_view as view
 from icecheck.objects.comparing import KEPT
 from icecheck.objects.reading import expect_unlisted, refused
-from icecheck.replies.expect import ANY_STRING, Reply, equal
+from icecheck.replies.expect import Reply, equal
+from icecheck.replies.matching import ANY_STRING
 from icecheck.targets.target import Namespace
 
 _STAGED_TABLE_LISTED = declare(

@@ -51,7 +51,8 @@ from icecheck.objects.views import (
     replace_view,
     view_version,
 )
-from icecheck.replies.expect import Reply, equal, show
+from icecheck.replies.expect import Reply, equal
+from icecheck.replies.matching import show
 
 _SOMETHING_OF_THE_FIRST_LIFE = declare(
     "something-of-the-first-life",

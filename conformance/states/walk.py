@@ -21,7 +21,8 @@ from icecheck.objects.comparing import expect_shown
 from icecheck.objects.reading import expect_answered_location, not_applicable, refused
 from icecheck.objects.round_trip import loaded_answer, shown_of
 from icecheck.objects.views import View, replace_view
-from icecheck.replies.expect import Reply, show
+from icecheck.replies.expect import Reply
+from icecheck.replies.matching import show
 from icecheck.targets.target import Namespace
 
 __all__ = [

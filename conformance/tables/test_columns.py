@@ -17,7 +17,8 @@ from icecheck.objects.committing import (
 )
 from icecheck.objects.evolving import column_id, number, schema_addition, wider_schema
 from icecheck.objects.reading import not_applicable
-from icecheck.replies.expect import Reply, containing, show
+from icecheck.replies.expect import Reply
+from icecheck.replies.matching import containing, show
 
 STRUCT = bodies.struct_field
 LAST_ADDED = {"action": "set-current-schema", "schema-id": -1}

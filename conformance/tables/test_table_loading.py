@@ -29,7 +29,8 @@ from icecheck.objects.reading import (
     LOAD_IS_NOT_REPEATABLE,
     STALE_READ_AFTER_COMMIT,
 )
-from icecheck.replies.expect import ABSENT, ANY_INTEGER, ANY_STRING, Matcher, Reply, equal
+from icecheck.replies.expect import Reply, equal
+from icecheck.replies.matching import ABSENT, ANY_INTEGER, ANY_STRING, Matcher
 
 _ID_ABOVE_THE_LAST_ONE = declare(
     "id-above-the-last-one",

@@ -17,7 +17,8 @@ from icecheck.judging.check import check
 from icecheck.judging.probes import is_refusal, saw
 from icecheck.objects import metadata_view as view
 from icecheck.objects.reading import expect_gone, expect_unlisted
-from icecheck.replies.expect import NotOffered, containing
+from icecheck.replies.expect import NotOffered
+from icecheck.replies.matching import containing
 
 _ANOTHER_TABLE_CAME_BACK = declare(
     "another-table-came-back",

@@ -22,7 +22,8 @@ from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check
 from icecheck.objects import metadata_view as view
 from icecheck.objects.reading import expect_answered_location
-from icecheck.replies.expect import ANY_OBJECT, ANY_STRING, containing, equal
+from icecheck.replies.expect import equal
+from icecheck.replies.matching import ANY_OBJECT, ANY_STRING, containing
 
 _DUPLICATE_FIELD_IDS = declare(
     "duplicate-field-ids",

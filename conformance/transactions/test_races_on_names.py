@@ -19,7 +19,8 @@ from icecheck.histories.history import Deed, Event, Seen, Take, Write
 from icecheck.histories.racing import Move, race
 from icecheck.judging.check import check
 from icecheck.objects.views import create_view_body, view_version
-from icecheck.replies.expect import Reply, find
+from icecheck.replies.expect import Reply
+from icecheck.replies.matching import find
 from icecheck.targets.target import Namespace
 
 MovesOf = dict[str, Sequence[Move]]

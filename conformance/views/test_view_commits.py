@@ -30,7 +30,8 @@ from icecheck.objects.views import (
     shared_view,
     version_with,
 )
-from icecheck.replies.expect import ABSENT, Matcher, Reply, equal, show
+from icecheck.replies.expect import Reply, equal
+from icecheck.replies.matching import ABSENT, Matcher, show
 from icecheck.targets.target import Namespace
 
 _ADDED_VERSION_GOES_LIVE = declare(

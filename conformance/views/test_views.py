@@ -44,7 +44,8 @@ from icecheck.objects.views import (
     version_with,
     view_version,
 )
-from icecheck.replies.expect import ABSENT, ANY_OBJECT, ANY_STRING, NotOffered, Reply, equal, show
+from icecheck.replies.expect import NotOffered, Reply, equal
+from icecheck.replies.matching import ABSENT, ANY_OBJECT, ANY_STRING, show
 from icecheck.targets.target import Namespace
 
 _DROPPED_VIEW_REVIVED = declare(

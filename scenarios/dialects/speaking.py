@@ -10,7 +10,8 @@ from icecheck.findings.shared_symptoms import MEMBER_MISSING
 from icecheck.findings.statuses import Statuses
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import SkipKind
-from icecheck.replies.expect import ABSENT, NotOffered, Reply, Violation, find
+from icecheck.replies.expect import NotOffered, Reply, Violation
+from icecheck.replies.matching import ABSENT, find
 from icecheck.scenarios.dialects.dialect import Dialect, Request, Step, Workflow
 from icecheck.targets.target import Namespace
 

@@ -22,7 +22,8 @@ from icecheck.objects.views import (
     definition_of,
     settled_view,
 )
-from icecheck.replies.expect import ABSENT, Blocked, Reply, difference, show
+from icecheck.replies.expect import Blocked, Reply
+from icecheck.replies.matching import ABSENT, difference, show
 from icecheck.scenarios.model.choosing import chosen, share
 from icecheck.scenarios.model.progress import Progress
 from icecheck.scenarios.model.world import WATCHED, Held, Thing, World, marked

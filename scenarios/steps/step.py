@@ -12,7 +12,8 @@ from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.judging.probes import DOES_NOT
 from icecheck.objects.metadata_view import metadata_in
 from icecheck.objects.reading import CHANGE_REPORT
-from icecheck.replies.expect import Reply, containing, lacking
+from icecheck.replies.expect import Reply
+from icecheck.replies.matching import containing, lacking
 from icecheck.scenarios.model.observer import Observer
 from icecheck.scenarios.model.world import ADDED, MARK, Thing, World, marked
 from icecheck.targets.target import Namespace

@@ -5,13 +5,12 @@ import json
 import pytest
 from tests.contracts import CONTRACT
 
-from icecheck.replies.expect import (
+from icecheck.replies.expect import Reply, Violation
+from icecheck.replies.matching import (
     ABSENT,
     ABSENT_OR_NULL,
     ANY_INTEGER,
     ANY_STRING,
-    Reply,
-    Violation,
     containing,
     difference,
     lacking,

@@ -7,18 +7,14 @@ from tests.contracts import CONTRACT
 from tests.findings import a_finding, a_symptom, a_violation
 
 from icecheck.findings.verdict import SkipKind
-from icecheck.replies.expect import (
+from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation, equal
+from icecheck.replies.matching import (
     ABSENT,
     ABSENT_OR_NULL,
     ANY_INTEGER,
     ANY_OBJECT,
     ANY_STRING,
-    Blocked,
-    NotOffered,
-    Reply,
-    Violation,
     containing,
-    equal,
     find,
     lacking,
     one_of,

@@ -8,7 +8,8 @@ from typing import Any
 from icecheck.client.catalog import Catalog, Table
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import SkipKind
-from icecheck.replies.expect import NotOffered, Reply, Violation, show
+from icecheck.replies.expect import NotOffered, Reply, Violation
+from icecheck.replies.matching import show
 
 __all__ = [
     "Planned",

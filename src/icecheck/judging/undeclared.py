@@ -11,7 +11,8 @@ from icecheck.findings.statuses import STATUS
 from icecheck.findings.verdict import Outcome, Verdict
 from icecheck.judging.check import Check
 from icecheck.judging.judge import judge
-from icecheck.replies.expect import Violation, find
+from icecheck.replies.expect import Violation
+from icecheck.replies.matching import find
 from icecheck.targets.target import Namespace
 from icecheck.wire.unreachable import Unreachable
 

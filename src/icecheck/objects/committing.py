@@ -18,7 +18,8 @@ from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
 from icecheck.findings.verdict import SkipKind
 from icecheck.judging.probes import has_capability, offered
 from icecheck.objects import metadata_view as view
-from icecheck.replies.expect import Blocked, Matcher, NotOffered, Reply, Violation, show
+from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
+from icecheck.replies.matching import Matcher, show
 from icecheck.targets.target import Namespace
 
 __all__ = [

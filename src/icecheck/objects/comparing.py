@@ -14,7 +14,8 @@ from icecheck.findings.symptoms import Symptom
 from icecheck.objects import metadata_view
 from icecheck.objects.edge_values import string_map
 from icecheck.objects.views import MARK, View, settled_view
-from icecheck.replies.expect import ABSENT, Matcher, Reply, Violation, difference, show
+from icecheck.replies.expect import Reply, Violation
+from icecheck.replies.matching import ABSENT, Matcher, difference, show
 
 __all__ = [
     "ANYTHING",

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from icecheck.replies.expect import Blocked, Matcher, Reply
+from icecheck.replies.expect import Blocked, Reply
+from icecheck.replies.matching import Matcher
 
 __all__ = [
     "but_for_snapshots",

@@ -21,7 +21,8 @@ from icecheck.findings.symptoms import (
     declare,
 )
 from icecheck.findings.verdict import SkipKind
-from icecheck.replies.expect import ABSENT, Blocked, NotOffered, Reply, Violation, show
+from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
+from icecheck.replies.matching import ABSENT, show
 from icecheck.targets.target import Namespace
 
 __all__ = [

@@ -1,7 +1,6 @@
-"""Expectations of a reply: matchers on JSON values, and the three ways to end a check early."""
+"""Expectations of a reply, and the three ways to end a check early."""
 
-import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,29 +9,20 @@ from icecheck.findings.statuses import ANY_4XX, STATUS, Statuses
 from icecheck.findings.symptoms import ANSWER_UNREADABLE, Severity, Symptom, declare
 from icecheck.findings.verdict import Finding, Level, SkipKind
 from icecheck.replies.ill_shaped import IllShapedBody
+from icecheck.replies.matching import ABSENT, difference, find, show
 from icecheck.replies.schema import NOT_JSON, SchemaJudge, SchemaProblem
 from icecheck.wire.exchange import Exchange
 from icecheck.wire.json_text import read_json
 
 __all__ = [
-    "ABSENT",
-    "ABSENT_OR_NULL",
-    "ANY_INTEGER",
-    "ANY_OBJECT",
-    "ANY_STRING",
     "BODY_IS_NO_JSON",
     "SHAPE_ERRORS",
     "Blocked",
-    "Matcher",
     "NotOffered",
     "Reply",
     "Violation",
     "blocked_by_shape",
-    "containing",
-    "difference",
     "equal",
-    "lacking",
-    "one_of",
 ]
 
 BODY_IS_NO_JSON = declare(
@@ -108,84 +98,12 @@ class NotOffered(Exception):
         super().__init__(reason)
 
 
-@dataclass(frozen=True, slots=True)
-class Matcher:
-    """A named predicate on a JSON value; the name is what a report prints as *expected*."""
-
-    name: str
-    accepts: Callable[[Any], bool]
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-class _Absent:
-    """The value of a missing member."""
-
-    def __repr__(self) -> str:
-        return "absent"
-
-
-ABSENT = _Absent()
-ANY_STRING = Matcher("a string", lambda v: isinstance(v, str))
-ANY_INTEGER = Matcher("an integer", lambda v: isinstance(v, int) and not isinstance(v, bool))
-ANY_OBJECT = Matcher("an object", lambda v: isinstance(v, dict))
-ABSENT_OR_NULL = Matcher("absent or null", lambda v: v is ABSENT or v is None)
-
-
-def containing(*items: Any) -> Matcher:
-    """Return a matcher of lists that have each of the items (each may be a subset of an object)."""
-
-    def accepts(value: Any) -> bool:
-        return isinstance(value, list) and all(
-            any(_mismatch(item, v, "") is None for v in value) for item in items
-        )
-
-    return Matcher(f"a list with {', '.join(map(show, items))}", accepts)
-
-
-def lacking(*items: Any) -> Matcher:
-    """Return a matcher of lists that have none of the items."""
-
-    def accepts(value: Any) -> bool:
-        return isinstance(value, list) and not any(
-            _mismatch(item, v, "") is None for item in items for v in value
-        )
-
-    return Matcher(f"a list without {', '.join(map(show, items))}", accepts)
-
-
-def one_of(*values: Any) -> Matcher:
-    """Return a matcher of any of the values (the document leaves the choice open)."""
-
-    def accepts(value: Any) -> bool:
-        return any(_mismatch(each, value, "", exact=True) is None for each in values)
-
-    return Matcher(" or ".join(map(show, values)), accepts)
-
-
-def show(value: Any, limit: int = 160) -> str:
-    """Return a value as JSON, shortened for a report."""
-    if isinstance(value, Matcher | _Absent):
-        return repr(value)
-    text = json.dumps(value, ensure_ascii=False, sort_keys=True, default=repr)
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
-
-
 def equal(actual: Any, expected: Any, *, symptom: Symptom, detail: str = "") -> None:
     """Raise Violation unless a value that a check derived equals what it must be."""
-    found = _mismatch(expected, actual, "", exact=True)
+    found = difference(expected, actual, exact=True)
     if found is not None:
         pointer, wanted, got = found
         raise Violation(symptom, show(wanted), show(got), detail=detail, pointer=pointer)
-
-
-def difference(expected: Any, actual: Any, *, exact: bool) -> tuple[str, Any, Any] | None:
-    """Return the first difference as (pointer, expected, actual), or None.
-
-    Unless ``exact``, only the expected members of an object are compared; it may have more.
-    """
-    return _mismatch(expected, actual, "", exact=exact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,9 +201,10 @@ class Reply:
         """
         body = self.json()
         value = find(body, tuple(at))
-        found = _mismatch(expected, value, "".join(f"/{p}" for p in at))
+        found = difference(expected, value, exact=False)
         if found is not None:
             pointer, wanted, got = found
+            pointer = "".join(f"/{p}" for p in at) + pointer
             if got is ABSENT or got is None:
                 self.expect_shape(pointer)
             told = symptom or VALUE.of(self.exchange.check)
@@ -359,53 +278,3 @@ def _with_main(body: Any) -> Any:
         return body
     main = {"main": {"snapshot-id": current, "type": "branch"}}
     return {**body, "metadata": {**metadata, "refs": main}}
-
-
-def find(value: Any, path: tuple[str | int, ...]) -> Any:
-    """Return the value at a path in a JSON value, or ABSENT."""
-    for part in path:
-        match value, part:
-            case dict(), str() if part in value:
-                value = value[part]
-            case list(), int() if -len(value) <= part < len(value):
-                value = value[part]
-            case _:
-                return ABSENT
-    return value
-
-
-def _mismatch(
-    expected: Any, actual: Any, pointer: str, *, exact: bool = False
-) -> tuple[str, Any, Any] | None:
-    """Return the first difference as (pointer, expected, actual), or None."""
-    if isinstance(expected, Matcher):
-        return None if expected.accepts(actual) else (pointer, expected, actual)
-    if expected is ABSENT or actual is ABSENT:
-        return None if expected is actual else (pointer, expected, actual)
-    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
-        if exact and set(actual) - set(expected):
-            return (pointer, expected, actual)
-        for key, wanted in expected.items():
-            found = _mismatch(wanted, actual.get(key, ABSENT), f"{pointer}/{key}", exact=exact)
-            if found is not None:
-                return found
-        return None
-    if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
-        return _list_mismatch(expected, actual, pointer, exact=exact)
-    return None if _same(expected, actual) else (pointer, expected, actual)
-
-
-def _list_mismatch(
-    expected: Sequence[Any], actual: Sequence[Any], pointer: str, *, exact: bool
-) -> tuple[str, Any, Any] | None:
-    if len(expected) != len(actual):
-        return (pointer, list(expected), list(actual))
-    pairs = enumerate(zip(expected, actual, strict=True))
-    found = (_mismatch(e, a, f"{pointer}/{i}", exact=exact) for i, (e, a) in pairs)
-    return next((f for f in found if f is not None), None)
-
-
-def _same(expected: Any, actual: Any) -> bool:
-    """Return whether scalars are equal as in JSON: in Python, 1, 1.0 and true are equal too."""
-    alike = all(isinstance(expected, t) == isinstance(actual, t) for t in (bool, int))
-    return bool(expected == actual) and alike
