@@ -27,7 +27,7 @@ DESIGNS: dict[str, Design] = {
     "bucket-for-each-table": Design(
         "A cloud service gives each table a bucket, and keys for it that last a quarter of an "
         "hour.",
-        ("root-on-s3", "bucket-of-its-own", "vends-s3", "client-location-400", "purge-400",
+        ("root-on-s3", "bucket-of-its-own", "vends-s3", "client-location-400", "purge-403",
          "title-case-headers", "empty-first-page", "no-etags", "plans-later",
          "format-version-2-501", "no-token-endpoint",),
     ),
@@ -118,20 +118,20 @@ DESIGNS: dict[str, Design] = {
     "deep-planner": Design(
         "Plans without ids hand out tasks behind tasks.",
         ("tasks-behind-tasks", "no-plan-ids", "one-file-a-task", "chunked", "empty-first-page",
-         "no-etags", "no-namespace-properties", "purge-403", "no-move", "views-unsupported",
+         "no-etags", "no-namespace-properties", "purge-403", "no-move", "format-version-3-409",
          "unsorted-tasks",),
     ),
     "proxy-in-front": Design(
         "A proxy rewrites headers, spells media types in its way and answers bad requests as "
         "text.",
         ("plain-text-400", "cookies", "other-media-type-spelling", "title-case-headers",
-         "escaped-json", "chunked", "one-file-a-task", "stage-create-406", "client-location-501",
-         "purge-501", "two-view-versions",),
+         "escaped-json", "chunked", "one-file-a-task", "stage-create-403", "client-location-501",
+         "purge-403", "two-view-versions",),
     ),
     "javascript-server": Design(
         "A server in a dynamic language sends nulls for what it has not, sorted and indented.",
         ("pretty-json", "missing-null", "nulls-and-empty-beside", "charset", "no-etags",
-         "plans-later-one-file-a-task", "cross-namespace-rename-406", "names-with-dot-422",
+         "plans-later-one-file-a-task", "cross-namespace-rename-406", "names-with-dot-409",
          "no-replacing-of-views-served", "no-metrics-served",),
     ),
     "terse-server": Design(
@@ -152,7 +152,7 @@ DESIGNS: dict[str, Design] = {
         "refs name.",
         ("busy-metadata", "busy-views", "own-properties", "refs-guard-snapshots",
          "reserved-namespace-properties", "added-properties", "short-pages", "tags-commits",
-         "plans-later-one-file-a-task", "stage-create-422", "root-on-abfss",
+         "plans-later-one-file-a-task", "stage-create-403", "root-on-abfss",
          "format-version-2-422",),
     ),
     "strict": Design(
@@ -166,19 +166,20 @@ DESIGNS: dict[str, Design] = {
         "namespaces.",
         ("fixed-location", "no-move", "client-location-400", "view-relocation-400",
          "cross-namespace-view-rename-406", "plans-ready-at-once", "lower-case-names",
-         "format-version-3-422", "names-with-plus-422",),
+         "format-version-3-422", "names-with-plus-409", "keeps-cancelled-plans",
+         "other-media-refused",),
     ),
     "no-renaming": Design(
         "A catalog whose names are keys renames nothing.",
         ("no-rename", "no-view-rename", "names-with-slash-400", "names-with-percent-400",
          "sparse-ids", "no-pagination", "one-file-a-task", "unfit-updates-422",
-         "format-version-2-400", "one-level-namespaces",),
+         "format-version-2-400", "one-level-namespaces", "keeps-cancelled-plans",),
     ),
     "narrow": Design(
         "A query service allows lower-case identifiers only, in one level.",
         ("narrow-names", "nested-namespaces-422", "names-with-unicode-400", "version-2-only",
-         "no-pagination", "plans-later-one-file-a-task", "client-location-400", "stage-create-422",
-         "no-head", "no-transactions",),
+         "no-pagination", "plans-later-one-file-a-task", "client-location-400", "stage-create-403",
+         "no-head", "no-transactions", "other-media-refused", "nothing-empty",),
     ),
     "reader": Design(
         "A published catalog is read only, and asks nobody who he is.",
@@ -196,7 +197,7 @@ DESIGNS: dict[str, Design] = {
         "A young catalog sends no endpoints and serves just what clients then assume.",
         ("no-endpoints-listed", "no-pagination", "no-etags", "main-only", "parents-first-400",
          "missing-left-out", "one-change-a-table", "minus-one-for-no-snapshot",
-         "names-with-space-422", "purge-403", "any-token",),
+         "names-with-space-404", "purge-403", "any-token",),
     ),
     "second-release": Design(
         "A young catalog in its next version sends no endpoints still, and serves more.",
@@ -208,25 +209,25 @@ DESIGNS: dict[str, Design] = {
         "A catalog keeps the ids that a client sends, and the unsorted order beside each.",
         ("client-ids", "unsorted-order-too", "newest-first", "short-pages",
          "names-with-percent-400", "format-version-2-406", "narrow-names", "clock-ahead",
-         "names-with-unicode-400", "branches-501",),
+         "names-with-unicode-400", "branches-501", "nothing-empty",),
     ),
     "sparse": Design(
         "A distributed catalog draws its ids from ranges, so they have gaps.",
         ("sparse-ids", "own-view-versions", "newest-first", "other-spelling", "short-pages",
-         "purge-406", "stage-create-400", "strangers-419", "client-view-location-406",
+         "purge-403", "stage-create-403", "strangers-419", "client-view-location-406",
          "one-level-namespaces",),
     ),
     "old-clock": Design(
         "A machine's clock is an hour behind, and nobody has noticed.",
         ("clock-behind", "vends-s3", "marks-versions", "tags-commits", "counting-tokens",
          "empty-task-lists", "cross-namespace-rename-406", "format-version-1-501",
-         "client-view-location-501", "no-credentials-served",),
+         "client-view-location-501", "no-credentials-served", "nulls", "format-version-3-409",),
     ),
     "new-clock": Design(
         "A machine's clock is two hours ahead.",
         ("clock-ahead", "plans-later", "busy-metadata", "no-snapshot-log", "tags-commits",
          "parents-first-404", "format-version-1-422", "plain-definitions-only",
-         "metadata-only-snapshots-400", "views-undeclared",),
+         "metadata-only-snapshots-400", "views-undeclared", "nulls",),
     ),
     "version-three-only": Design(
         "A new engine's catalog makes tables of format version 3 alone.",
@@ -243,26 +244,26 @@ DESIGNS: dict[str, Design] = {
     ),
     "warehouse-product": Design(
         "A database product shows its managed tables: no places, purges or versions by clients.",
-        ("stage-create-501", "purge-501", "client-location-406", "tags-422", "branches-422",
+        ("stage-create-403", "purge-403", "client-location-406", "tags-422", "branches-422",
          "table-relocation-422", "view-relocation-422", "view-dialects-501", "name-mapping-added",
-         "cross-namespace-view-rename-406",),
+         "cross-namespace-view-rename-406", "explicit-nulls",),
     ),
     "wide-refusals": Design(
         "A product answers everything it lacks with 501.",
-        ("stage-create-501", "tags-501", "branches-501", "table-relocation-501",
+        ("stage-create-403", "tags-501", "branches-501", "table-relocation-501",
          "view-relocation-501", "view-dialects-501", "metadata-only-snapshots-501",
          "nested-namespaces-501", "format-version-1-406", "clock-behind",),
     ),
     "polite-refusals": Design(
         "A product answers everything it lacks with 406, as the document does elsewhere.",
-        ("stage-create-406", "tags-406", "branches-406", "table-relocation-406",
-         "view-relocation-406", "view-dialects-406", "purge-406", "nested-namespaces-406",
+        ("stage-create-403", "tags-406", "branches-406", "table-relocation-406",
+         "view-relocation-406", "view-dialects-406", "purge-403", "nested-namespaces-406",
          "client-location-406", "client-view-location-406",),
     ),
     "plain-refusals": Design(
         "A product answers everything it lacks with 400.",
-        ("stage-create-400", "tags-400", "branches-400", "table-relocation-400",
-         "view-relocation-400", "view-dialects-400", "purge-400", "client-view-location-400",
+        ("stage-create-403", "tags-400", "branches-400", "table-relocation-400",
+         "view-relocation-400", "view-dialects-400", "purge-403", "client-view-location-400",
          "format-version-3-400", "unfit-updates-409",),
     ),
     "forbidding": Design(
@@ -273,8 +274,8 @@ DESIGNS: dict[str, Design] = {
     ),
     "names-of-words": Design(
         "A catalog for spreadsheets refuses odd characters in names, with 422.",
-        ("names-with-plus-422", "names-with-percent-422", "names-with-slash-422",
-         "names-with-dot-422", "names-with-space-422", "names-with-unicode-422",
+        ("names-with-plus-409", "names-with-percent-422", "names-with-slash-422",
+         "names-with-dot-409", "names-with-space-404", "names-with-unicode-422",
          "mixed-case-names-422", "three-levels", "format-version-1-400",
          "metadata-only-snapshots-501", "view-relocation-422", "any-token",),
     ),
@@ -282,13 +283,13 @@ DESIGNS: dict[str, Design] = {
         "A catalog keeps the case of names and finds them in any.",
         ("one-case", "names-with-dot-400", "names-with-space-400", "names-with-plus-400",
          "three-levels", "views-are-unsupported", "bare-view-errors", "format-version-3-422",
-         "format-version-1-406", "branches-400",),
+         "format-version-1-406", "branches-400", "explicit-nulls", "values-are-unprocessable",),
     ),
     "upper-hand": Design(
         "A product from the mainframe refuses mixed case, and shows every snapshot always.",
         ("mixed-case-names-400", "every-snapshot", "format-version-2-400", "settings-for-clients",
          "signs", "one-table-a-location", "branches-406", "touched-namespaces", "tags-400",
-         "no-token-endpoint",),
+         "no-token-endpoint", "values-are-unprocessable",),
     ),
     "views-by-name": Design(
         "A catalog keeps tables and views apart: each may have the other's name.",
@@ -299,7 +300,7 @@ DESIGNS: dict[str, Design] = {
     ),
     "views-promised": Design(
         "A catalog claims views that it does not have yet.",
-        ("views-unsupported", "first-ids", "table-relocation-406", "format-version-2-406",
+        ("first-ids", "table-relocation-406", "format-version-2-406",
          "nested-namespaces-406", "own-properties", "branches-422", "no-metrics-served",
          "no-register-served", "no-renames-served",),
     ),
@@ -313,7 +314,7 @@ DESIGNS: dict[str, Design] = {
     "mapped-names": Design(
         "A migration tool adds mappings of names, and dates, to what it makes.",
         ("name-mapping-added", "dated-namespaces", "prefix-in-defaults",
-         "minus-one-for-no-snapshot", "other-media-type-spelling", "names-with-plus-422",
+         "minus-one-for-no-snapshot", "other-media-type-spelling", "names-with-plus-409",
          "format-version-1-400", "clock-of-seconds", "views-undeclared",
          "no-namespace-updates-served",),
     ),

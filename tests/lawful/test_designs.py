@@ -11,7 +11,7 @@ from tests.lawful.designs import DESIGNS, FREEDOMS, Design
 from tests.lawful.freedom import Freedom
 from tests.lawful.serving import Said, said_of_design
 from tests.laws.golden import expect_part
-from tests.shares import COMPLETE, share
+from tests.shares import share
 
 from icecheck.findings.verdict import Group, Level, Outcome, Verdict
 from icecheck.judging.check import Check
@@ -80,7 +80,6 @@ def test_a_few_designs_are_not_blamed(name: str) -> None:
 @pytest.mark.complete("all checks on all designs; the usual command has a few designs and a share")
 @pytest.mark.parametrize("name", DESIGNS)
 def test_a_design_is_not_blamed_and_judged_as_reviewed(name: str) -> None:
-    assert COMPLETE
     checks = tuple(collect(GROUPS, CONTRACT))
     said = expect_no_blame(name, checks)
     expect_part("lawful_designs.txt", [name], lines_of(name, checks, said))
