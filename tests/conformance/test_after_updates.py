@@ -102,7 +102,7 @@ def test_a_server_may_give_again_the_id_that_the_same_commit_removes() -> None:
     second = {"type": "struct", "schema-id": 55, "fields": [COLUMN | {"id": 2}]}
     third = {"type": "struct", "schema-id": 0, "fields": [COLUMN | {"id": 3}]}
     before = TABLE | {"schemas": [*TABLE["schemas"], second]}
-    updates = [
+    updates: list[Json] = [
         {"action": "remove-schemas", "schema-ids": [55]},
         {"action": "add-schema", "schema": third},
     ]

@@ -246,7 +246,7 @@ DESIGNS: dict[str, Design] = {
         "A database product shows its managed tables: no places, purges or versions by clients.",
         ("stage-create-403", "purge-403", "client-location-406", "tags-422", "branches-422",
          "table-relocation-422", "view-relocation-422", "view-dialects-501", "name-mapping-added",
-         "cross-namespace-view-rename-406", "explicit-nulls",),
+         "cross-namespace-view-rename-406",),
     ),
     "wide-refusals": Design(
         "A product answers everything it lacks with 501.",
@@ -283,7 +283,7 @@ DESIGNS: dict[str, Design] = {
         "A catalog keeps the case of names and finds them in any.",
         ("one-case", "names-with-dot-400", "names-with-space-400", "names-with-plus-400",
          "three-levels", "views-are-unsupported", "bare-view-errors", "format-version-3-422",
-         "format-version-1-406", "branches-400", "explicit-nulls", "values-are-unprocessable",),
+         "format-version-1-406", "branches-400", "values-are-unprocessable",),
     ),
     "upper-hand": Design(
         "A product from the mainframe refuses mixed case, and shows every snapshot always.",

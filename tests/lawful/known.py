@@ -67,7 +67,6 @@ _ALLOWED: dict[str, tuple[str, str]] = {
     "other-media-refused": ("silent: other content types", ""),
     "nothing-empty": ("rule 21: an absent container", "empty"),
     "nulls": ("rule 21: null where the schema allows it", "empty"),
-    "explicit-nulls": ("rule 21: null where the schema allows it", "empty"),
     "values-are-unprocessable": ("L1009-L1010: which 4xx", "unfit"),
     "new-predicates": ("rule 10: a later document", "residuals"),
 }
