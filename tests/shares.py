@@ -33,6 +33,11 @@ in_shares = pytest.mark.parametrize(
 )
 
 
+def judges_everything() -> bool:
+    """Return whether the running test is of the complete tier."""
+    return JUDGES.get() == EVERYTHING
+
+
 def is_plain(check: Check) -> bool:
     """Return whether a check is none of the generated ones, which take nine tenths of a run."""
     return check.group is not Group.GENERATED
@@ -46,7 +51,7 @@ def share(
     In ``of`` settings with successive numbers ``turn`` each check has its turn once. A test of the
     complete tier gets all checks.
     """
-    everything = JUDGES.get() == EVERYTHING
+    everything = judges_everything()
     return tuple(
         check
         for check in checks

@@ -245,6 +245,7 @@ def plain(text, url, directory):
         r"\b\d{13}\b",
         r"\b\d+-[0-9a-f]{16}-[a-z]+\b",  # entity tags: what they stand for holds times
         r"Signature=[0-9a-f]+",
+        r"\b[0-9a-f]{64}\b",  # the digest of a signed body
         r"\beyJ[-A-Za-z0-9_.]+",
         r"(?<=127\.0\.0\.[12]):\d+",
     ):

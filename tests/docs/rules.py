@@ -65,6 +65,7 @@ EXCLUDED: dict[tuple[str, str], str] = {
     ("docs/mutation.md", "tox -e mutation"): _RECORDS,
     ("docs/catalogs/", "tox -e reference"): _RECORDS,
     ("docs/catalogs/", "python -m tests.reference"): _RECORDS,
+    ("docs/catalogs/", "icecheck doctor"): _RECORDS,
     ("docs/clients.md", "python -m tests.dialects"): _RECORDS,
     ("docs/clients.md", "pip install duckdb"): _RECORDS,
     ("docs/decisions/", ""): "says what was decided and seen at the time, not what to type",

@@ -65,7 +65,21 @@ PERCENT = tuple(
     about_a_name(f"n{at}", symptom, "a percent sign")
     for at, symptom in enumerate(("name-not-found", "another-object"))
 )
+
+
+def malformed(check: str, actual: str, expected: str = "400") -> Verdict:
+    """A check of a malformed request, answered otherwise than it should be."""
+    return failing(check, "status", expected, actual, requirements=(f"{check}.400",))
+
+
+UNREAD = [malformed(f"o{at}", "200") for at in range(3)]
+NOT_READ_EITHER = (
+    replace(malformed("o0", "500"), check="broken"),
+    replace(malformed("o1", "404"), check="missing"),
+)
+
 RUNS = {
+    "unread": (*UNREAD, *NOT_READ_EITHER),
     "everything": (*RACES, *STATI, *VALUES, LOST, HALF, *BLOCKED, *PASSED),
     "nothing-refused": (*(failing(f"r{s}", expected=s) for s in ("400", "404", "409")), *RACES[:2]),
     "updates-ignored": tuple(
@@ -218,12 +232,7 @@ def test_what_follows_from_a_table_made_at_once_is_told_with_it() -> None:
 
 @pytest.mark.parametrize("operations", [2, 3])
 def test_requests_that_nothing_reads_are_one_cause_from_three_operations_on(operations) -> None:
-    def malformed(check: str, actual: str, expected: str = "400") -> Verdict:
-        return failing(check, "status", expected, actual, requirements=(f"{check}.400",))
-
-    taken = [malformed(f"o{at}", "200") for at in range(operations)]
-    broken, missing = malformed("o0", "500"), malformed("o1", "404")
-    others = (replace(broken, check="broken"), replace(missing, check="missing"))
+    taken, others = UNREAD[:operations], NOT_READ_EITHER
     semantic = failing("known", "status", "400", "500", requirements=("known.column-refused",))
     assert (len(members_of(*taken, *others)) == 1) == (operations == 3)
     assert len(members_of(*taken, others[0], semantic)) == 2

@@ -70,7 +70,9 @@ def test_lawful_planners_are_not_blamed(planning: PlanningSettings) -> None:
 
 ONE_ANSWER = PlanningSettings(files_per_task=1000)
 TASKS = "fetchScanTasks.large-scan"
-PLANS = ("fetchPlanningResult.known-plan", "cancelPlanning.known-plan")
+PLANS = (
+    "fetchPlanningResult.known-plan", "cancelPlanning.known-plan", "cancelPlanning.ends-the-plan",
+)  # fmt: skip
 
 
 def test_a_planner_without_plan_tasks_is_not_asked_for_them() -> None:

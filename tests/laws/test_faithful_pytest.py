@@ -83,6 +83,8 @@ def test_pytest_gives_the_verdicts_of_the_direct_runner(
     command += ["--catalog-url", reached.url, "--catalog-warehouse", WAREHOUSE]
     command += ["--catalog-credential", CREDENTIAL, "--conformance-run-id", "law"]
     command += ["--catalog-second-credential", str(SECOND.credential)]
+    command += ["--catalog-reader-credential", str(reached.reader.credential)]
+    command += ["--catalog-second-warehouse", str(reached.second_warehouse)]
     command += ["--catalog-isolation", reached.isolation]
     command += ["--catalog-namespace", PARENT] if reached.namespace else []
     command += ["--conformance-report", str(tmp_path / "report")]

@@ -21,7 +21,7 @@ from tests.mock_planning.wide_table import (
     matches,
     spec_fields,
 )
-from tests.shares import COMPLETE
+from tests.shares import in_shares, judges_everything
 
 Tables = dict[str, dict[str, tuple[File, list[Row]]]]
 
@@ -43,6 +43,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[httpx.Cli
         yield http, tables
 
 
+@in_shares
 def test_no_matching_row_is_lost_and_residuals_mean_the_filter(
     served: tuple[httpx.Client, Tables],
 ) -> None:
@@ -50,7 +51,7 @@ def test_no_matching_row_is_lost_and_residuals_mean_the_filter(
     left_out = 0
 
     @settings(
-        max_examples=200 if COMPLETE else 60,
+        max_examples=200 if judges_everything() else 60,
         deadline=None,
         suppress_health_check=list(HealthCheck),
         derandomize=True,

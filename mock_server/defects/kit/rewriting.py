@@ -136,14 +136,17 @@ def alter_answer(
 def alter_error(
     registries: Registries, operation_id: str, alter: Callable[[Problem, Reply], Reply]
 ) -> None:
-    """Change how refusals look; `alter` gets the faithful error reply, or an altered one."""
+    """Change how refusals look; `alter` gets the faithful error reply, or an altered one.
+
+    Refusals of the token endpoint have OAuth's form, and stay.
+    """
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         try:
             outcome = faithful(state, call)
         except Problem as problem:
             return Outcome(state, alter(problem, replies.problem_reply(problem)))
-        if outcome.reply.status < 400:
+        if outcome.reply.status < 400 or call.operation_id == "getToken":
             return outcome
         altered = alter(Problem(outcome.reply.status, "", ""), outcome.reply)
         return msgspec.structs.replace(outcome, reply=altered)

@@ -1,5 +1,6 @@
 """Defects of the token endpoint."""
 
+import json
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -9,7 +10,7 @@ from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect
 from icecheck.mock_server.defects.kit.places import answer_of, call_of
 from icecheck.mock_server.defects.kit.requests import with_content
-from icecheck.mock_server.defects.kit.rewriting import Faithful, answer_status
+from icecheck.mock_server.defects.kit.rewriting import Faithful, answer_status, with_answer
 from icecheck.mock_server.protocol import replies
 
 _EXCHANGE = b"token-exchange"
@@ -169,13 +170,16 @@ def _wrong_secret_is_400(faithful: Faithful, state: WarehouseState, call: Call) 
 
 @defect(
     "token-errors-are-all-one",
-    on=answer_of("getToken"),
+    on="getToken",
     breaks="getToken.error-codes",
     suffering="Nobody can tell a wrong secret from a wrong request.",
 )
-def _all_one(body: dict[str, str]) -> dict[str, str]:
+def _all_one(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """Every refused token request is an invalid_request."""
-    return body | {"error": "invalid_request"} if "error" in body else body
+    outcome = faithful(state, call)
+    if outcome.reply.status < 400:
+        return outcome
+    return with_answer(outcome, json.loads(outcome.reply.body) | {"error": "invalid_request"})
 
 
 @defect(

@@ -13,11 +13,11 @@ from icecheck.client.catalog import Catalog
 from icecheck.client.deletion_probe import try_deleting_table
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
-from icecheck.client.usual_urls import usual_urls
 from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.targets.offer import encode_segment
 from icecheck.targets.target import Given, Namespace, Target
+from icecheck.targets.usual_urls import usual_urls
 from icecheck.wire.connection import Connection, TargetUnusable, Wire
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.json_text import read_json

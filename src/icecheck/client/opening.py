@@ -49,12 +49,8 @@ def open_session(
     the file ``ledger`` beforehand; ``redactor`` is told all secrets, and may be shared. Raises
     TargetUnusable when there is no catalog to verify, UsageError for a bad run id or ledger.
     """
-    if not _RUN_ID.fullmatch(run_id):
-        raise UsageError(f"run id {run_id!r}: use 1 to 16 lower-case letters and digits")
     contract = contract_for(spec)
-    unknown = [id_ for id_ in target.claims if id_ not in contract.operations]
-    if unknown:
-        raise UsageError(f"no operation {unknown[0]!r}: see `icecheck list operations`")
+    _refuse_misuse(run_id, target, contract)
     connection = Connection(target, contract, transport, redactor=redactor)
     recorded: list[Exchange] = []
     owner = target.owner(run_id)
@@ -102,6 +98,14 @@ def open_session(
         session.isolation = isolate(session, worker)
         undo.pop_all()
     return session
+
+
+def _refuse_misuse(run_id: str, target: Target, contract: Contract) -> None:
+    if not _RUN_ID.fullmatch(run_id):
+        raise UsageError(f"run id {run_id!r}: use 1 to 16 lower-case letters and digits")
+    unknown = [id_ for id_ in target.claims if id_ not in contract.operations]
+    if unknown:
+        raise UsageError(f"no operation {unknown[0]!r}: see `icecheck list operations`")
 
 
 def _followed(connection: Connection, offer: Offer, target: Target) -> Target:

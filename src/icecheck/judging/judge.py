@@ -22,7 +22,7 @@ from icecheck.findings.verdict import (
 )
 from icecheck.judging.check import Check
 from icecheck.judging.evidence import evidence_of, evidence_up_to, finding_without_secrets
-from icecheck.judging.explaining import explained
+from icecheck.judging.explaining.explained import explained
 from icecheck.judging.probes import require_capability
 from icecheck.replies.expect import Blocked, NotOffered, Violation, blocked_by_shape
 from icecheck.replies.ill_shaped import reads_ill_shaped

@@ -136,13 +136,14 @@ def broke_off(exchange: Exchange) -> bool:
 
 
 def is_stopped_on_the_way(exchange: Exchange) -> bool:
-    """Return whether a path with an encoded slash or percent sign was refused before the catalog.
+    """Return whether a name with an encoded slash or percent sign was refused before the catalog.
 
-    Web servers and routers refuse such paths by themselves: the answer has no error of the
-    document's shape, and tells nothing of the catalog.
+    Names stand below `/namespaces/`; what stands before them is the catalog's own. Web servers and
+    routers refuse such paths by themselves: the answer has no error of the document's shape, and
+    tells nothing of the catalog.
     """
-    path = exchange.url.partition("?")[0].lower()
-    if (exchange.status or 0) < 400 or not any(mark in path for mark in ("%2f", "%25")):
+    names = exchange.url.partition("?")[0].lower().partition("/namespaces/")[2]
+    if (exchange.status or 0) < 400 or not any(mark in names for mark in ("%2f", "%25")):
         return False
     try:
         body = read_json(exchange.response_body)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from icecheck.client.catalog import Catalog
-from icecheck.judging.relied_effects import EFFECTS, Effect
+from icecheck.judging.explaining.effects import EFFECTS, Effect
 from icecheck.ownership.effects import read_body
 from icecheck.replies.expect import Blocked, NotOffered, Violation
 from icecheck.replies.ill_shaped import IllShaped, ill_shaped_reads_named
@@ -28,6 +28,8 @@ def explained(
     That is the requirement of an effect on which the check relies and which it does not prove,
     where no load shows that effect after the plainest request for it (verdict-rules 19 and 22).
     """
+    if catalog.session.undropped:
+        return None  # what a trial makes would stay
     finding = error.finding if isinstance(error, Violation) else None
     exchanges = [*catalog.setup_exchanges, *catalog.exchanges]
     for effect in EFFECTS:

@@ -16,16 +16,16 @@ from icecheck.client.given import (
     shared_namespace,
 )
 from icecheck.findings.verdict import Finding
-from icecheck.judging.probes import has_capability
-from icecheck.judging.relied_updates import (
+from icecheck.judging.explaining.updates import (
     PROPERTY,
     TABLE_UPDATES,
     VIEW_UPDATES,
     make_view,
     transaction_changes,
 )
+from icecheck.judging.probes import has_capability
 from icecheck.ownership.removal import is_gone
-from icecheck.replies.expect import Reply
+from icecheck.replies.expect import NotOffered, Reply
 from icecheck.targets.target import Namespace
 
 __all__ = ["EFFECTS", "Effect"]
@@ -63,6 +63,35 @@ class _Kind:
     listed: Callable[[Catalog, Namespace], Reply]
 
 
+def _told(reply: Reply) -> Reply:
+    """Return the answer to a load if it tells whether the object is there; else NotOffered."""
+    operation_id = str(reply.exchange.operation)
+    if not (reply.ok or is_gone(reply)):
+        raise NotOffered(f"{operation_id} is answered {reply.status}, which tells nothing")
+    return reply
+
+
+def _claimed(catalog: Catalog, operation_id: str) -> None:
+    """Raise NotOffered unless loads are claimed: a 404 to one that is not served tells nothing."""
+    if not catalog.claims(operation_id):
+        raise NotOffered(f"the catalog's config does not claim {operation_id}")
+
+
+def _load_table(catalog: Catalog, name: Name) -> Reply:
+    _claimed(catalog, "loadTable")
+    return _told(catalog.load_table(*name))
+
+
+def _load_view(catalog: Catalog, name: Name) -> Reply:
+    _claimed(catalog, "loadView")
+    return _told(catalog.load_view(*name))
+
+
+def _load_namespace(catalog: Catalog, namespace: Namespace) -> Reply:
+    _claimed(catalog, "loadNamespaceMetadata")
+    return _told(catalog.load_namespace_metadata(namespace))
+
+
 def _make_table(catalog: Catalog, **members: Any) -> Name:
     table = given_table(catalog, **members)
     return table.namespace, table.name
@@ -70,13 +99,13 @@ def _make_table(catalog: Catalog, **members: Any) -> Name:
 
 _TABLE = _Kind(
     _make_table,
-    lambda catalog, name: catalog.load_table(*name),
+    _load_table,
     lambda catalog, *ends: catalog.rename_table(*ends),
     lambda catalog, namespace: catalog.list_tables(namespace),
 )
 _VIEW = _Kind(
     make_view,
-    lambda catalog, name: catalog.load_view(*name),
+    _load_view,
     lambda catalog, *ends: catalog.rename_view(*ends),
     lambda catalog, namespace: catalog.list_views(namespace),
 )
@@ -95,7 +124,7 @@ def _exists(kind: _Kind, catalog: Catalog) -> bool:
 
 def _namespace_exists(catalog: Catalog) -> bool:
     namespace = given_namespace(catalog, under=())  # the levels are another matter
-    if not is_gone(catalog.load_namespace_metadata(namespace)):
+    if not is_gone(_load_namespace(catalog, namespace)):
         return True
     listed = catalog.list_namespaces(namespace[:-1] or None).expect(200).json().get("namespaces")
     return [*namespace] in (listed or ())
@@ -109,7 +138,7 @@ def _registers(catalog: Catalog) -> bool:
         return True
     again = namespace, catalog.new_name()
     registered = catalog.register_table(*again, file)
-    return not registered.ok or not is_gone(catalog.load_table(*again))
+    return not registered.ok or not is_gone(_load_table(catalog, again))
 
 
 def _is_not_made(catalog: Catalog) -> bool:
@@ -117,7 +146,7 @@ def _is_not_made(catalog: Catalog) -> bool:
     namespace, name = shared_namespace(catalog), catalog.new_name()
     body = bodies.create_table_body(name, stage_create=True)
     return not catalog.create_table(namespace, body).ok or is_gone(
-        catalog.load_table(namespace, name)
+        _load_table(catalog, (namespace, name))
     )
 
 
@@ -139,7 +168,7 @@ def _crosses(sent: Json) -> bool:
 def _view_goes(catalog: Catalog) -> bool:
     view = make_view(catalog)
     catalog.drop_view(*view)
-    return is_gone(catalog.load_view(*view))
+    return is_gone(_load_view(catalog, view))
 
 
 def _table_drop_answers(catalog: Catalog) -> bool:
@@ -202,7 +231,7 @@ def _has_property(holder: Json) -> bool:
 
 EFFECTS = (
     Effect("createNamespace.exists-afterwards", ("createNamespace",), _namespace_exists),
-    Effect("createTable.answer-is-the-table", ("createTable",), partial(_exists, _TABLE)),
+    Effect("createTable.immediate", ("createTable",), partial(_exists, _TABLE)),
     Effect("registerTable.answer-is-the-table", ("registerTable",), _registers),
     Effect("createView.immediate", ("createView",), partial(_exists, _VIEW)),
     Effect(
