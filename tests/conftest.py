@@ -17,7 +17,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from tests.shares import EVERYTHING, JUDGES, SHARE
+
+from tests.kit.shares import EVERYTHING, JUDGES, SHARE
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - a directory of our own is made in it
 _BYTES_FREE = 8 << 30
@@ -40,7 +41,7 @@ _NAME = "icecheck-deselected"
 @pytest.fixture(scope="session")
 def one_spark():
     """The Spark of this process, for tests that start one of their own: they have to stop it."""
-    from tests.one_spark import OneSpark
+    from tests.kit.one_spark import OneSpark
 
     spark = OneSpark()
     yield spark

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from tests.serving import json_answer, serving
 
 from icecheck.cli import main
+from tests.kit.serving import json_answer, serving
 
 CERTIFICATE = Path(__file__).parent / "self_signed.pem"
 

@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from tests.serving import json_answer
+
+from tests.kit.serving import json_answer
 
 MISUSE = [
     (["run"], "URL or --mock"),

@@ -4,10 +4,10 @@ import json
 
 import click
 import pytest
-from tests.contracts import CONTRACT
 
 from icecheck.cli import main
 from icecheck.contract.witnesses import reasons_without_witness
+from tests.kit.contracts import CONTRACT
 
 
 def listed(icecheck, *arguments):

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.finished_runs import finished
 
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects.kit.rewriting import answer_status, forget_effect
@@ -18,6 +17,7 @@ from icecheck.ownership.ledger import Entry, Ledger
 from icecheck.ownership.ledger_file import LEDGER_FILE, LedgerFile, read_ledger
 from icecheck.run.closing import residue_lines
 from icecheck.targets.target import Target, UsageError
+from tests.kit.finished_runs import finished
 
 
 @pytest.fixture

@@ -4,14 +4,14 @@ import subprocess
 
 import httpx
 import pytest
-from tests.contracts import CONTRACT
-from tests.extras import command_line, hidden_without
 
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects import defects
 from icecheck.ownership.ledger import Entry
 from icecheck.ownership.ledger_file import LEDGER_FILE, LedgerFile
 from icecheck.targets.target import Target
+from tests.kit.contracts import CONTRACT
+from tests.kit.extras import command_line, hidden_without
 
 RECORDS = "docs/catalogs/iceberg-rest-fixture-1.10.1", "docs/catalogs/iceberg-rest-fixture-1.11.0"
 SUITE = "pip install 'icecheck[suite]'"

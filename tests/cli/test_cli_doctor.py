@@ -1,11 +1,11 @@
 """`icecheck doctor`: what stands in the way of a run, and what helps."""
 
 import pytest
-from tests.access.test_expired_token import opened
 
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
 from icecheck.mock_server.defects.kit.rewriting import forget_effect, refuse_as, wrap
 from icecheck.mock_server.protocol.problem import Problem
+from tests.unit.access.test_expired_token import opened
 
 
 def lines_of(result):

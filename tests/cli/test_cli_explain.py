@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from tests.contracts import CONTRACT
 
 from icecheck.cli.listings.explanations import explain_symptom
 from icecheck.mock_server.defects import defects
 from icecheck.run.known_symptoms import known_symptoms
+from tests.kit.contracts import CONTRACT
 
 
 def test_an_operation_is_explained_with_its_requirements_checks_and_defects(icecheck):

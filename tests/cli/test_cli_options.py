@@ -10,9 +10,6 @@ from pathlib import Path
 import click
 import httpx
 import pytest
-from tests.cli.option_samples import sample_of
-from tests.findings import a_finding
-from tests.finished_runs import finished, verdict
 
 from icecheck.cli import main
 from icecheck.findings.verdict import Outcome
@@ -30,6 +27,9 @@ from icecheck.reports import run_json
 from icecheck.targets.target import Target, UsageError
 from icecheck.wire.connection import Connection
 from icecheck.wire.transport import SocketTransport
+from tests.cli.option_samples import sample_of
+from tests.kit.findings import a_finding
+from tests.kit.finished_runs import finished, verdict
 
 COMMANDS = tuple(main.list_commands(click.Context(main)))
 CLIENTS = OAuth2Settings(

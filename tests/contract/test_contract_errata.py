@@ -5,7 +5,8 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from tests.contracts import CONTRACT
+
+from tests.kit.contracts import CONTRACT
 
 RAW = CONTRACT.raw
 REPAIRED = CONTRACT.corrected(("repair",))

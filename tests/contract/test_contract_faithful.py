@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.contracts import CONTRACT
 from tools.canonical import canonical_structure, sha256_of, structural_differences
 from tools.importing import with_own_prose
 from tools.official import LineIndex, load_official
 
 from icecheck.contract import SPEC_VERSIONS, document, load
+from tests.kit.contracts import CONTRACT
 
 OFFICIAL = os.environ.get("ICECHECK_OFFICIAL_DOCUMENT")
 FOLDER = Path(document.__file__).parent / "v1_10_0"

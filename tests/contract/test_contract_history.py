@@ -5,10 +5,10 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from tests.contracts import CONTRACT
 
 from icecheck.contract import Later, Ref, UnknownRef, releases
 from icecheck.contract.releases import amendments, is_newer, later
+from tests.kit.contracts import CONTRACT
 
 REGISTER = CONTRACT.requirements
 RELEASE = re.compile(r"\d+\.\d+\.\d+")

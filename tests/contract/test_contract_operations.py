@@ -5,9 +5,9 @@ import sys
 from dataclasses import FrozenInstanceError
 
 import pytest
-from tests.contracts import CONTRACT
 
 from icecheck.contract import SPEC_VERSIONS, Contract, UnknownRef, load
+from tests.kit.contracts import CONTRACT
 
 
 def test_the_files_of_a_version_are_read_once() -> None:

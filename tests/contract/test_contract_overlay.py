@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.contracts import CONTRACT
 
 from icecheck.contract import Level, UnknownRef
 from icecheck.contract.document import overlay_document
 from icecheck.contract.overlay import OverlayTargetVanished, apply_overlay
+from tests.kit.contracts import CONTRACT
 
 DOCUMENT = {
     "paths": {"/a/{b}": {"get": {"parameters": [{"name": "x"}, {"name": "y"}]}}},

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.contracts import CONTRACT
 
 from icecheck.contract import (
     PROFILES,
@@ -19,6 +18,7 @@ from icecheck.contract import (
 )
 from icecheck.contract.citations import sentences
 from icecheck.contract.register import RegisterError, load_register
+from tests.kit.contracts import CONTRACT
 
 Reader = Callable[..., dict[str, Requirement]]
 REGISTER = CONTRACT.requirements

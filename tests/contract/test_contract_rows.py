@@ -4,8 +4,6 @@ import inspect
 import re
 from pathlib import Path
 
-from tests.contracts import CONTRACT
-
 import icecheck.spark_tests
 from icecheck.contract import Basis, Level, Ref, RefKind
 from icecheck.contract.model import Requirement
@@ -13,6 +11,7 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import Check
 from icecheck.run.collect import collect
 from icecheck.spark_tests.script import read_scripts
+from tests.kit.contracts import CONTRACT
 
 GENERATED = {response.id for response in CONTRACT.documented_responses}
 BY_HAND = {name: row for name, row in CONTRACT.requirements.items() if name not in GENERATED}

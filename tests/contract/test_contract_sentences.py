@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from tests.contract.made_versions import known_as, made_from, prose_for
 from tools.folders import REQUIREMENTS, folder_of
 from tools.official import load_official
 from tools.sentences import (
@@ -24,6 +23,7 @@ from tools.sentences import (
 from icecheck.contract import UnresolvedRows
 from icecheck.contract.citations import Citation, MalformedCitation, sentences
 from icecheck.contract.register import load_register
+from tests.contract.made_versions import known_as, made_from, prose_for
 
 HERE = Path(__file__).parent / "documents"
 SHOP, MOVED = HERE / "shop.yaml", HERE / "shop_moved.yaml"

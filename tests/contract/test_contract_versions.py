@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.contract.made_versions import known_as, made_from, prose_for
-from tests.contracts import CONTRACT
 from tools.folders import folder_of
 from tools.official import load_official
 from tools.sentences import Document, cited, rendered, words_of
 
 from icecheck.contract import Contract, Requirement, UnresolvedRows
 from icecheck.contract.citations import sentences
+from tests.contract.made_versions import known_as, made_from, prose_for
+from tests.kit.contracts import CONTRACT
 
 OFFICIAL = os.environ.get("ICECHECK_OFFICIAL_DOCUMENT")
 NEXT = Path(OFFICIAL or "document").with_name("rest-catalog-open-api-1.11.0.yaml")

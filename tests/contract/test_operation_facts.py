@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.contracts import CONTRACT
 
 from icecheck.contract import (
     SPEC_VERSIONS,
@@ -21,6 +20,7 @@ from icecheck.contract import (
     operations,
 )
 from icecheck.contract.facts import read_facts
+from tests.kit.contracts import CONTRACT
 
 METHODS = {operation.id: operation.method for operation in CONTRACT.operations.values()}
 FACTS = ("profile", "object", "action", "default", "changes", "commits", "locks", "names",

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
-from tests.contracts import CONTRACT
-
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.http.asgi import AsgiApp, Message, Receive, Send
 from icecheck.mock_server.http.threaded import ThreadedServer
+from tests.kit.contracts import CONTRACT
 
 STEP = "/step/"
 """A client program says what it begins with a GET below this path."""

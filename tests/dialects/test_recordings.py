@@ -6,13 +6,13 @@ from importlib.metadata import version
 from typing import Any
 
 import pytest
-from tests.contracts import CONTRACT
+
+from icecheck.scenarios.dialects.dialect import FOLDER, dialects
 from tests.dialects.__main__ import CLIENTS, Player
 from tests.dialects.measuring import Needs, needs_of
 from tests.dialects.normalising import recording, settled, text_of
 from tests.dialects.recorder import Heard, operation_of
-
-from icecheck.scenarios.dialects.dialect import FOLDER, dialects
+from tests.kit.contracts import CONTRACT
 
 FILES = sorted(FOLDER.glob("*.json"))
 NOTHING = Needs({}, frozenset(), (), {})

@@ -5,9 +5,6 @@ from collections.abc import Iterator
 from itertools import count
 
 import pytest
-from tests.contracts import CONTRACT
-from tests.kill.killing import ISOLATIONS, mock_session, run_check
-from tests.kill.refusing import refuse_if
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
@@ -20,6 +17,9 @@ from icecheck.mock_server.defects.kit.rewriting import alter_body
 from icecheck.scenarios.dialects import test_dialects
 from icecheck.scenarios.dialects.dialect import Dialect, Workflow, dialects
 from icecheck.targets.target import Target
+from tests.kill.killing import ISOLATIONS, mock_session, run_check
+from tests.kill.refusing import refuse_if
+from tests.kit.contracts import CONTRACT
 
 REQUESTS_MAX = 150
 CHECKS: dict[str, Check] = {

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-from tests.docs.rules import Rule, replaced
-from tests.docs.snippets import ROOT, Snippet
 
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
 from icecheck.ownership.ledger import Entry
 from icecheck.ownership.ledger_file import LEDGER_FILE, LedgerFile
 from icecheck.targets.target import Target
+from tests.docs.rules import Rule, replaced
+from tests.docs.snippets import ROOT, Snippet
 
 __all__ = ["Reader", "run"]
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import click
 import pytest
+
+from icecheck.cli import main
 from tests.docs.rules import BLOCKS, COMMANDS, EXCLUDED, Rule, rule_of
 from tests.docs.running import run
 from tests.docs.snippets import DOCUMENTS, ROOT, commands, fenced
-
-from icecheck.cli import main
 
 SNIPPETS = [*fenced(), *commands()]
 RULED = [(s, rule_of(s.document, s.start, s.language)) for s in SNIPPETS]

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from tests.docs.running import open_reader, run
 from tests.docs.snippets import ROOT
 from tests.docs.test_snippets import RUN

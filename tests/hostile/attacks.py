@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from tests.hostile.locations import (
+
+from icecheck.mock_server import MockCatalog
+from tests.mock.limits.locations import (
     NAMESPACES,
     SCHEMA,
     TABLES,
@@ -17,9 +19,7 @@ from tests.hostile.locations import (
     snapshot,
     view_body,
 )
-from tests.mock_planning.handmade import File, Manifest, make_table
-
-from icecheck.mock_server import MockCatalog
+from tests.mock.planning.handmade import File, Manifest, make_table
 
 TRANSACTION = "/transactions/commit"
 

@@ -9,10 +9,10 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import httpx
-from tests.hostile.spelling import written
-from tests.serving import Answer, Sent, passed_on, serving
 
 from icecheck.mock_server import MockCatalog
+from tests.kit.serving import Answer, Sent, passed_on, serving
+from tests.mock.limits.spelling import written
 
 __all__ = ["Echo", "echoing"]
 

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import httpx
-from tests.serving import Sent, passed_on
 
 from icecheck.mock_server import MockCatalog
+from tests.kit.serving import Sent, passed_on
 
 __all__ = [
     "LIE_SECONDS",

@@ -8,9 +8,6 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.contracts import CONTRACT
-from tests.failing_catalogs.chaos import FEW, new_mock, run_through
-from tests.hostile.lying_socket import Talk, answering, honest, lying_socket, where
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
@@ -23,6 +20,9 @@ from icecheck.wire.json_text import read_json
 from icecheck.wire.redaction import Redactor
 from icecheck.wire.retry import WAIT_SECONDS_MAX, next_wait, trouble_of
 from icecheck.wire.unreachable import Unreachable
+from tests.hostile.failing_catalogs.chaos import FEW, new_mock, run_through
+from tests.hostile.lying_socket import Talk, answering, honest, lying_socket, where
+from tests.kit.contracts import CONTRACT
 
 HALF_PAIR = "\ud800"
 NO_JSON = {
@@ -299,14 +299,14 @@ def test_nonsense_over_a_socket_is_the_catalogs_fault(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path
 ) -> None:
     mock = new_mock()
-    monkeypatch.setattr("tests.failing_catalogs.chaos.ADDRESS", "")
+    monkeypatch.setattr("tests.hostile.failing_catalogs.chaos.ADDRESS", "")
 
     def lists(talk: Talk) -> bool:
         return talk.method == "GET" and talk.path.endswith("/tables")
 
     lie = where(lists, answering(200, NO_JSON[name]), honest(mock))
     with lying_socket(lie) as url:
-        monkeypatch.setattr("tests.failing_catalogs.chaos.ADDRESS", url)
+        monkeypatch.setattr("tests.hostile.failing_catalogs.chaos.ADDRESS", url)
         run = run_through(None, monkeypatch, globs=("listTables.*",))
     outcomes = {v.outcome for v in run.verdicts}
     assert Outcome.FAIL in outcomes

@@ -6,14 +6,14 @@ import zlib
 
 import httpx
 import pytest
-from tests.contracts import CONTRACT
-from tests.hostile.lying_socket import answering, bomb, lying_socket
 
 from icecheck.targets.target import Target
 from icecheck.wire import answers
 from icecheck.wire.connection import Connection, Wire
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.unreachable import Unreachable
+from tests.hostile.lying_socket import answering, bomb, lying_socket
+from tests.kit.contracts import CONTRACT
 
 MIB = 1 << 20
 LIMIT_BYTES = 4 * MIB

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from tests.hostile.echoing import Echo, echoing
-from tests.hostile.spelling import traces
 
 from icecheck.mock_server import MockCatalog
+from tests.hostile.echoing import Echo, echoing
+from tests.mock.limits.spelling import traces
 
 _LETTERS = string.ascii_letters + string.digits
 _WHOLE = bool(os.environ.get("ICECHECK_HOSTILE"))

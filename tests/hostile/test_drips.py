@@ -7,9 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from tests.contracts import CONTRACT
-from tests.hostile import lying_socket as lies
-from tests.hostile.lying_socket import Lie, lying_socket
 
 from icecheck.findings.verdict import Outcome
 from icecheck.mock_server import MockCatalog
@@ -19,6 +16,9 @@ from icecheck.targets.target import Target
 from icecheck.wire.connection import Connection, Wire
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.unreachable import Unreachable
+from tests.hostile import lying_socket as lies
+from tests.hostile.lying_socket import Lie, lying_socket
+from tests.kit.contracts import CONTRACT
 
 TIMEOUT_SECONDS = 0.5
 # Two attempts of half a second each; a client without a limit is let go after LIE_SECONDS.

@@ -7,8 +7,6 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.hostile import lying_socket as lies
-from tests.hostile.lying_socket import Lie, Talk, lying_socket
 
 from icecheck.findings.verdict import Group
 from icecheck.mock_server import MockCatalog
@@ -16,6 +14,8 @@ from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
 from icecheck.targets.target import Target
 from icecheck.wire.connection import TargetUnusable
+from tests.hostile import lying_socket as lies
+from tests.hostile.lying_socket import Lie, Talk, lying_socket
 
 SCHEMA = {"type": "struct", "schema-id": 0, "fields": []}
 # Both kinds of objects are made and dropped: a config that leads elsewhere harms by the latter.

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from tests.hostile.lying_socket import Lie, Talk, answering, honest, lying_socket, silent, where
-from tests.serving import gateway
 
 from icecheck.cli import main
 from icecheck.mock_server import MockCatalog
+from tests.hostile.lying_socket import Lie, Talk, answering, honest, lying_socket, silent, where
+from tests.kit.serving import gateway
 
 CERTIFICATE = Path(__file__).parent.parent / "cli" / "self_signed.pem"
 PLAIN_TO_TLS = b"Client sent an HTTP request to an HTTPS server."

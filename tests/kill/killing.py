@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.contracts import CONTRACT
-
 from icecheck import conformance, scenarios
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
@@ -30,6 +28,7 @@ from icecheck.proof.defective import (
 )
 from icecheck.proof.kill_matrix import judged_with
 from icecheck.targets.target import Namespace
+from tests.kit.contracts import CONTRACT
 
 __all__ = [
     "ADDRESS",

@@ -1,9 +1,9 @@
 """A refusal is a missing capability; a success without the effect breaks a MUST."""
 
 import pytest
-from tests.kill.killing import checks_of, run_checks
 
 from icecheck.findings.verdict import Level, Outcome
+from tests.kill.killing import checks_of, run_checks
 
 MODULES = (
     "test_claimed_effects", "test_columns", "test_table_removal", "test_tables",

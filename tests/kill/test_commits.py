@@ -3,14 +3,6 @@
 from typing import Any
 
 import pytest
-from tests.contracts import CONTRACT
-from tests.kill.killing import (
-    checks_of,
-    words,
-)
-from tests.kill.lawful import LAWFUL, Install, lawful_session
-from tests.kill.lawful_commits import LAWFUL_COMMITS
-from tests.kill.lawful_tables import LAWFUL_TABLES, secretive
 
 from icecheck.client.catalog import Catalog
 from icecheck.contract import Level
@@ -24,6 +16,14 @@ from icecheck.mock_server.core.context import Outcome as Decided
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.rewriting import alter_body, forget_effect, refuse_as
 from icecheck.mock_server.protocol.problem import Problem
+from tests.kill.killing import (
+    checks_of,
+    words,
+)
+from tests.kit.contracts import CONTRACT
+from tests.lawful.lawful import LAWFUL, Install, lawful_session
+from tests.lawful.lawful_commits import LAWFUL_COMMITS
+from tests.lawful.lawful_tables import LAWFUL_TABLES, secretive
 
 FAMILIES = {
     "protocol": ("test_commits", "test_commits_together", "test_commits_create"),

@@ -3,10 +3,6 @@
 from collections.abc import Iterable
 
 import pytest
-from tests.contracts import CONTRACT
-from tests.kill.killing import words
-from tests.kill.lawful_later import LAWFUL_LATER, SHOWN_BY
-from tests.shares import in_shares, share
 
 from icecheck.client.catalog import Catalog
 from icecheck.findings.verdict import Group, Outcome, Verdict
@@ -18,6 +14,10 @@ from icecheck.proof.defective import defective_session
 from icecheck.replies.schema import schema_judge
 from icecheck.run.collect import collect
 from icecheck.wire.exchange import Exchange
+from tests.kill.killing import words
+from tests.kit.contracts import CONTRACT
+from tests.kit.shares import in_shares, share
+from tests.lawful.lawful_later import LAWFUL_LATER, SHOWN_BY
 
 CHECKS = collect((Group.CHECKS, Group.GENERATED, Group.SCENARIOS), CONTRACT)
 PLANNING = tuple(check for check in CHECKS if check.profile == "scan-planning")

@@ -3,7 +3,6 @@
 import json
 
 import msgspec
-from tests.kill.killing import MODULES, checks_of
 
 from icecheck.client.catalog import Catalog
 from icecheck.findings.verdict import Outcome, Verdict
@@ -14,6 +13,7 @@ from icecheck.mock_server.defects.kit.rewriting import alter_body, refuse_as, wi
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.proof.defective import defective_session
+from tests.kill.killing import MODULES, checks_of
 
 _FAMILIES = ("test_updates_", "test_table", "test_name", "test_columns")
 CHECKS = {check.id: check for check in checks_of(*(m for m in MODULES if m.startswith(_FAMILIES)))}

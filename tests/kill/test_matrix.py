@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-from tests.contracts import CONTRACT
-from tests.kill.killing import checks_of
 from tools.kills import proven_by, reached_by
 
 from icecheck.contract import Level
@@ -12,6 +10,8 @@ from icecheck.mock_server.defects import Defect, defects
 from icecheck.proof.defective import defective_session
 from icecheck.proof.kill_matrix import aimed_at, judged_with, kills, misses
 from icecheck.proof.reach import changed_by
+from tests.kill.killing import checks_of
+from tests.kit.contracts import CONTRACT
 
 CHECKS = checks_of("test_namespaces", "test_tables", "test_errors")
 CASCADES = defects()["namespace-drop-cascades"]

@@ -1,15 +1,6 @@
 """Configuration, namespaces, lists, names, errors, credentials: a defect proves each check."""
 
 import pytest
-from tests.contracts import CONTRACT
-from tests.findings import told
-from tests.kill.killing import (
-    checks_of,
-    mock_session,
-    run_checks,
-    words,
-)
-from tests.kill.lawful import LAWFUL, OPEN, lawful_session, without_empty_properties
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.session import Session
@@ -20,6 +11,15 @@ from icecheck.judging.error_types import REQUIREMENT
 from icecheck.judging.judge import judge
 from icecheck.judging.passive import observe, passive_verdicts
 from icecheck.wire.exchange import Step
+from tests.kill.killing import (
+    checks_of,
+    mock_session,
+    run_checks,
+    words,
+)
+from tests.kit.contracts import CONTRACT
+from tests.kit.findings import told
+from tests.lawful.lawful import LAWFUL, OPEN, lawful_session, without_empty_properties
 
 MODULES = (
     "test_config",

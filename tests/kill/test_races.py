@@ -7,19 +7,6 @@ from typing import Any
 
 import pytest
 from msgspec import structs
-from tests.kill.killing import (
-    ADDRESS,
-    TOKEN,
-    WAREHOUSE,
-    checks_of,
-    defects_of,
-    mock_session,
-    run_check,
-    words,
-)
-from tests.kill.lawful import LAWFUL, Install, lawful_session
-from tests.kill.lawful_commits import LAWFUL_COMMITS
-from tests.kill.lawful_tables import LAWFUL_TABLES
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
@@ -36,6 +23,19 @@ from icecheck.mock_server.mock import MockCatalog
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.targets.target import Target
+from tests.kill.killing import (
+    ADDRESS,
+    TOKEN,
+    WAREHOUSE,
+    checks_of,
+    defects_of,
+    mock_session,
+    run_check,
+    words,
+)
+from tests.lawful.lawful import LAWFUL, Install, lawful_session
+from tests.lawful.lawful_commits import LAWFUL_COMMITS
+from tests.lawful.lawful_tables import LAWFUL_TABLES
 
 CHECKS = checks_of("test_races", "test_races_on_names")
 NAMES = defects_of("commits.races")

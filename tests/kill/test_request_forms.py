@@ -3,16 +3,6 @@
 from typing import Any
 
 import pytest
-from tests.kill.killing import (
-    ADDRESS,
-    CREDENTIAL,
-    TOKEN,
-    WAREHOUSE,
-    checks_of,
-    mock_session,
-    run_check,
-    words,
-)
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
@@ -31,6 +21,16 @@ from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.targets.target import Target
+from tests.kill.killing import (
+    ADDRESS,
+    CREDENTIAL,
+    TOKEN,
+    WAREHOUSE,
+    checks_of,
+    mock_session,
+    run_check,
+    words,
+)
 
 CHECKS = {
     check.id: check

@@ -4,11 +4,6 @@ import re
 from functools import cache
 
 import pytest
-from tests.kill.killing import ISOLATIONS, checks_of, mock_session, words
-from tests.kill.lawful import LAWFUL, Install, lawful_session
-from tests.kill.lawful_tables import LAWFUL_TABLES
-from tests.kill.lawful_views import LAWFUL_VIEWS
-from tests.kill.refusing import refuse_if
 
 from icecheck.client.catalog import Catalog
 from icecheck.conformance.names.odd_names import FAMILIES, PLAIN, apart
@@ -20,6 +15,11 @@ from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.requests import sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.protocol import problem
+from tests.kill.killing import ISOLATIONS, checks_of, mock_session, words
+from tests.kill.refusing import refuse_if
+from tests.lawful.lawful import LAWFUL, Install, lawful_session
+from tests.lawful.lawful_tables import LAWFUL_TABLES
+from tests.lawful.lawful_views import LAWFUL_VIEWS
 
 CHECKS = checks_of(
     "test_roundtrip_names",

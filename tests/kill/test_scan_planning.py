@@ -4,12 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.kill.killing import (
-    checks_of,
-    mock_session,
-    words,
-)
-from tests.kill.refusing import refuse_if
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
@@ -30,6 +24,12 @@ from icecheck.mock_server.mock import MockCatalog
 from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings
 from icecheck.mock_server.protocol.problem import unsupported
 from icecheck.targets.target import Target
+from tests.kill.killing import (
+    checks_of,
+    mock_session,
+    words,
+)
+from tests.kill.refusing import refuse_if
 
 CHECKS = checks_of(
     "test_scan_planning",

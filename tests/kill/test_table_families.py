@@ -1,14 +1,6 @@
 """Tables, register, rename, metrics: a defect proves each check, no lawful catalog is at fault."""
 
 import pytest
-from tests.kill.killing import (
-    checks_of,
-    mock_session,
-    run_check,
-    words,
-)
-from tests.kill.lawful import LAWFUL, Install, lawful_session
-from tests.kill.lawful_tables import LAWFUL_TABLES, forgetful, incurious, secretive
 
 from icecheck.client.catalog import Catalog
 from icecheck.contract import Level
@@ -16,6 +8,14 @@ from icecheck.findings.verdict import Outcome, Verdict
 from icecheck.judging.check import Check
 from icecheck.judging.judge import judge
 from icecheck.mock_server.defects.kit.rewriting import answer_status
+from tests.kill.killing import (
+    checks_of,
+    mock_session,
+    run_check,
+    words,
+)
+from tests.lawful.lawful import LAWFUL, Install, lawful_session
+from tests.lawful.lawful_tables import LAWFUL_TABLES, forgetful, incurious, secretive
 
 CHECKS = checks_of(
     "test_tables",

@@ -7,12 +7,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.capabilities.serving import every_check, said_of
 
 from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.rewriting import alter_body
 from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_update
 from icecheck.mock_server.metadata.builder import Draft
+from tests.lawful.capabilities.serving import every_check, said_of
 
 
 def answers_elsewhere(registries: Registries, operation_ids: Sequence[str]) -> None:

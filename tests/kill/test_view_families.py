@@ -3,21 +3,6 @@
 from functools import cache
 
 import pytest
-from tests.contracts import CONTRACT
-from tests.kill.killing import (
-    checks_of,
-    mock_session,
-    words,
-)
-from tests.kill.lawful import LAWFUL, Install, lawful_session
-from tests.kill.lawful_tables import LAWFUL_TABLES
-from tests.kill.lawful_views import (
-    LAWFUL_VIEWS,
-    OPERATIONS,
-    other_refusals,
-    plain_definitions_only,
-    unsupported,
-)
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
@@ -33,6 +18,21 @@ from icecheck.objects.views import (
 )
 from icecheck.ownership.ledger import Entry
 from icecheck.replies.expect import Blocked
+from tests.kill.killing import (
+    checks_of,
+    mock_session,
+    words,
+)
+from tests.kit.contracts import CONTRACT
+from tests.lawful.lawful import LAWFUL, Install, lawful_session
+from tests.lawful.lawful_tables import LAWFUL_TABLES
+from tests.lawful.lawful_views import (
+    LAWFUL_VIEWS,
+    OPERATIONS,
+    other_refusals,
+    plain_definitions_only,
+    unsupported,
+)
 
 CHECKS = checks_of("test_views", "test_view_names", "test_view_commits", "test_view_references")
 OF_ALL = (

@@ -7,8 +7,6 @@ from functools import partial
 from typing import Any
 
 import msgspec
-from tests.kill.lawful import Install
-from tests.lawful.freedom import Freedom
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
@@ -23,6 +21,8 @@ from icecheck.mock_server.defects.kit.storing import store_otherwise, store_view
 from icecheck.mock_server.defects.listing.pages import LISTS
 from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.metadata.view_metadata import ViewMetadata
+from tests.lawful.freedom import Freedom
+from tests.lawful.lawful import Install
 
 Body = dict[str, Any]
 TABLES = ("createTable", "loadTable", "registerTable", "updateTable")

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
-from tests.kill.lawful import Install
 
 from icecheck.mock_server.core.context import Registries
+from tests.lawful.lawful import Install
 
 Asked = Callable[[httpx.Request], httpx.Request]
 """Alters a request on its way."""

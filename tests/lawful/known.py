@@ -1,12 +1,12 @@
 """The freedoms that other tests try one by one, with the lines of the document for each."""
 
-from tests.capabilities.designs import QUIET, designs
-from tests.kill.lawful import LAWFUL, OPEN
-from tests.kill.lawful_commits import LAWFUL_COMMITS
-from tests.kill.lawful_later import LAWFUL_LATER
-from tests.kill.lawful_tables import LAWFUL_TABLES, secretive
-from tests.kill.lawful_views import LAWFUL_VIEWS, plain_definitions_only
+from tests.lawful.capabilities.designs import QUIET, designs
 from tests.lawful.freedom import Freedom
+from tests.lawful.lawful import LAWFUL, OPEN
+from tests.lawful.lawful_commits import LAWFUL_COMMITS
+from tests.lawful.lawful_later import LAWFUL_LATER
+from tests.lawful.lawful_tables import LAWFUL_TABLES, secretive
+from tests.lawful.lawful_views import LAWFUL_VIEWS, plain_definitions_only
 
 _ALLOWED: dict[str, tuple[str, str]] = {
     "one-level-namespaces": ("L2015-L2019: one or more levels", "levels"),

@@ -4,9 +4,6 @@ import itertools
 import json
 from typing import Any
 
-from tests.kill.refusing import refuse_if
-from tests.lawful.freedom import Freedom
-
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.requests import sent_json, with_members
@@ -14,6 +11,8 @@ from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wit
 from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
+from tests.kill.refusing import refuse_if
+from tests.lawful.freedom import Freedom
 
 Body = dict[str, Any]
 ANSWERS = ("planTableScan", "fetchPlanningResult")

@@ -5,8 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from tests.kill.lawful import Install
-from tests.lawful.freedom import Freedom
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply, Request
 from icecheck.mock_server.core.state import WarehouseState
@@ -20,6 +18,8 @@ from icecheck.mock_server.defects.kit.rewriting import (
 from icecheck.mock_server.defects.kit.updating import refuse_updates_as
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.security.callers import Security
+from tests.lawful.freedom import Freedom
+from tests.lawful.lawful import Install
 
 Body = dict[str, Any]
 

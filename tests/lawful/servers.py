@@ -9,9 +9,6 @@ from typing import Any
 
 import httpx
 import msgspec
-from tests.kill.killing import WAREHOUSE
-from tests.kill.lawful import Install
-from tests.lawful.freedom import Freedom
 
 from icecheck.mock_server import VendingSettings, WarehouseDeclaration
 from icecheck.mock_server.core.context import Registries, Reply, Request
@@ -20,6 +17,9 @@ from icecheck.mock_server.defects.kit.storing import store_otherwise
 from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.security.callers import Security
+from tests.kill.killing import WAREHOUSE
+from tests.lawful.freedom import Freedom
+from tests.lawful.lawful import Install
 
 Body = dict[str, Any]
 TABLES = ("createTable", "loadTable", "registerTable", "updateTable")

@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
-from tests.contracts import CONTRACT
-from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
-from tests.lawful.freedom import Freedom
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.deletion_probe import require_deletion
@@ -21,6 +18,9 @@ from icecheck.judging.judge import judge
 from icecheck.judging.passive import observe, passive_verdicts
 from icecheck.mock_server.mock import MockCatalog
 from icecheck.targets.target import Target
+from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
+from tests.kit.contracts import CONTRACT
+from tests.lawful.freedom import Freedom
 
 
 class _Sending(httpx.BaseTransport):

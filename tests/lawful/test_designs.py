@@ -6,16 +6,16 @@ import random
 from collections import Counter
 
 import pytest
-from tests.contracts import CONTRACT
-from tests.lawful.designs import DESIGNS, FREEDOMS, Design
-from tests.lawful.freedom import Freedom
-from tests.lawful.serving import Said, said_of_design
-from tests.laws.golden import expect_part
-from tests.shares import share
 
 from icecheck.findings.verdict import Group, Level, Outcome, Verdict
 from icecheck.judging.check import Check
 from icecheck.run.collect import collect
+from tests.kit.contracts import CONTRACT
+from tests.kit.shares import share
+from tests.lawful.designs import DESIGNS, FREEDOMS, Design
+from tests.lawful.freedom import Freedom
+from tests.lawful.serving import Said, said_of_design
+from tests.laws.golden import expect_part
 
 GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
 # Unlike each other, and together with most of what the others have.

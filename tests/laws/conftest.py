@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 
 import pytest
+
 from tests.laws.test_faithful import plain_run
 
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Collection, Mapping
 
-from tests.contracts import CONTRACT
-from tests.laws.golden import expect_debts
-
 from icecheck.contract import Requirement
 from icecheck.findings.verdict import Group
 from icecheck.judging.passive import Observed, passive_checks, passive_verdicts
 from icecheck.mock_server.operations.served import default_registries
 from icecheck.run.collect import collect
+from tests.kit.contracts import CONTRACT
+from tests.laws.golden import expect_debts
 
 
 def proven() -> Mapping[str, list[str]]:

@@ -9,9 +9,6 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import pytest
-from tests.contracts import CONTRACT
-from tests.kill.killing import ISOLATIONS, SECOND, client_without_rights
-from tests.shares import in_shares, share
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace, given_table
@@ -26,6 +23,9 @@ from icecheck.run.collect import collect, select
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
 from icecheck.targets.target import Given, Target
+from tests.kill.killing import ISOLATIONS, SECOND, client_without_rights
+from tests.kit.contracts import CONTRACT
+from tests.kit.shares import in_shares, share
 
 WAREHOUSE = "wh"
 CREDENTIAL = "law:law-secret"

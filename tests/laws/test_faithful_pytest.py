@@ -8,8 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from tests.contracts import CONTRACT
+
+from icecheck.judging.check import Check
+from icecheck.mock_server import MockCatalog
+from icecheck.run.collect import collect
 from tests.kill.killing import ISOLATIONS, SECOND
+from tests.kit.contracts import CONTRACT
+from tests.kit.shares import in_shares, share
 from tests.laws.test_faithful import (
     CREDENTIAL,
     GROUPS,
@@ -19,11 +24,6 @@ from tests.laws.test_faithful import (
     left_on,
     target,
 )
-from tests.shares import in_shares, share
-
-from icecheck.judging.check import Check
-from icecheck.mock_server import MockCatalog
-from icecheck.run.collect import collect
 
 ROOT = Path(__file__).parents[2]
 BY_PATH = ("conformance", "scenarios")

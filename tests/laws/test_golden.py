@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from tests.laws.golden import DEBTS, VARIABLE, debts, expect_debts, expect_golden
 
 

@@ -1,12 +1,11 @@
 """Every finding names the clients that it affects, or says that none is known."""
 
-from tests.contracts import CONTRACT
-from tests.findings import a_finding
-
 from icecheck.findings.finding_card import card_of
 from icecheck.findings.verdict import Group, Outcome, Verdict
 from icecheck.judging.passive import Observed, passive_checks, passive_verdicts
 from icecheck.run.collect import collect
+from tests.kit.contracts import CONTRACT
+from tests.kit.findings import a_finding
 
 NOBODY = "no known client"
 FINDING = a_finding("status", "404", "200")

@@ -5,8 +5,6 @@ from functools import cache
 from importlib.resources import files
 
 import pytest
-from tests.contracts import CONTRACT
-from tests.laws.golden import expect_debts, expect_golden, expect_part, key_of, reviewed, updating
 from tools.kills import proven_by
 
 from icecheck.findings.verdict import Group, Outcome
@@ -14,6 +12,8 @@ from icecheck.judging.check import Check
 from icecheck.mock_server.defects import Defect, defects
 from icecheck.proof.kill_matrix import GROUPS, judged_with, kills, misses
 from icecheck.run.collect import collect
+from tests.kit.contracts import CONTRACT
+from tests.laws.golden import expect_debts, expect_golden, expect_part, key_of, reviewed, updating
 
 MATRIX = "kill_matrix.txt"
 WORKFLOWS = "workflow_kills.txt"

@@ -4,9 +4,6 @@ import zlib
 from functools import cache
 
 import pytest
-from tests.contracts import CONTRACT
-from tests.laws.golden import key_of, reviewed
-from tests.laws.test_killed import families
 from tools.kills import reached_by
 
 from icecheck.contract import Level
@@ -16,6 +13,9 @@ from icecheck.mock_server.defects import Defect, defects
 from icecheck.proof.kill_matrix import judged_with
 from icecheck.proof.reach import Entry, changed_by
 from icecheck.run.collect import collect
+from tests.kit.contracts import CONTRACT
+from tests.laws.golden import key_of, reviewed
+from tests.laws.test_killed import families
 
 EXCEPTIONS = "levels.txt"
 """Defects that fail a MUST although theirs is less, as ``defect | why``; no others may."""

@@ -6,9 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tests.contracts import CONTRACT
-from tests.kill.killing import mock_session
-
 from icecheck.client.catalog import Catalog
 from icecheck.contract import Response
 from icecheck.findings.verdict import Group, Outcome, Verdict
@@ -17,6 +14,8 @@ from icecheck.judging.passive import observe, passive_verdicts
 from icecheck.replies.schema import schema_judge
 from icecheck.run.collect import collect
 from icecheck.wire.exchange import Exchange
+from tests.kill.killing import mock_session
+from tests.kit.contracts import CONTRACT
 
 OPEN_TYPE = re.compile(rb'"type":"(long|string|int|sql)"')
 """Types of columns and of a view's representations: the document lists them in prose only."""

@@ -4,9 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.contracts import CONTRACT
-from tests.kill.killing import mock_session
-from tests.shares import in_shares, share
 
 from icecheck.client.catalog import Catalog
 from icecheck.findings.verdict import Group, Outcome
@@ -15,6 +12,9 @@ from icecheck.mock_server.defects import defects
 from icecheck.mock_server.defects.kit.rewriting import alter_body
 from icecheck.proof.kill_matrix import judged_with
 from icecheck.run.collect import collect
+from tests.kill.killing import mock_session
+from tests.kit.contracts import CONTRACT
+from tests.kit.shares import in_shares, share
 
 Alter = Callable[[Any], Any]
 CHECKS = collect((Group.CHECKS, Group.GENERATED, Group.SCENARIOS), CONTRACT)

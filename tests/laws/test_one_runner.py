@@ -12,10 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from tests.contracts import CONTRACT
-from tests.kill.killing import MODULES
-from tests.laws.test_faithful import CREDENTIAL, WAREHOUSE, faithful
-from tests.serving import Sent, gateway
 
 from icecheck.findings.verdict import Group
 from icecheck.mock_server import MockCatalog
@@ -29,6 +25,10 @@ from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
 from icecheck.targets.target import Target
 from icecheck.wire.connection import TargetUnusable
+from tests.kill.killing import MODULES
+from tests.kit.contracts import CONTRACT
+from tests.kit.serving import Sent, gateway
+from tests.laws.test_faithful import CREDENTIAL, WAREHOUSE, faithful
 
 SECONDS_MAX = 300
 ALONE = ("-p", "no:randomly", "-p", "no:xdist")

@@ -1,6 +1,9 @@
 """Law 3 for witnesses: a required check that no other catalog passes has a recorded reason."""
 
-from tests.contracts import CONTRACT
+from icecheck.cli.listings.catalogue import check_rows
+from icecheck.contract import Level
+from icecheck.contract.witnesses import is_unwitnessed, reasons_without_witness
+from tests.kit.contracts import CONTRACT
 from tests.laws.golden import expect_golden
 from tests.reference.unwitnessed import (
     FILE,
@@ -9,10 +12,6 @@ from tests.reference.unwitnessed import (
     reasons,
     text_of,
 )
-
-from icecheck.cli.listings.catalogue import check_rows
-from icecheck.contract import Level
-from icecheck.contract.witnesses import is_unwitnessed, reasons_without_witness
 
 NEWER_MAX = 12
 """With more checks newer than the records, the catalogs have to be recorded again."""

@@ -2,13 +2,12 @@
 
 from pathlib import Path
 
-from tests.contracts import CONTRACT
-from tests.laws.golden import expect_golden
-
 from icecheck.cli.listings.requirements_page import requirements_page
 from icecheck.findings.verdict import Group
 from icecheck.judging.passive import Observed, passive_checks, passive_verdicts
 from icecheck.run.collect import collect
+from tests.kit.contracts import CONTRACT
+from tests.laws.golden import expect_golden
 
 
 def test_ids_levels_profiles_requirements_and_titles_are_as_reviewed() -> None:

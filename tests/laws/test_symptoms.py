@@ -4,10 +4,9 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.laws.golden import expect_golden
-
 from icecheck.findings.symptoms import Severity
 from icecheck.run.known_symptoms import known_symptoms
+from tests.laws.golden import expect_golden
 
 ROOT = Path(__file__).parents[2]
 KNOWN = dict(known_symptoms())

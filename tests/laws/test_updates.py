@@ -4,10 +4,6 @@ import json
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from tests.contracts import CONTRACT
-from tests.kill.killing import checks_of, mock_session
-from tests.oracle.drawn_updates import WEIGHTS
-
 from icecheck.client.catalog import Catalog
 from icecheck.conformance.generated.sample_values import sample_of
 from icecheck.conformance.states.after_updates import FORESEEN
@@ -15,6 +11,9 @@ from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Call
 from icecheck.mock_server.defects.kit.rewriting import alter_call
 from icecheck.mock_server.operations.served import default_registries
+from tests.interop.oracle.drawn_updates import WEIGHTS
+from tests.kill.killing import checks_of, mock_session
+from tests.kit.contracts import CONTRACT
 
 SERVED = default_registries()
 WALKS = {
@@ -79,7 +78,7 @@ def _lacking_of_any(action: str) -> Iterator[str]:
     if action not in _sampled():
         yield "no sample in conformance/generated/sample_values.py"
     if action not in WEIGHTS:
-        yield "no weight in tests/oracle/drawn_updates.py"
+        yield "no weight in tests/interop/oracle/drawn_updates.py"
 
 
 @cache

@@ -24,8 +24,6 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
-from tests.contracts import CONTRACT
-from tests.mutation.mutants import Mutant, functions_below, mutants_of
 
 from icecheck.client.catalog import Catalog
 from icecheck.findings.verdict import Outcome
@@ -36,6 +34,8 @@ from icecheck.mock_server.protocol import request_bodies
 from icecheck.proof.defective import defective_session
 from icecheck.proof.kill_matrix import GROUPS
 from icecheck.run.collect import collect
+from tests.kit.contracts import CONTRACT
+from tests.mutation.mutants import Mutant, functions_below, mutants_of
 
 MOCK = Path(mock_server).resolve().parent
 NOT_CORE = {"clients", "defects", "http"}

@@ -3,6 +3,7 @@
 import importlib.util
 
 import pytest
+
 from tests.mutation.mutants import functions_below, mutants_of
 
 SOURCE = '''

@@ -1,6 +1,7 @@
 """The share of mutants that the tests notice is counted per module, and too small a one fails."""
 
 import pytest
+
 from tests.mutation.__main__ import holds
 
 

@@ -15,15 +15,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.reference import pages, recording, unwitnessed, witnessing
-from tests.reference.catalogs import CATALOGS, ReferenceCatalog
-from tests.reference.packages import Unavailable
-from tests.reference.starting import NotReady, running
-
 from icecheck.findings.comparison import compare
 from icecheck.findings.expectations import entry_for
 from icecheck.findings.expected_failures import ExpectationKind
 from icecheck.reports.compared import as_text
+from tests.reference import pages, recording, unwitnessed, witnessing
+from tests.reference.catalogs import CATALOGS, ReferenceCatalog
+from tests.reference.packages import Unavailable
+from tests.reference.starting import NotReady, running
 
 RUN_TIMEOUT_SECONDS = 1200.0
 RUN_ID = "reference"

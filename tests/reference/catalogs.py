@@ -10,11 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.reference.packages import Jar, Unavailable, fetch_jars, fetch_wheel, java_command
-from tests.reference.starting import Starting, free_ports
-
 from icecheck.spark.runtime import COORDINATES, find_pyspark, wheel_jar
 from icecheck.spark.unavailable import SparkUnavailable
+from tests.reference.packages import Jar, Unavailable, fetch_jars, fetch_wheel, java_command
+from tests.reference.starting import Starting, free_ports
 
 __all__ = ["CATALOGS", "ReferenceCatalog"]
 

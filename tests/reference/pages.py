@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tests.reference import recording
-
 from icecheck.findings.expectations import entry_for
 from icecheck.findings.expected_failures import Expectation
+from tests.reference import recording
 
 __all__ = ["page_of", "write"]
 

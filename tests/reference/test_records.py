@@ -3,14 +3,14 @@
 from pathlib import Path
 
 import pytest
-from tests.reference import recording, witnessing
-from tests.reference.catalogs import CATALOGS
-from tests.reference.pages import page_of
 
 from icecheck.contract import Level
 from icecheck.contract.witnesses import is_unwitnessed, witnesses_of
 from icecheck.findings.comparison import compare, read_run
 from icecheck.findings.expectations import entry_for
+from tests.reference import recording, witnessing
+from tests.reference.catalogs import CATALOGS
+from tests.reference.pages import page_of
 
 NAMES = [catalog.name for catalog in CATALOGS]
 UNDELETING = {"ministack-1.5.33-glue", "ministack-1.5.33-s3tables"}

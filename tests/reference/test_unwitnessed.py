@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from tests.contracts import CONTRACT
-from tests.reference.unwitnessed import Records, newer_than_the_records, reasons, text_of
-
 from icecheck.findings.expected_failures import Expectation, ExpectationKind
+from tests.kit.contracts import CONTRACT
+from tests.reference.unwitnessed import Records, newer_than_the_records, reasons, text_of
 
 REFUSED = "createTable.malformed-refused"
 UNCLAIMED = {"kind": "not-declared", "reason": "the catalog's config does not claim createTable"}

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.contracts import CONTRACT
-from tests.reference import recording
-from tests.reference.catalogs import CATALOGS
-
 from icecheck.cli.listings.catalogue import CheckRow, check_rows
 from icecheck.contract import Contract, Level
 from icecheck.findings.expectations import entry_for
 from icecheck.findings.expected_failures import Expectation
+from tests.kit.contracts import CONTRACT
+from tests.reference import recording
+from tests.reference.catalogs import CATALOGS
 
 __all__ = ["FILE", "Records", "newer_than_the_records", "read_records", "reasons", "text_of"]
 

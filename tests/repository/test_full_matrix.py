@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from msgspec import structs
-from tests.contracts import CONTRACT
 from tools.matrix.__main__ import main
 from tools.matrix.digests import Digests
 from tools.matrix.judged import Judged, judge_cells
@@ -18,6 +17,7 @@ from tools.matrix.worth import Known, matrix_of, needless, worth_of
 
 from icecheck.contract import Level
 from icecheck.mock_server.defects import Defect, defects
+from tests.kit.contracts import CONTRACT
 
 MUST, SHOULD = Level.MUST, Level.SHOULD
 FAMILIES = ("conformance/namespaces", "conformance/listing")

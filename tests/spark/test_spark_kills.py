@@ -4,9 +4,6 @@ from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
-from tests.contracts import CONTRACT
-from tests.failing_catalogs.naming import strays
-from tests.laws.golden import reviewed
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
@@ -24,6 +21,9 @@ from icecheck.spark_tests import test_pipeline as pipeline_checks
 from icecheck.spark_tests import test_scan_planning as planning_checks
 from icecheck.spark_tests import test_scripts as script_checks
 from icecheck.targets.target import Target
+from tests.hostile.failing_catalogs.naming import strays
+from tests.kit.contracts import CONTRACT
+from tests.laws.golden import reviewed
 
 KILLED_BY = dict(line.split(" | ") for line in reviewed("spark_kills.txt"))
 

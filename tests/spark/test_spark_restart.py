@@ -4,9 +4,9 @@ import os
 import signal
 
 import pytest
-from tests.one_spark import OneSpark
 
 from icecheck.spark import SparkWorkbench
+from tests.kit.one_spark import OneSpark
 
 pytestmark = pytest.mark.spark
 

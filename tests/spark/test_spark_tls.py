@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives import serialization
-from tests.access.certificates import Authority, Certified
-from tests.one_spark import OneSpark
-from tests.serving import gateway
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
 from icecheck.mock_server import MockCatalog
 from icecheck.spark import SparkUnavailable, SparkWorkbench
 from icecheck.targets.target import Target
+from tests.kit.one_spark import OneSpark
+from tests.kit.serving import gateway
+from tests.unit.access.certificates import Authority, Certified
 
 pytestmark = pytest.mark.spark
 

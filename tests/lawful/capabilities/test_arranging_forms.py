@@ -1,0 +1,57 @@
+"""Checks arrange as named clients do: a rarer lawful form is sent by a check of its own alone.
+
+A catalog that takes the usual form only may be wrong; what it gets wrong is one finding then.
+"""
+
+import pytest
+
+from tests.lawful.capabilities.rarer_forms import rarer_forms
+from tests.lawful.capabilities.watching import watched
+
+OWN_CHECKS = {
+    "add-schema without last-column-id": {"update.add-schema.last-column-id"},
+    "set-statistics without snapshot-id": {"update.set-statistics.without-outer-id"},
+    "add-spec without an id": {"update.add-spec.spec-id-optional"},
+}
+"""Each rarer form, and the checks that are about it."""
+GENERATED = ("generated.", "dialect.")
+"""Checks whose requests are drawn from the document, or were recorded from a client."""
+
+
+def test_no_check_sends_a_rarer_form_but_those_about_it() -> None:
+    found = {
+        form: {each for each in checks if not each.startswith(GENERATED)}
+        for form, checks in watched().forms.items()
+    }
+    assert {form: checks for form, checks in found.items() if checks} == OWN_CHECKS
+
+
+@pytest.mark.parametrize(
+    ("form", "updates"),
+    [
+        (
+            "add-schema without last-column-id",
+            [{"action": "add-schema", "schema": {"schema-id": 1}}],
+        ),
+        ("add-spec without an id", [{"action": "add-spec", "spec": {}}]),
+        (
+            "add-sort-order twice under one id",
+            [{"action": "add-sort-order", "sort-order": {"order-id": 1}}] * 2,
+        ),
+        (
+            "remove-properties of what is absent",
+            [{"action": "remove-properties", "removals": ["a", "b"]}],
+        ),
+        (
+            "remove-snapshots of what is absent",
+            [{"action": "remove-snapshots", "snapshot-ids": [2]}],
+        ),
+        (
+            "remove-snapshot-ref of what is absent",
+            [{"action": "remove-snapshot-ref", "ref-name": "x"}],
+        ),
+    ],
+)
+def test_a_rarer_form_is_noticed(form: str, updates: list[dict[str, object]]) -> None:
+    metadata = {"properties": {"a": "1"}, "snapshots": [{"snapshot-id": 1}]}
+    assert [*rarer_forms(updates, metadata)] == [form]

@@ -1,0 +1,117 @@
+"""The conditions of requirements: a refusal is believed where it may be, and nowhere else."""
+
+import pytest
+
+from icecheck.findings.verdict import Group, Outcome
+from icecheck.judging.check import Check
+from icecheck.mock_server.core.context import Call, Registries
+from icecheck.mock_server.core.context import Outcome as Answer
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body, wrap
+from icecheck.mock_server.protocol.problem import Problem
+from icecheck.run.demands import demanded_by, demanded_verdicts
+from tests.kit.contracts import CONTRACT
+from tests.kit.shares import share
+from tests.lawful.capabilities.designs import REFUSED, SPELLINGS, Spelling, stopped_on_the_way
+from tests.lawful.capabilities.serving import Said, every_check, said_of
+from tests.lawful.lawful import Install
+from tests.lawful.lawful_earlier import follow
+
+NAMES = tuple(check for check in every_check() if check.id.startswith("names."))
+
+
+def checks_of(*prefixes: str) -> tuple[Check, ...]:
+    return tuple(check for check in every_check() if check.id.startswith(prefixes))
+
+
+def symptoms(said: Said) -> list[str]:
+    return [cause.id for cause in said.causes]
+
+
+def test_names_that_end_in_a_server_error_are_one_finding_about_that() -> None:
+    def install(registries: Registries) -> None:
+        for capability, (refused, _) in REFUSED.items():
+            if capability.startswith("names-with"):
+                refused(Spelling(500, "Oops"))(registries)
+
+    said = said_of(NAMES, install)
+    assert symptoms(said) == ["status-500-for-4xx"]
+    assert said.residue == ()
+
+
+@pytest.mark.parametrize("status", [400, 404, 500])
+def test_a_web_server_that_stops_encoded_slashes_is_no_finding(status: int) -> None:
+    said = said_of(NAMES, stopped_on_the_way(status))
+    assert said.wrong == []
+    assert said.lacking == {"names-with-slash"}
+    assert said.residue == ()
+
+
+def _forbidden_first(registries: Registries) -> None:
+    """Look at what a user may do before looking at the request: 403 where another would say 400."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Answer:
+        try:
+            return faithful(state, call)
+        except Problem as problem:
+            if problem.status != 400:
+                raise
+            raise Problem(403, "ForbiddenException", "Not for you") from None
+
+    for operation_id in registries.operations:
+        if operation_id not in {"getConfig", "getToken"}:
+            wrap(registries, operation_id, around)
+
+
+def test_403_where_400_was_due_is_a_right_that_the_user_lacks() -> None:
+    said = said_of(checks_of("createTable.", "commit.", "update."), _forbidden_first)
+    assert said.wrong == []
+    skipped = {v.check for v in said.verdicts if v.outcome is Outcome.SKIP}
+    assert "createTable.impossible-format-version" in skipped
+
+
+def test_a_location_that_is_not_kept_is_nothing_that_a_catalog_must_do() -> None:
+    def own(registries: Registries) -> None:
+        alter_request_body(registries, "createTable", lambda body: body | {"location": None})
+
+    said = said_of(checks_of("createTable."), own)
+    assert [(c.level, c.members) for c in said.causes] == [
+        ("interop", ("createTable.keeps-location",))
+    ]
+
+
+@pytest.mark.parametrize("word", [word for word in SPELLINGS if word not in {"403", "404"}])
+def test_staging_that_is_refused_is_one_finding(word: str) -> None:
+    install: Install = REFUSED["stage-create"][0](SPELLINGS[word])
+    staging = (c for c in every_check() if "stage-create" in c.needs)
+    said = said_of((*checks_of("createTable.staged-answer"), *staging), install)
+    (cause,) = said.causes
+    assert cause.level == "must"
+    assert "createTable.staged-answer" in cause.members
+    assert len(cause.blocked) > 3
+    assert said.lacking == {"stage-create"}
+
+
+def test_a_purge_that_is_refused_is_a_finding() -> None:
+    said = said_of(checks_of("dropTable."), REFUSED["purge"][0](SPELLINGS["406"]))
+    assert [cause.members for cause in said.causes] == [("dropTable.with-purge",)]
+    assert said.lacking == {"purge"}
+
+
+RELEASES = ("1.6.0", "1.7.0", "1.8.0", "1.9.0")
+OTHERS = pytest.mark.complete("every release: the usual command has 1.7.0, which lacks most")
+
+
+@pytest.mark.parametrize(
+    "release",
+    [r if r == "1.7.0" else pytest.param(r, marks=OTHERS) for r in RELEASES],
+)
+def test_a_catalog_of_an_earlier_document_is_not_at_fault_when_held_to_that(release: str) -> None:
+    plain = share(every_check(), 0, 3, always=lambda check: check.group is Group.SCENARIOS)
+    checks, _ = demanded_by(release, plain)
+    said = said_of(checks, lambda registries: follow(registries, release), spec=release)
+    wrong = {Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR}
+    judged = demanded_verdicts(said.verdicts, release, CONTRACT)
+    assert [(v.check, v.summary) for v in judged if v.outcome in wrong] == []
+    assert said.lacking == {"format-version-3"}
+    assert sum(v.outcome is Outcome.PASS for v in judged) > 100

@@ -1,0 +1,80 @@
+"""Every place is told the contract that it is about; only where there is no run is one chosen."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from icecheck.conformance.generated.test_generated import LISTINGS
+from icecheck.conformance.transactions import contenders
+from icecheck.contract import SPEC_VERSIONS, Action, load
+from icecheck.mock_server.protocol.served_contract import SERVED
+from icecheck.scenarios.steps import step
+from tests.kit.contracts import CONTRACT
+
+ROOT = Path(__file__).parents[2]
+PRODUCT = ("src/icecheck", "conformance", "mock_server", "scenarios", "spark_tests", "reports")
+# Module -> the reason for the newest version.
+CHOOSING = {
+    "src/icecheck/cli/selection.py": "the default of --spec",
+    "src/icecheck/pytest/run.py": "the default of --conformance-spec",
+    "src/icecheck/run/options.py": "the default of a run's options",
+    "src/icecheck/client/opening.py": "the default of a session's options",
+    "src/icecheck/client/doctor.py": "the default of the doctor's session",
+    "src/icecheck/cli/commands/explain.py": "tells of the newest version: there is no run",
+    "src/icecheck/cli/commands/list.py": "tells of the newest version: there is no run",
+    "src/icecheck/cli/commands/self_test.py": "opens the runs of which it asks",
+}
+IMPORTS_ALL = """
+import importlib, json, pkgutil, sys
+import icecheck, icecheck.contract as contract
+asking = set()
+def watched(ask):
+    def told(version):
+        asking.add(sys._getframe(1).f_globals["__name__"])
+        return ask(version)
+    return told
+contract.load, contract.contract_for = watched(contract.load), watched(contract.contract_for)
+for found in pkgutil.walk_packages(icecheck.__path__, "icecheck."):
+    if not found.name.endswith("__main__"):
+        importlib.import_module(found.name)
+print(json.dumps(sorted(asking)))
+"""
+
+
+def test_only_where_there_is_no_run_is_a_version_chosen() -> None:
+    choosing = {
+        str(path.relative_to(ROOT))
+        for folder in PRODUCT
+        for path in (ROOT / folder).rglob("*.py")
+        if not any(parent.is_symlink() for parent in path.parents)
+        and "src/icecheck/contract" not in str(path)
+        and "DEFAULT_SPEC_VERSION" in _names(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    assert choosing == CHOOSING.keys()
+
+
+def _names(module: ast.Module) -> set[str]:
+    return {node.id for node in ast.walk(module) if isinstance(node, ast.Name)}
+
+
+def test_no_module_binds_a_contract_when_it_is_imported_but_the_mocks_one() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTS_ALL], capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout.splitlines()[-1]) == [
+        "icecheck.mock_server.protocol.served_contract"
+    ]
+
+
+def test_the_mock_serves_the_version_that_the_tests_are_about() -> None:
+    assert SERVED == CONTRACT
+
+
+def test_operations_that_are_named_per_object_are_those_of_every_version() -> None:
+    for contract in map(load, SPEC_VERSIONS):
+        assert {*contract.by_object(Action.LIST).values()} >= {*LISTINGS}
+        assert contract.by_object(Action.LOAD).items() >= contenders._LOADS.items()
+        assert contract.by_object(Action.DROP).items() >= step._DROPS.items()
+        assert contract.by_object(Action.RENAME).items() >= step._RENAMES.items()

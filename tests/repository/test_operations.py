@@ -1,0 +1,117 @@
+"""Every operation of the document has all parts that operations need here, or a reason for none."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from icecheck.client.catalog import Catalog
+from icecheck.client.opening import open_session
+from icecheck.conformance.generated import test_generated
+from icecheck.conformance.kit.every_route import own_objects, reads, writes
+from icecheck.conformance.names import freed_names
+from icecheck.conformance.security import guarded_routes
+from icecheck.contract import Action, Changes, Object, Operation, Place, Ref, UnknownRef
+from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.operations.registry import registered
+from icecheck.objects.requests_by_name import ENDING, FINDING
+from icecheck.targets.target import Target
+from tests.kit.contracts import CONTRACT
+
+TOKEN = frozenset({"getToken"})
+"""Its request is a form without credentials; it has checks of its own (test_oauth2)."""
+ABOUT_A_PLAN = frozenset({Action.FETCH_PLAN, Action.FETCH_TASKS})
+"""They find a plan, and no table's name leads to a plan."""
+SEEN_BY_NOBODY = frozenset({Action.CANCEL_PLAN, Action.REPORT})
+"""They show nothing of a table, and change nothing that another request shows."""
+
+
+def method_of(operation_id: str) -> str:
+    return re.sub(r"(?=[A-Z])", "_", operation_id).lower()
+
+
+def lacking(operations: Iterable[Operation]) -> list[str]:
+    """Return one line for each part that one of these operations lacks."""
+    return [f"{each.id}: {words}" for each in operations for words in _lacking(each)]
+
+
+def _lacking(operation: Operation) -> Iterator[str]:
+    id_, facts = operation.id, operation.facts
+    try:
+        CONTRACT.since(Ref.parse(f"operation:{id_}"))
+    except UnknownRef:
+        yield "no release in releases.toml"
+    if not hasattr(Catalog, method_of(id_)):
+        yield f"no method {method_of(id_)} of icecheck.client.catalog.Catalog"
+    if id_ not in registered():
+        yield "no function in mock_server/operations"
+    if id_ not in guarded_routes.REQUESTS and id_ not in TOKEN:
+        yield "no request in conformance/security/guarded_routes.py"
+    if id_ not in test_generated.OPERATIONS and id_ not in TOKEN:
+        yield "no generated checks in conformance/generated/test_generated.py"
+    if facts.creates is not None and id_ not in freed_names.TAKINGS:
+        yield "no way to take a name by it in conformance/names/freed_names.py"
+    if _finds_a_name(operation) and id_ not in _asked_by_name(facts.object):
+        yield "no request in src/icecheck/objects/requests_by_name.py"
+
+
+def _finds_a_name(operation: Operation) -> bool:
+    """Return whether a request leads to one table or view by its name."""
+    facts = operation.facts
+    by_path = Place.PATH in facts.names and f"{{{facts.object}}}" in operation.path
+    by_body = not {Place.SOURCE, Place.TABLE_CHANGES}.isdisjoint(facts.names)
+    return (by_path or by_body) and facts.action not in ABOUT_A_PLAN and (
+        facts.object in {Object.TABLE, Object.VIEW}
+    )  # fmt: skip
+
+
+def _asked_by_name(kind: Object) -> set[str]:
+    return {*FINDING[kind.value], *ENDING[kind.value]}
+
+
+def test_every_operation_has_all_that_is_there_for_operations() -> None:
+    assert lacking(CONTRACT.operations.values()) == []
+
+
+def test_a_new_operation_is_told_everything_it_lacks_at_once() -> None:
+    new = replace(CONTRACT.operations["registerTable"], id="adoptTable")
+    gone = replace(CONTRACT.operations["dropView"], id="unregisterView")
+    told = "\n".join(lacking([new, gone]))
+    for place in ("releases.toml", "Catalog", "mock_server/operations", "guarded_routes",
+                  "test_generated"):  # fmt: skip
+        assert told.count(place) == 2
+    assert "adoptTable: no way" in told
+    assert "unregisterView: no request in src/icecheck/objects" in told
+
+
+@pytest.mark.parametrize(
+    ("operation_id", "method"),
+    [("getToken", "get_token"), ("loadNamespaceMetadata", "load_namespace_metadata")],
+)
+def test_a_method_is_called_as_its_operation(operation_id: str, method: str) -> None:
+    assert method_of(operation_id) == method
+
+
+def test_every_look_and_every_change_is_among_the_requests_on_every_route() -> None:
+    mock = MockCatalog(seed=1)
+    session = open_session(
+        Target("http://mock.invalid"), run_id="r1", transport=mock.httpx_transport()
+    )
+    try:
+        catalog = Catalog(session, "routes")
+        own = own_objects(catalog)
+        looked = {each.operation_id for each in reads(catalog, own)}
+        changed = {each.operation_id for each in writes(catalog, own)}
+        catalog.undo()
+    finally:
+        session.close()
+        mock.stop()
+    due_reads, due_writes = set(), set()
+    for id_, operation in CONTRACT.operations.items():
+        facts = operation.facts
+        if facts.changes is Changes.OBJECTS:
+            due_writes.add(id_)
+        elif id_ not in TOKEN and facts.action not in ABOUT_A_PLAN | SEEN_BY_NOBODY:
+            due_reads.add(id_)
+    assert (looked, changed) == (due_reads, due_writes)

@@ -1,0 +1,266 @@
+"""Causes: one root cause is one finding, with what it fails and what it blocks."""
+
+from icecheck.contract import Level
+from icecheck.findings.causes import causes_of
+from icecheck.findings.verdict import Evidence, Group, Outcome, Verdict
+from tests.kit.contracts import CONTRACT
+from tests.kit.findings import a_finding
+
+REGISTER = CONTRACT.requirements
+
+
+def verdict(check, outcome=Outcome.FAIL, finding=None, **members):
+    given = {
+        "check": check,
+        "title": f"title of {check}",
+        "group": Group.CHECKS,
+        "level": Level.MUST,
+        "requirements": (),
+        "operations": (),
+        "profile": "core",
+        "outcome": outcome,
+        "findings": () if finding is None else (a_finding(*finding),),
+    }
+    return Verdict(**{**given, **members})
+
+
+def causes(*verdicts):
+    return causes_of(verdicts, CONTRACT)
+
+
+def test_the_same_wrong_status_on_many_operations_is_one_cause():
+    wrong = ("status", "204", "200")
+    (only,) = causes(*(verdict(f"{o}.204", finding=wrong) for o in ("dropTable", "rename", "x")))
+    assert only.members == ("dropTable.204", "rename.204", "x.204")
+    assert "200" in only.title
+    assert "204" in only.title
+
+
+def test_different_answers_are_different_causes():
+    assert len(causes(
+        verdict("a", finding=("status", "404", "200")),
+        verdict("b", finding=("status", "404", "500")),
+        verdict("c", finding=("status", "409", "200")),
+    )) == 3  # fmt: skip
+
+
+def test_a_server_that_fails_on_what_it_should_refuse_is_one_cause():
+    (only,) = causes(
+        verdict("malformed", finding=("status", "400", "500")),
+        verdict("generated", finding=("status", "4xx", "500")),
+        verdict("allowed", finding=("status", "2xx or 4xx", "500")),
+        verdict("file", finding=("status", "a refusal", "500")),
+        verdict("both", finding=("status", "400 or 404", "500")),
+    )
+    assert only.members == ("malformed", "generated", "allowed", "file", "both")
+    assert only.title == "Answers 500 where 4xx is due"
+
+
+def test_a_server_that_fails_on_what_it_should_serve_is_another():
+    assert {c.members for c in causes(
+        verdict("served", finding=("status", "200", "500")),
+        verdict("either", finding=("status", "200 or 204", "500")),
+        verdict("refused", finding=("status", "400", "500")),
+        verdict("missing", finding=("status", "404", "500")),
+    )} == {("served", "either"), ("refused",), ("missing",)}  # fmt: skip
+
+
+def test_a_success_is_the_same_mistake_with_the_status_of_each_operation():
+    assert {c.members for c in causes(
+        verdict("load", finding=("status", "404", "200")),
+        verdict("drop", finding=("status", "404", "204")),
+        verdict("sent", finding=("status", "400", "200")),
+        verdict("mistyped", finding=("mistyped-value-accepted", "4xx", "204")),
+        verdict("empty", finding=("status", "204", "200")),
+    )} == {("load", "drop"), ("sent", "mistyped"), ("empty",)}  # fmt: skip
+
+
+def test_a_refusal_of_what_is_due_is_one_cause_with_any_status():
+    (only,) = causes(
+        verdict("a", finding=("status", "200", "404")),
+        verdict("b", finding=("status", "200 or 204", "400")),
+    )
+    assert only.members == ("a", "b")
+
+
+def test_one_status_of_one_operation_that_is_missed_in_two_ways_is_one_cause():
+    dropping = {"operations": ("dropNamespace",)}
+    first, second = causes(
+        verdict("holds-table", finding=("status", "409", "400"), **dropping),
+        verdict("holds-namespace", finding=("status", "409", "200"), **dropping),
+        verdict("other", finding=("status", "409", "400"), operations=("renameTable",)),
+    )
+    assert {first.members, second.members} == {("holds-table", "other"), ("holds-namespace",)}
+    (only,) = causes(
+        verdict("holds-table", finding=("status", "409", "400"), **dropping),
+        verdict("holds-namespace", finding=("status", "409", "200"), **dropping),
+    )
+    assert only.members == ("holds-table", "holds-namespace")
+    assert only.title == "Answers 2xx or 400 where 409 is due"
+
+
+def test_the_operation_that_is_missed_is_the_one_that_answered_last():
+    asked = Evidence(1, "do", "dropNamespace", "DELETE http://c.test/x", 400, "", "", "", "")
+    walk = {"operations": ("createNamespace", "dropNamespace"), "evidence": (asked,)}
+    (only,) = causes(
+        verdict("walk", finding=("status", "409", "400"), **walk),
+        verdict("holds", finding=("status", "409", "200"), operations=("dropNamespace",)),
+    )
+    assert {*only.members} == {"holds", "walk"}
+
+
+def test_plans_of_other_files_are_one_cause_whatever_files_they_are():
+    first, second = causes(
+        verdict("range", finding=("planned-files", '["b"]', '["a", "b"]')),
+        verdict("names", finding=("planned-files", '["a"]', "[]")),
+        verdict("offset", finding=("planned-file:content-offset", "4", "44")),
+        verdict("times", finding=("planned-file:times", "00:00:00.000000", "00:00:00")),
+    )
+    assert {first.members, second.members} == {("range", "names"), ("offset", "times")}
+
+
+def test_a_name_that_is_given_twice_is_one_cause_with_or_without_a_race():
+    raced = verdict("race", finding=("anomaly:duplicate-success", "one success", "several"))
+    again = verdict("again", finding=("status", "409", "200"))
+    assert [c.members for c in causes(raced, again)] == [("again", "race")]
+    assert [c.members for c in causes(raced)] == [("race",)]
+
+
+def test_an_arrange_step_that_fails_like_a_check_stands_under_its_cause():
+    shown = Evidence(1, "given", "updateTable", "POST http://c.test/x", 500, "", "", "", "")
+    shape = verdict("shape", finding=("schema:required", "x", "y"),
+                    requirements=("updateTable.200",))  # fmt: skip
+    failed = verdict("failed", finding=("status", "200", "500"))
+    blocked = verdict("blocked", Outcome.BLOCKED, blocked_by=("updateTable.200",),
+                      evidence=(shown,))  # fmt: skip
+    made = {c.members: c.blocked for c in causes(shape, failed, blocked)}
+    assert made == {("shape",): (), ("failed",): ("blocked",)}
+
+
+def test_page_tokens_are_one_cause_in_every_listing():
+    (only,) = causes(
+        verdict("a", finding=("cut-short-without-token", "every entry in one answer", "some")),
+        verdict("b", finding=("last-page-token", "null", "absent")),
+    )
+    assert only.members == ("a", "b")
+    assert only.id == "page-tokens"
+
+
+def test_an_answer_that_hides_a_missing_effect_is_no_second_cause():
+    first, second = causes(
+        verdict("kept", finding=("effect-missing:registered", "2", "0", "", "/last-column-id")),
+        verdict("told", finding=("answer-differs-from-load", "2", "0", "", "/last-column-id")),
+        verdict("else", finding=("answer-differs-from-load", "1", "0", "", "/last-column-id")),
+    )
+    assert first.members == ("kept", "told")
+    assert second.members == ("else",)
+
+
+def test_names_that_run_together_are_one_cause():
+    (only,) = causes(
+        verdict("a", finding=("name-altered", "a list with the name", "a list without it")),
+        verdict("b", finding=("names-run-together", "200", "409")),
+    )
+    assert only.members == ("a", "b")
+
+
+def test_what_is_blocked_stands_under_what_blocks_it_by_requirement():
+    failed = verdict("createTable.succeeds", finding=("status", "200", "500"),
+                     requirements=("createTable.200",))  # fmt: skip
+    blocked = verdict("loadTable.succeeds", Outcome.BLOCKED, blocked_by=("createTable.200",))
+    (only,) = causes(blocked, failed)
+    assert only.members == ("createTable.succeeds",)
+    assert only.blocked == ("loadTable.succeeds",)
+
+
+def test_what_is_blocked_stands_under_what_blocks_it_by_check():
+    failed = verdict("schema.loadTable.200", finding=("schema:required", "x", "y"))
+    blocked = verdict("other", Outcome.BLOCKED, blocked_by=("schema.loadTable.200",))
+    (only,) = causes(failed, blocked)
+    assert only.blocked == ("other",)
+
+
+def test_a_block_whose_root_nobody_judged_is_a_cause_of_its_own():
+    (only,) = causes(*(
+        verdict(f"c{i}", Outcome.BLOCKED, blocked_by=("createTable.200",)) for i in range(3)
+    ))  # fmt: skip
+    assert only.blocked == ("c0", "c1", "c2")
+    assert only.members == ()
+    assert "createTable.200" in only.title
+
+
+def test_an_unreachable_target_is_one_cause():
+    (only,) = causes(*(
+        verdict(f"c{i}", Outcome.BLOCKED, blocked_by=("target",)) for i in range(5)
+    ))  # fmt: skip
+    assert only.symptom == "target"
+
+
+def test_left_out_members_are_one_cause_wherever_they_are_missed():
+    (only,) = causes(
+        verdict("a", finding=("schema:required", "every required member", '"x"')),
+        verdict("b", finding=("schema:required", "every required member", '"y"')),
+        verdict("c", finding=("member-missing", "a member /z", "absent")),
+    )
+    assert only.members == ("a", "b", "c")
+
+
+def test_a_value_that_only_one_check_judges_is_a_cause_of_that_check():
+    one, other = causes(
+        verdict("a", finding=("value:a", '"1"', '"2"')),
+        verdict("b", finding=("value:b", '"1"', '"2"')),
+    )
+    assert {one.members, other.members} == {("a",), ("b",)}
+
+
+def test_races_that_are_lost_alike_are_one_cause_and_a_grave_one():
+    lost = ("anomaly:duplicate-success", "one success", "several successes", "a: …; b: …")
+    first, second = causes(
+        verdict("unrelated", finding=("status", "404", "500")),
+        verdict("race.create-table", finding=lost),
+        verdict("race.rename-table", finding=(*lost[:3], "other clients")),
+    )
+    assert first.members == ("race.create-table", "race.rename-table")
+    assert first.severity == 0
+    assert first.title.endswith("duplicate success")
+    assert second.members == ("unrelated",)
+
+
+def test_the_gravest_comes_first():
+    ordered = causes(
+        verdict("shape", finding=("schema:type", "x", "y")),
+        verdict("interop", finding=("status", "404", "502"), level=Level.INTEROP),
+        verdict("status", finding=("status", "404", "500")),
+        verdict("lost", finding=("effect-missing:table", "a", "b")),
+    )
+    assert [c.members[0] for c in ordered] == ["lost", "status", "shape", "interop"]
+
+
+def test_one_required_member_makes_a_cause_required():
+    (only,) = causes(
+        verdict("a", finding=("status", "404", "500"), level=Level.INTEROP),
+        verdict("b", finding=("status", "404", "500"), level=Level.MUST),
+    )
+    assert only.level is Level.MUST
+
+
+def test_a_cause_says_who_is_hurt():
+    hurting = next(r for r in REGISTER.values() if r.hurts != "no known client")
+    (only,) = causes(verdict("a", finding=("x", "a", "b"), requirements=(hurting.id,)))
+    assert only.hurts == (hurting.hurts,)
+    (nobody,) = causes(verdict("a", finding=("x", "a", "b")))
+    assert nobody.hurts == ("no known client",)
+
+
+def test_ids_of_causes_are_stable_and_distinct():
+    made = causes(
+        verdict("a", finding=("status", "404", "200")),
+        verdict("b", finding=("status", "409", "200")),
+        verdict("c", finding=("value:c", "x", "y")),
+    )
+    assert len({c.id for c in made}) == 3
+    assert made == causes(
+        verdict("a", finding=("status", "404", "200")),
+        verdict("b", finding=("status", "409", "200")),
+        verdict("c", finding=("value:c", "x", "y")),
+    )

@@ -1,0 +1,277 @@
+"""Catalogs that are wrong in everything: one cause says it, and no profile looks better."""
+
+from dataclasses import replace
+
+import pytest
+
+from icecheck.contract import Level
+from icecheck.findings.causes import causes_of
+from icecheck.findings.conclusion import profiles_of
+from icecheck.findings.verdict import Evidence, Group, Outcome, Verdict
+from icecheck.targets.offer import Offer
+from icecheck.targets.target import Target
+from tests.kit.contracts import CONTRACT
+from tests.kit.findings import a_finding
+
+
+def evidence(operation, *, status=200, body="{}", method="POST"):
+    return Evidence(
+        ordinal=1,
+        step="do",
+        operation=operation,
+        request=f"{method} http://c.test/{operation}",
+        status=status,
+        request_body="",
+        response_headers="",
+        response_body=body,
+        curl="",
+    )
+
+
+def failing(check, symptom="status", expected="404", actual="200", **members):
+    given = {
+        "check": check,
+        "title": check,
+        "group": Group.CHECKS,
+        "level": Level.MUST,
+        "requirements": (f"{check}.404",),
+        "operations": (check,),
+        "profile": "write",
+        "outcome": Outcome.FAIL,
+        "findings": (a_finding(symptom, expected, actual, exchange=1),),
+        "evidence": (evidence(check, body=f'"{check}"'),),
+        "requests": 1,
+    }
+    return Verdict(**given | members)
+
+
+def causes(*verdicts):
+    return causes_of(verdicts, CONTRACT)
+
+
+ALIKE = [
+    failing(f"o{i}", f"symptom-{i}", f"e{i}", f"a{i}", evidence=(evidence(f"o{i}"),))
+    for i in range(6)
+]
+
+
+def test_one_answer_to_everything_is_one_cause():
+    blocked = failing("b", outcome=Outcome.BLOCKED, findings=(), blocked_by=("o1",),
+                      evidence=(evidence("b"),))  # fmt: skip
+    (only,) = causes(*ALIKE, blocked)
+    assert only.symptom == "same-answer"
+    assert only.actual == "200 {}"
+    assert only.members == tuple(f"o{i}" for i in range(6))
+    assert only.blocked == ("b",)
+
+
+def test_the_empty_body_of_a_head_request_does_not_count():
+    head = failing("h", evidence=(evidence("h", body="", method="HEAD"),))
+    assert len(causes(*ALIKE, head)) == 1
+
+
+def test_one_answer_that_differs_keeps_the_causes_apart():
+    other = failing("x", "another", evidence=(evidence("x", body='{"x": 1}'),))
+    assert len(causes(*ALIKE, other)) == 7
+
+
+def test_the_same_answer_of_few_operations_is_no_pattern():
+    assert len(causes(*ALIKE[:4])) == 4
+
+
+def test_an_error_of_the_suite_is_not_the_catalogs_answer():
+    ours = failing("e", "suite-error", "no error", "KeyError", outcome=Outcome.ERROR, evidence=())
+    assert {c.symptom for c in causes(*ALIKE, ours)} == {"same-answer", "suite-error"}
+
+
+ACCEPTING = [failing(f"r{s}", expected=s) for s in ("400", "404", "409 or 404", "4xx")]
+
+
+def test_a_catalog_that_refuses_nothing_has_one_cause():
+    (only,) = causes(*ACCEPTING)
+    assert only.symptom == "never-refuses"
+    assert only.expected == "404 or 409 or 4xx"
+    assert len(only.members) == 4
+    assert only.title == "Refuses nothing: answers 2xx where 404 or 409 or 4xx is due"
+
+
+def test_a_catalog_that_refuses_something_keeps_its_causes():
+    refused = failing("good", outcome=Outcome.PASS, findings=(), evidence=())
+    kept = causes(*ACCEPTING, refused)
+    assert {c.expected: c.members for c in kept} == {
+        "4xx": ("r400", "r4xx"),
+        "404": ("r404", "r409 or 404"),
+    }
+
+
+def missed(check, expected, actual):
+    return failing(check, expected=expected, actual=actual)
+
+
+def test_one_wrong_answer_is_one_cause_however_many_answers_are_allowed():
+    (only,) = causes(
+        missed("a", "404 or 406 or 409", "410"),
+        missed("b", "200 or 204 or 404", "410"),
+        missed("c", "404", "410"),
+        missed("d", "404 or 409", "410"),
+    )
+    assert set(only.members) == set("abcd")
+    assert (only.expected, only.actual) == ("404", "410")
+    assert only.title == "Answers 410 where 404 is due"
+
+
+def test_demands_that_all_leave_something_open_have_to_share_an_answer():
+    found = causes(
+        missed("a", "404 or 409", "410"),
+        missed("b", "400 or 404", "410"),
+        missed("c", "400 or 409", "410"),
+    )
+    assert {c.members for c in found} == {("a", "b"), ("c",)}
+
+
+def test_each_answer_that_is_due_alone_is_a_cause_of_its_own():
+    found = causes(
+        missed("a", "404", "422"),
+        missed("b", "404", "422"),
+        missed("c", "409", "422"),
+        missed("d", "404 or 409", "422"),
+    )
+    assert {c.members for c in found} == {("a", "b", "d"), ("c",)}
+
+
+def test_another_answer_is_another_cause_though_the_same_is_due():
+    found = causes(missed("a", "404", "410"), missed("b", "404 or 406", "500"))
+    assert {c.members for c in found} == {("a",), ("b",)}
+
+
+def test_what_was_only_read_off_other_exchanges_is_no_refusal():
+    passive = failing("schema.x", outcome=Outcome.PASS, findings=(), evidence=(), passive=True)
+    assert len(causes(*ACCEPTING, passive)) == 1
+
+
+def test_a_wrong_success_status_is_no_lack_of_refusal():
+    wrong = failing("d", expected="204", actual="200")
+    assert {c.symptom for c in causes(*ACCEPTING, wrong)} == {"never-refuses", "status"}
+
+
+def test_a_missing_effect_is_one_cause_whatever_the_values_were():
+    first = failing("a", "effect-missing:properties", '"icecheck"', "null")
+    second = failing("b", "effect-missing:properties", '"second"', "null")
+    other = failing("c", "effect-missing:drop-namespace", "404", "200")
+    found = causes(first, second, other)
+    assert [c.members for c in found] == [("a", "b"), ("c",)]
+    assert found[0].title == "Accepts a change and does not carry it out: properties"
+    assert {c.severity for c in found} == {0}
+
+
+def test_causes_never_share_an_id():
+    found = causes(*(failing(f"x{i}", "listing", f"[{i}]", "[]") for i in range(3)))
+    assert len({c.id for c in found}) == 3
+
+
+def test_the_witness_of_a_cause_is_of_its_level_and_has_an_exchange():
+    lesser = failing("a", level=Level.SHOULD)
+    mute = failing("b", evidence=())
+    best = failing("c")
+    (only,) = causes(lesser, mute, best)
+    assert only.witness == "c"
+
+
+# profiles
+
+
+def profiles(*verdicts, endpoints=("POST /v1/{prefix}/transactions/commit",)):
+    config = {"defaults": {}, "overrides": {}, "endpoints": list(endpoints)}
+    offer = Offer.read(config, Target("http://c.test"))
+    return {p.id: p.status for p in profiles_of(verdicts, offer, CONTRACT)}
+
+
+CORE = failing("getConfig", profile="core")
+
+
+def test_where_the_core_fails_a_claimed_profile_that_was_not_judged_fails_with_it():
+    assert profiles(CORE)["transactions"] == "not-conformant"
+    assert profiles(CORE)["views"] == "not-claimed"
+
+
+def test_where_the_core_holds_a_claimed_profile_that_was_not_judged_is_not_verified():
+    held = replace(CORE, outcome=Outcome.PASS, findings=())
+    assert profiles(held)["transactions"] == "not-verified"
+
+
+def test_a_profile_that_was_judged_keeps_its_own_status():
+    passed = failing("commit", profile="transactions", outcome=Outcome.PASS, findings=(),
+                     requirements=("commitTransaction.204",))  # fmt: skip
+    assert profiles(CORE, passed)["transactions"] == "conformant"
+
+
+def test_a_profile_of_which_only_refusals_were_seen_is_not_verified():
+    passed = failing("commit", profile="transactions", outcome=Outcome.PASS, findings=())
+    assert profiles(CORE, passed)["transactions"] == "not-verified"
+
+
+def test_a_missing_answer_never_turns_into_a_failure():
+    blocked = failing("commit", profile="transactions", outcome=Outcome.BLOCKED, findings=(),
+                      blocked_by=("target",))  # fmt: skip
+    assert profiles(CORE, blocked)["transactions"] == "not-verified"
+
+
+def test_what_contenders_are_told_that_cannot_be_true_together_is_one_cause():
+    half = failing("half", "anomaly:half-visible", "all of it", "a part", level=Level.INTEROP)
+    lost = failing("lost", "anomaly:lost-update", "what was acknowledged", "its loss")
+    (cause,) = causes(half, lost)
+    assert cause.symptom == "anomaly:lost-update"
+    assert cause.level is Level.MUST
+    assert (cause.members, cause.lesser) == (("lost",), ("half",))
+
+
+LOST = failing("twice", "effect-missing:second-change-of-a-table", '"2"', '"1"')
+HALF = failing("half", "anomaly:half-visible", "all of it", "a part", level=Level.INTEROP)
+
+
+def test_a_transaction_of_single_commits_is_one_cause() -> None:
+    (cause,) = causes(LOST, HALF)
+    assert cause.symptom == "effect-missing:second-change-of-a-table"
+    assert cause.level is Level.MUST
+    assert cause.witness == "twice"
+    assert (cause.members, cause.lesser) == (("twice",), ("half",))
+
+
+def test_what_another_change_loses_has_nothing_to_do_with_readers() -> None:
+    other = failing("other", "effect-missing:properties", '"2"', '"1"')
+    assert {c.members for c in causes(other, HALF)} == {("other",), ("half",)}
+
+
+def test_what_else_contenders_are_told_stays_apart_from_a_lost_change() -> None:
+    update = failing("update", "anomaly:lost-update", "what was acknowledged", "its loss")
+    assert {c.members for c in causes(LOST, HALF, update)} == {("twice",), ("update",)}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("file:/tmp/a1/metadata.json", "file:/tmp/b2/metadata.json"),
+        ("s3://bucket/a?x=1 and more", "s3://other/b?x=2 and more"),
+        ("9c12d441-03fe-4693-9a96-a0705ddf69c1", "00000000-03FE-4693-9a96-a0705ddf69c2"),
+        ("the namespace icecheck_5c1fe2_home", "the namespace icecheck_77aa01_home"),
+        ("1763942686123", "1763942999999"),
+    ],
+)
+def test_what_a_catalog_generates_makes_no_cause_of_its_own(one, other):
+    (first,) = causes(failing("a", "answer-differs-from-load", "what a load shows", one))
+    (again,) = causes(failing("a", "answer-differs-from-load", "what a load shows", other))
+    assert first.id == again.id
+    (both,) = causes(
+        failing("a", "answer-differs-from-load", "what a load shows", one),
+        failing("b", "answer-differs-from-load", "what a load shows", other),
+    )
+    assert both.members == ("a", "b")
+
+
+def test_values_that_the_suite_sends_tell_causes_apart():
+    made = causes(
+        failing("a", "answer-differs-from-load", "what a load shows", "2"),
+        failing("b", "answer-differs-from-load", "what a load shows", "application/json"),
+        failing("c", "answer-differs-from-load", "a string at /metadata/location", "2"),
+    )
+    assert len({cause.id for cause in made}) == 3

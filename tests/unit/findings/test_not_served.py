@@ -1,0 +1,187 @@
+"""Operations that are claimed and not there: when that is the cause, and when it is not."""
+
+from dataclasses import replace
+
+import pytest
+
+from icecheck.contract import Level
+from icecheck.findings.causes import causes_of
+from icecheck.findings.not_served import named_by_endpoint, named_by_one_answer, unserved_operations
+from icecheck.findings.verdict import Evidence, Group, Outcome, Verdict
+from tests.kit.contracts import CONTRACT
+from tests.kit.findings import a_finding
+
+
+def asked(operation_id: str, status: int, *, step: str = "do", body: str = "") -> Evidence:
+    return Evidence(1, step, operation_id, f"POST /{operation_id}", status, "", "", body, "curl")
+
+
+def verdict(check: str, outcome: Outcome, *evidence: Evidence, proves: str, **more) -> Verdict:
+    operation_id = proves.partition(".")[0]
+    finding = a_finding("status", "200", str(evidence[-1].status) if evidence else "", exchange=1)
+    return Verdict(
+        check=check,
+        title=check,
+        group=Group.CHECKS,
+        level=Level.MUST,
+        requirements=(proves,),
+        operations=(operation_id,),
+        profile="write",
+        outcome=outcome,
+        findings=(finding,) if outcome is Outcome.FAIL else (),
+        evidence=evidence,
+        **more,
+    )
+
+
+def works(status: int, body: str = "") -> Verdict:
+    answer = asked("renameTable", status, body=body)
+    return verdict("works", Outcome.FAIL, answer, proves="renameTable.204")
+
+
+@pytest.mark.parametrize("status", [404, 405, 406, 501])
+def test_an_operation_that_never_did_anything_is_not_served(status: int) -> None:
+    assert unserved_operations([works(status)]) == {"renameTable": status}
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [verdict("passed", Outcome.PASS, proves="renameTable.204")],
+        [verdict("else", Outcome.FAIL, asked("renameTable", 500), proves="renameTable.409")],
+        [verdict("done", Outcome.FAIL, asked("renameTable", 204), proves="renameTable.409")],
+    ],
+    ids=["one-success", "another-failure", "another-answer"],
+)
+def test_one_that_ever_answered_otherwise_is_served(others: list[Verdict]) -> None:
+    assert unserved_operations([works(501), *others]) == {}
+
+
+def test_a_404_that_misses_an_object_is_the_answer_of_a_route() -> None:
+    body = '{"error": {"type": "NoSuchTableException"}}'
+    assert unserved_operations([works(404, body)]) == {}
+
+
+def test_what_stands_before_the_routes_does_not_count() -> None:
+    gate = verdict("gate", Outcome.FAIL, asked("renameTable", 400), proves="renameTable.409")
+    assert unserved_operations([works(501), gate]) == {"renameTable": 501}
+
+
+def test_an_operation_of_which_no_success_is_due_is_not_spoken_of() -> None:
+    only = verdict("refused", Outcome.FAIL, asked("renameTable", 404), proves="renameTable.409")
+    assert unserved_operations([only]) == {}
+
+
+@pytest.mark.parametrize(("status", "told"), [(501, True), (405, True), (404, False)])
+def test_a_status_that_says_so_speaks_for_an_operation_whose_success_was_not_asked(
+    status: int, told: bool
+) -> None:
+    only = verdict("refused", Outcome.FAIL, asked("renameTable", status), proves="renameTable.409")
+    assert bool(unserved_operations([only])) is told
+    served = verdict("good", Outcome.PASS, proves="renameTable.406")
+    assert unserved_operations([only, served]) == {}
+
+
+def test_a_route_that_was_refused_beside_what_is_judged_names_nothing() -> None:
+    walks = verdict("walks", Outcome.FAIL, asked("loadTable", 200), proves="request.json")
+    first = replace(walks.findings[0], exchange=2)
+    walks = replace(
+        walks,
+        findings=(first,),
+        evidence=(asked("renameTable", 501), replace(asked("loadTable", 200), ordinal=2)),
+    )
+    assert named_by_endpoint([works(501), walks])[1] == walks
+
+
+def test_what_is_removed_again_does_not_count() -> None:
+    undone = asked("dropTable", 204, step="undo")
+    failed = verdict("drop", Outcome.FAIL, asked("dropTable", 405), undone, proves="dropTable.204")
+    assert unserved_operations([failed]) == {"dropTable": 405}
+
+
+def test_whoever_met_it_has_it_as_finding_and_whoever_did_not_keeps_his_own() -> None:
+    other = verdict("other", Outcome.FAIL, asked("loadTable", 500), proves="loadTable.200")
+    named, kept = named_by_endpoint([works(501), other])
+    assert named.findings[0].symptom.slug == "not-served"
+    assert "renameTable" in named.findings[0].expected
+    assert named.findings[1:] == works(501).findings
+    assert kept == other
+
+
+def test_all_of_it_is_one_cause_and_blocks_what_builds_on_it() -> None:
+    answer = asked("renameTable", 501)
+    refused = verdict("refused", Outcome.FAIL, answer, proves="renameTable.409")
+    refused = replace(refused, findings=(a_finding("status", "409", "501", exchange=1),))
+    blocked = verdict("blocked", Outcome.BLOCKED, answer, proves="loadTable.200")
+    blocked = replace(blocked, blocked_by=("renameTable.204",))
+    (cause,) = causes_of([works(501), refused, blocked], CONTRACT)
+    assert cause.id == "not-served-501"
+    assert cause.members == ("works", "refused")
+    assert cause.blocked == ("blocked",)
+    assert "501" in cause.title
+
+
+def broke(check: str, due: str, proves: str, status: int = 500) -> Verdict:
+    operation_id = proves.partition(".")[0]
+    failed = verdict(check, Outcome.FAIL, asked(operation_id, status), proves=proves)
+    return replace(failed, findings=(a_finding("status", due, str(status), exchange=1),))
+
+
+EXISTS = broke("exists", "204", "tableExists.204")
+MISSING = broke("missing", "404", "tableExists.404")
+
+
+def test_an_operation_with_one_error_for_all_is_one_cause_whatever_was_due() -> None:
+    token = replace(broke("token", "401", "viewExists.401"), level=Level.SHOULD)
+    shown = broke("shown", "204", "viewExists.204")
+    blocked = verdict("blocked", Outcome.BLOCKED, asked("tableExists", 500), proves="loadTable.200")
+    blocked = replace(blocked, blocked_by=("tableExists.204",))
+    elsewhere = broke("elsewhere", "204", "dropTable.204")
+    found = causes_of([EXISTS, MISSING, token, shown, blocked, elsewhere], CONTRACT)
+    cause, other = sorted(found, key=lambda c: c.id)
+    assert cause.id == "one-answer-500"
+    assert set(cause.members) == {"exists", "missing", "shown"}
+    assert cause.lesser == ("token",)
+    assert cause.blocked == ("blocked",)
+    assert cause.level is Level.MUST
+    assert "500" in cause.title
+    assert "tableExists, viewExists" in cause.title
+    assert other.members == ("elsewhere",)
+    assert cause.severity == other.severity
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [EXISTS],
+        [MISSING],
+        [EXISTS, MISSING, verdict("passed", Outcome.PASS, proves="tableExists.agrees")],
+        [EXISTS, broke("missing", "404", "tableExists.404", status=502)],
+        [EXISTS, broke("missing", "404", "tableExists.404", status=200)],
+        [
+            broke("exists", "204", "tableExists.204", 501),
+            broke("no", "404", "tableExists.404", 501),
+        ],
+    ],
+    ids=["success-alone", "refusal-alone", "one-passed", "two-errors", "one-answer", "not-served"],
+)
+def test_one_that_may_answer_otherwise_has_more_than_one_answer(others: list[Verdict]) -> None:
+    assert named_by_one_answer(others) == others
+
+
+@pytest.mark.parametrize(("status", "named"), [(418, True), (400, False), (403, False)])
+def test_a_refusal_may_be_the_one_answer_unless_it_stands_before_the_routes(
+    status: int, named: bool
+) -> None:
+    two = [
+        broke("a", "204", "tableExists.204", status),
+        broke("b", "404", "tableExists.404", status),
+    ]
+    assert (named_by_one_answer(two) != two) == named
+
+
+def test_whoever_stands_before_the_routes_says_nothing_of_them() -> None:
+    refused = verdict("refused", Outcome.PASS, proves="tableExists.401")
+    exists, missing, kept = named_by_one_answer([EXISTS, MISSING, refused])
+    assert exists.findings[0].symptom.slug == missing.findings[0].symptom.slug == "one-answer"
+    assert kept == refused

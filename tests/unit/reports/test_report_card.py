@@ -1,0 +1,84 @@
+"""The card of a failed check: everything to believe it and to reproduce it, safe to print."""
+
+from dataclasses import replace
+
+from icecheck.findings.finding_card import card_of, describe, legible, one_line, witness_of
+from tests.kit.contracts import CONTRACT
+
+
+def test_a_card_has_all_its_parts(runs):
+    failure = next(
+        v for v in runs["failed"].verdicts if v.check == "createNamespace.already-exists"
+    )
+    lines = card_of(failure, CONTRACT).splitlines()
+    assert lines[0].startswith("FAIL createNamespace.already-exists (must): ")
+    labels = [line[2:14].strip() for line in lines[1:] if line[2:14].strip()]
+    assert labels == [
+        "requirement",
+        "hurts",
+        "expected",
+        "actual",
+        "request",
+        "answer",
+        "note",
+        "first",
+        "reproduce",
+    ]
+    permalink = CONTRACT.permalink(CONTRACT.requirements["createNamespace.409"].lines)
+    assert lines[2].strip() == permalink
+    assert lines[-1].strip().startswith("reproduce    curl ")
+
+
+def test_a_blocked_card_names_what_blocks_it(runs):
+    blocked = next(v for v in runs["failed"].verdicts if v.blocked_by)
+    text = card_of(blocked, CONTRACT)
+    assert text.startswith("BLOCKED dropNamespace.dropped")
+    assert "blocked by   createNamespace.already-exists" in text
+    assert "an ordinary request" in text
+
+
+def test_the_witness_is_the_exchange_the_finding_points_at(fail_verdict):
+    failure = fail_verdict("x")
+    first, second = failure.evidence
+    assert witness_of(failure) is second
+    pointed = replace(failure, findings=(replace(failure.findings[0], exchange=1),))
+    assert witness_of(pointed) is first
+    assert witness_of(replace(failure, evidence=())) is None
+
+
+def test_more_findings_of_one_check_are_listed_up_to_a_limit(fail_verdict):
+    failure = fail_verdict("x")
+    many = replace(failure, findings=failure.findings * 9)
+    assert card_of(many, CONTRACT).count("  also ") == 5
+
+
+def test_a_requirement_that_the_register_lacks_is_left_out(fail_verdict):
+    card = describe(fail_verdict("x", requirements=("no.such", "createNamespace.409")), CONTRACT)
+    assert [c.id for c in card.clauses] == ["createNamespace.409"]
+
+
+def test_a_card_says_since_when_and_what_was_different_before(fail_verdict):
+    text = card_of(fail_verdict("x", requirements=("dropNamespace.409",)), CONTRACT)
+    said = "since Iceberg 1.9.0; changed in 1.9.0: 409; before, it had to be empty"
+    assert said in text
+    first = describe(fail_verdict("x", requirements=("createNamespace.409",)), CONTRACT)
+    assert first.clauses[0].age == ""
+    created = fail_verdict("x", requirements=("createNamespace.409",))
+    assert "since Iceberg" not in card_of(created, CONTRACT)
+
+
+def test_nothing_hostile_reaches_a_terminal(runs, hostile):
+    for verdict in runs["hostile"].verdicts:
+        text = card_of(verdict, CONTRACT)
+        assert all(c == "\n" or c.isprintable() for c in text)
+    assert legible(hostile).isprintable()
+
+
+def test_escapes_say_which_character_stood_there():
+    assert legible("a\x1fb\u202ec\ud800") == "a\\x1fb\\u202ec\\ud800"
+    assert legible("two\nlines\tand a tab, é, 漢") == "two\nlines\tand a tab, é, 漢"
+
+
+def test_one_line_is_one_line_and_no_longer_than_asked():
+    assert one_line("a\n b\t\tc\x1f") == "a b c\\x1f"
+    assert one_line("x" * 50, 10) == "x" * 9 + "…"

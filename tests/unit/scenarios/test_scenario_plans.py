@@ -1,0 +1,153 @@
+"""Histories are data: drawn by seed, the same everywhere, written and read as JSON."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from icecheck.scenarios.model.world import World
+from icecheck.scenarios.random.actions import (
+    ACTIONS,
+    Action,
+    from_json,
+    in_words,
+    steps_of,
+    to_json,
+)
+from icecheck.scenarios.random.plans import SEQUENCES, draw_plans
+from icecheck.scenarios.random.test_namespaces_and_tables import (
+    PLANS_MAX,
+    STEPS_MAX,
+    STEPS_MIN,
+)
+from tests.kit.contracts import CONTRACT
+
+SCRIPT = """
+import sys
+sys.path[:0] = [sys.argv[1]]
+if len(sys.argv) > 2:
+    import constants
+    import icecheck.cli, icecheck.mock_server
+from icecheck.scenarios.random.plans import draw_plans
+from icecheck.scenarios.random.actions import to_json
+for plan in draw_plans(7, plans_max=6, steps_min=12, steps_max=22):
+    print(to_json(plan))
+"""
+
+
+def plans(seed=0, plans_max=12):
+    return draw_plans(seed, plans_max=plans_max, steps_min=12, steps_max=22)
+
+
+def test_the_same_seed_draws_the_same_histories_and_another_seed_others():
+    assert plans(3) == plans(3)
+    assert plans(3) != plans(4)
+
+
+def test_histories_depend_neither_on_hashing_nor_on_the_modules_that_are_loaded(tmp_path):
+    (tmp_path / "constants.py").write_text("\n".join(f"a{i} = {i * 977}" for i in range(200)))
+    work = tmp_path / "work"
+    work.mkdir()
+    said = []
+    for hash_seed, more in (("1", []), ("2", ["constants"])):
+        done = subprocess.run(
+            [sys.executable, "-c", SCRIPT, str(tmp_path), *more],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            cwd=work,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        said.append(done.stdout)
+    assert said[0] == said[1]
+    assert said[0].count("\n") == 6
+    assert list(work.iterdir()) == []
+
+
+def test_histories_are_as_long_and_as_many_as_asked_for_and_all_different():
+    for seed in range(5):
+        drawn = plans(seed)
+        assert len(set(drawn)) == len(drawn) == 12
+        assert all(12 <= len(plan) <= 22 for plan in drawn)
+
+
+def paths(action):
+    return [("root", *label.split(".")) for label in action.on]
+
+
+def test_a_few_seeds_take_every_action():
+    taken = {action.name for seed in range(4) for plan in plans(seed) for action in plan}
+    assert taken == set(ACTIONS)
+
+
+def test_the_few_histories_of_a_run_have_every_sequence():
+    named = {each.partition(" ")[0] for text in SEQUENCES for each in text.split("; ")}
+    for seed in range(6):
+        drawn = draw_plans(seed, plans_max=PLANS_MAX, steps_min=STEPS_MIN, steps_max=STEPS_MAX)
+        taken = {action.name for plan in drawn for action in plan}
+        assert {each for each in named if "{" not in each} <= taken
+
+
+def renames_onto_dropped_names(plan):
+    """Return the renames of a history that give a table or view a name that another one had."""
+    dropped, found = set(), []
+    for action in plan:
+        kind = action.name.partition("-")[2]
+        if action.name.startswith("drop-"):
+            dropped.add((kind, action.on[0]))
+        if action.name.startswith("rename-") and (kind, action.on[1]) in dropped:
+            found.append(action)
+    return found
+
+
+def test_every_seed_renames_to_a_name_that_was_dropped():
+    for seed in range(2):
+        assert [each for plan in plans(seed) for each in renames_onto_dropped_names(plan)]
+
+
+def test_every_step_needs_operations_of_the_contract_and_actions_have_words():
+    for plan in plans(1):
+        for action in plan:
+            steps = steps_of(action, paths(action))
+            assert {step.operation for step in steps} <= set(CONTRACT.operations)
+            assert "{" not in in_words(action)
+
+
+def test_every_action_but_a_look_means_a_step_in_some_state():
+    root = World(("root",), {})
+    for action in {action for plan in plans(1) for action in plan}:
+        steps = steps_of(action, paths(action))
+        twice = len(set(action.on)) < len(action.on)  # two changes of one table are no transaction
+        assert bool(steps) is (action.name != "look") or twice
+        assert all(isinstance(step.possible(root), bool) for step in steps)
+
+
+def test_actions_survive_json():
+    for plan in plans(2):
+        assert from_json(to_json(plan)) == plan
+
+
+def test_words_call_objects_by_their_labels():
+    assert in_words(Action("create-table", ("n1.x0",), ("3",))) == "create table n1.x0 (3)"
+    assert in_words(Action("rename-table", ("n0.x0", "n1.x1"))) == "rename table n0.x0 n1.x1"
+    named = Action("set-ref", ("n0.x0",), ("v1", "tag"))
+    assert in_words(named) == "set ref n0.x0 (v1, tag)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "[1]",
+        "no json",
+        '[["explode",["n0"],[]]]',
+        '[["drop-table",[],[]]]',
+        '[["drop-table",["x0"],[]]]',
+        '[["drop-table",["n0.x0"],["1"]]]',
+        '[["create-table",["n0.x0"],[1]]]',
+    ],
+)
+def test_what_is_no_history_is_refused(text):
+    with pytest.raises(ValueError, match=r"."):
+        from_json(text)
