@@ -234,6 +234,26 @@ def _first_namespace_property_only(body: Any) -> Any:
 
 
 @defect(
+    "properties-removals-end-at-a-missing-key",
+    on="updateProperties",
+    breaks="updateProperties.remove",
+    suffering="ALTER NAMESPACE UNSET PROPERTIES reports keys as removed that are still there.",
+)
+def _missing_removal_ends(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """The removals after one of a key that does not exist are told and not carried out."""
+    outcome = faithful(state, call)
+    entry, after = state.namespace(call.namespace), outcome.state.namespace(call.namespace)
+    if entry is None or after is None:
+        return outcome
+    removals = sent_json(call).get("removals") or []
+    ends = next((at for at, key in enumerate(removals) if key not in entry.properties), None)
+    late = () if ends is None else removals[ends + 1 :]
+    left = {key: value for key, value in entry.properties.items() if key in late}
+    kept = outcome.state.with_namespace(call.namespace, {**after.properties, **left})
+    return structs.replace(outcome, state=kept)
+
+
+@defect(
     "properties-missing-removal-undoes",
     on="updateProperties",
     breaks="updateProperties.set",
