@@ -4,6 +4,7 @@ from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_table, reloaded, shared_table
 from icecheck.findings.symptoms import Severity, declare
+from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import is_refusal
 from icecheck.objects.committing import (
@@ -169,6 +170,7 @@ def test_main_is_moved_twice(catalog: Catalog) -> None:
 @check(
     "commit.other-refs-in-order",
     proves="commit.updates-in-order",
+    group=Group.GENERATED,
     needs=("metadata-only-snapshots", "snapshot-history", "branches", "tags"),
 )
 def test_other_refs_are_changed_in_order(catalog: Catalog) -> None:

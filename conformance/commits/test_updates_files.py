@@ -77,25 +77,6 @@ def test_remove_statistics(catalog: Catalog) -> None:
 
 
 @check(
-    "update.set-partition-statistics",
-    proves="update.set-partition-statistics.effect",
-    needs=("metadata-only-snapshots",),
-)
-def test_set_partition_statistics(catalog: Catalog) -> None:
-    """set-partition-statistics stores a snapshot's file, in place of an earlier one."""
-    table, [snapshot_id] = given_snapshots(catalog, 1)
-    for ordinal in (1, 2):
-        file = partition_statistics_file(table, snapshot_id, ordinal)
-        table = expect_effect(
-            catalog,
-            table,
-            [set_partition_statistics(file)],
-            {"partition-statistics": [file]},
-            what="partition-statistics",
-        )
-
-
-@check(
     "update.remove-partition-statistics",
     proves=("update.remove-partition-statistics.effect", "update.set-partition-statistics.effect"),
     needs=("metadata-only-snapshots", "snapshot-history"),
