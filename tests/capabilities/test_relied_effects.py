@@ -1,15 +1,14 @@
 """What a catalog acknowledges and never keeps is one finding, and blocks what hangs on it."""
 
 import contextlib
-from functools import partial
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 from tests.capabilities.serving import every_check, said_of
-from tests.kill.lawful import Install, lawful_session
-from tests.laws.test_lawful import CATALOGS
-from tests.laws.test_lawful import install as install_lawful
+from tests.kill.lawful import Install
+from tests.lawful.serving import design_session
+from tests.lawful.test_designs import DESIGNS, USUAL, freedoms_of
 
 from icecheck.client.catalog import Catalog
 from icecheck.judging.relied_effects import EFFECTS
@@ -146,7 +145,8 @@ LOSSES: dict[str, tuple[Install, tuple[str, ...]]] = {
         ignores("set-default-sort-order"), ("update.set-default-sort-order.unknown-id",),
     ),
     "update.add-snapshot.effect": (
-        ignores("add-snapshot"), ("commit.int64-exact", "commit.one-winner", "commit.snapshot-log"),
+        ignores("add-snapshot"),
+        ("commit.int64-members", "commit.one-winner", "commit.snapshot-log"),
     ),
     "update.set-snapshot-ref.effect": (
         ignores("set-snapshot-ref"), ("commit.one-winner", "loadTable.referenced-snapshots"),
@@ -248,10 +248,10 @@ def test_bodies_of_another_shape_rely_on_nothing(sent: Json) -> None:
     assert "renameTable.across-namespaces" not in relying
 
 
-@pytest.mark.parametrize("catalog", CATALOGS)
-def test_no_lawful_catalog_is_said_to_lose_an_effect(catalog: str) -> None:
+@pytest.mark.parametrize("design", USUAL)
+def test_no_lawful_catalog_is_said_to_lose_an_effect(design: str) -> None:
     lost = []
-    with lawful_session(partial(install_lawful, CATALOGS[catalog])) as session:
+    with design_session(freedoms_of(DESIGNS[design])) as session:
         for effect in EFFECTS:
             with contextlib.suppress(Blocked, NotOffered, Violation):
                 prober = Catalog(session, f"probe.{effect.requirement}")
