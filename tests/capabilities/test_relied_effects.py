@@ -7,8 +7,9 @@ import pytest
 from msgspec.structs import replace
 from tests.capabilities.serving import every_check, said_of
 from tests.kill.lawful import Install
+from tests.lawful.designs import DESIGNS
 from tests.lawful.serving import design_session
-from tests.lawful.test_designs import DESIGNS, USUAL, freedoms_of
+from tests.lawful.test_designs import USUAL, freedoms_of
 
 from icecheck.client.catalog import Catalog
 from icecheck.judging.relied_effects import EFFECTS
