@@ -23,6 +23,7 @@ from icecheck.conformance.kit.manifest_schemas import (
     manifest_list_schema,
 )
 from icecheck.findings.verdict import SkipKind
+from icecheck.judging.probes import DOES_NOT
 from icecheck.objects.committing import given_table_of
 from icecheck.replies.expect import Blocked, NotOffered
 
@@ -204,7 +205,15 @@ class ManifestFiles:
             {"action": "add-snapshot", "snapshot": snapshot},
             bodies.snapshot_ref(snapshot_id, ref),
         ]
-        self.table = given_commit(self._catalog, self.table, updates)
+        try:
+            self.table = given_commit(self._catalog, self.table, updates)
+        except Blocked:
+            # Without snapshots of absent files no probe can tell whether there are branches.
+            status = self._catalog.exchanges[-1].status
+            if ref == "main" or status not in DOES_NOT:
+                raise
+            why = f"the catalog has no branches: it answers {status}"
+            raise NotOffered(why, SkipKind.NOT_APPLICABLE) from None
         return snapshot_id
 
     def _manifest(

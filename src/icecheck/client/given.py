@@ -3,6 +3,7 @@
 Each function takes the catalog first, and raises NotOffered or Blocked if the step fails.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 Json = Any
+_NOT_SO_DEEP = frozenset({400, 406, 422, 501})
 T = TypeVar("T", bound=Named)
 
 
@@ -55,12 +57,26 @@ def arrange(catalog: Catalog, operation_id: str, send: Callable[[], Reply]) -> R
         raise NotOffered(f"the catalog answers {operation_id} with 406: not supported")
     if operation_id == "createNamespace" and not reply.ok and _works_in_parent(catalog):
         raise NotOffered(f"the catalog creates no namespaces here: it answers {reply.status}")
+    if operation_id == "createNamespace" and (depth := _refused_depth(catalog, reply)):
+        reason = f"the catalog has no namespaces of {depth} levels: it answers {reply.status}"
+        raise NotOffered(reason, SkipKind.NOT_APPLICABLE)
     if not reply.ok:
         reason = f"{operation_id} answered {reply.status} to an ordinary request"
         responses = catalog.session.contract.operations[operation_id].responses
         due = next(row.id for status, row in responses.items() if status.startswith("2"))
         raise Blocked(due, reason, exchange=reply.exchange.ordinal)
     return reply
+
+
+def _refused_depth(catalog: Catalog, reply: Reply) -> int:
+    """Return how deep a refused namespace was, if only its depth can be the reason; else 0.
+
+    The run's own namespaces, and those of two levels, are known to be accepted.
+    """
+    if reply.status not in _NOT_SO_DEEP:
+        return 0
+    depth = len(json.loads(reply.exchange.request_body or b"{}").get("namespace", ()))
+    return depth if depth > max(2, len(catalog.session.isolation.base) + 1) else 0
 
 
 def _works_in_parent(catalog: Catalog) -> bool:

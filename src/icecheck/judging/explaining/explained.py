@@ -62,7 +62,9 @@ def _is_kept(catalog: Catalog, effect: Effect) -> bool:
             session.kept[key] = True
             try:
                 with ill_shaped_reads_named(prober.handed_out):
-                    session.kept[key] = effect.is_kept(prober)
+                    kept = effect.is_kept(prober)
+                claimed = all(prober.claims(e.operation) for e in prober.exchanges if e.operation)
+                session.kept[key] = kept or not claimed
             except (Blocked, IllShaped, NotOffered, Unreachable, Violation):
                 pass
             finally:
