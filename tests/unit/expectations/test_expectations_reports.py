@@ -17,7 +17,7 @@ from icecheck.reports.joined import expected_causes
 EXISTS = "createNamespace.already-exists"
 CREATED = "createNamespace.created"
 DROPPED = "dropNamespace.gone"
-DRAFT = Path(__file__).parents[2] / "reports" / "required_blocks.schema.json"
+DRAFT = Path(__file__).parents[1] / "reports" / "required_blocks.schema.json"
 STATUS_500 = '{ symptom = "status", actual = "500" }'
 HOSTILE = '"<script>alert(1)</script>|` \\u202e"'
 
