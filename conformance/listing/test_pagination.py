@@ -278,27 +278,22 @@ def _pages(place: Place, more: int = 0) -> Iterator[Reply]:
     Requests ``more`` entries per page than the place's own size.
     """
     token: str | None = ""
+    used: set[str | None] = set()
     for number in range(_PAGES_MAX):
         reply = place.ask([("pageToken", token or ""), ("pageSize", str(place.size + more))])
         reply.expect(200)
-        before, token = token, next_page_token(reply)
+        used.add(token)
+        token = next_page_token(reply)
         if number == 0 and token is None and place.count(reply) >= len(place.own):
             raise not_applicable("the catalog does not paginate: all came in one answer")
         yield reply
         if token is None:
             return
-        if token in {"", before}:
-            got = "an empty token" if token == "" else "the token just used"
+        if token in used:
+            got = "an empty token" if token == "" else "a token that was used"
             raise reply.violation(_PAGINATION_WITHOUT_END, "a new token, or null", got)
-    if place.size > 1:
-        reason = f"the catalog lists more than {_PAGES_MAX * place.size} namespaces"
-        raise NotOffered(reason, SkipKind.SAFETY_LEVEL)
-    raise reply.violation(
-        _PAGINATION_WITHOUT_END,
-        "an end of the listing",
-        f"more than {_PAGES_MAX} pages",
-        detail=f"{len(place.own)} entries, {place.size} to a page",
-    )
+    # Pages may be short, even empty (L1893), and a namespace that others use may hold much.
+    raise NotOffered(f"the list has more than {_PAGES_MAX} pages", SkipKind.SAFETY_LEVEL)
 
 
 # -------------------------------------------------------------------------- judgement

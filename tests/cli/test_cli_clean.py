@@ -117,17 +117,37 @@ def test_a_name_without_the_runs_token_is_never_touched(icecheck, mock, tmp_path
     assert (name,) in namespaces_of(mock)
 
 
-@pytest.mark.parametrize(("name", "stays"), [("sales_dead1_1", False), ("sales_dead12_1", True)])
+@pytest.mark.parametrize(("name", "stays"), [("sales_dead12_1", False), ("sales_dead123_1", True)])
 def test_names_of_a_pattern_are_cleaned_by_that_pattern(icecheck, mock, tmp_path, name, stays):
     mock.pyiceberg("wh", in_process=True).create_namespace(name)
     target = Target(mock.uri, warehouse="wh", name_pattern="sales_{run}")
-    ledger = LedgerFile(tmp_path / "ledger.jsonl", target.owner("dead1"), target)
+    ledger = LedgerFile(tmp_path / "ledger.jsonl", target.owner("dead12"), target)
     ledger.made(Entry("namespace", (name,)))
     ledger.close(keep=True)
-    assert read_ledger(ledger.path).run_id == "dead1"
-    result = icecheck("clean", mock.uri, "--token", "t", "--ledger", str(ledger.path))
+    assert read_ledger(ledger.path).run_id == "dead12"
+    given = ("clean", mock.uri, "--token", "t", "--ledger", str(ledger.path))
+    without = icecheck(*given)
+    assert without.exit_code == 2
+    assert "--name-pattern 'sales_{run}'" in without.output
+    assert (name,) in namespaces_of(mock)
+    result = icecheck(*given, "--name-pattern", "sales_{run}")
     assert result.exit_code == (6 if stays else 0), result.output
     assert ((name,) in namespaces_of(mock)) is stays
+
+
+def test_a_forged_ledger_cannot_call_any_name_a_runs_own(icecheck, mock, tmp_path):
+    mock.pyiceberg("wh", in_process=True).create_namespace("analytics")
+    target = Target(mock.uri, warehouse="wh")
+    ledger = LedgerFile(tmp_path / "ledger.jsonl", "icecheck_dead12", target)
+    ledger.made(Entry("namespace", ("analytics",)))
+    ledger.close(keep=True)
+    first, rest = ledger.path.read_text(encoding="utf-8").split("\n", 1)
+    forged = json.loads(first) | {"owner": "analytics", "name-pattern": "analytic{run}"}
+    ledger.path.write_text(f"{json.dumps(forged)}\n{rest}", encoding="utf-8")
+    given = ("clean", mock.uri, "--token", "t", "--ledger", str(ledger.path))
+    for pattern in ((), ("--name-pattern", "analytic{run}")):
+        assert icecheck(*given, *pattern).exit_code == 2
+    assert ("analytics",) in namespaces_of(mock)
 
 
 def test_each_object_is_looked_at_before_it_is_removed(icecheck, mock, tmp_path):

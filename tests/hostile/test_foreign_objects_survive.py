@@ -10,6 +10,7 @@ import pytest
 
 from icecheck.findings.verdict import Group
 from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.defects.kit.rewriting import refuse_as
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
 from icecheck.targets.target import Target
@@ -161,3 +162,20 @@ def test_what_somebody_else_has_made_survives(mock: MockCatalog, mode: str, isol
         with contextlib.suppress(TargetUnusable) if lies_always else contextlib.nullcontext():
             run_checks(options)
     assert foreign_in(mock) >= before
+
+
+@pytest.mark.parametrize("status", [500, 502, 504])
+def test_a_namespace_of_the_name_that_a_run_would_take_survives_its_start(status: int) -> None:
+    """The creation of what exists ends as a server error, after which it may have been made."""
+    mock = MockCatalog(seed=1)
+    refuse_as(mock.registries, "createNamespace", 409, status, "InternalServerError")
+    mock.pyiceberg("wh", in_process=True).create_namespace("sales_ab12cd")
+    target = Target("http://mock.invalid", warehouse="wh", name_pattern="sales_{run}")
+    run = run_checks(
+        RunOptions(target, run_id="ab12cd", globs=("createTable.succeeds",)),
+        transport=mock.httpx_transport(),
+    )
+    left = {namespace for namespace, _ in mock.state("wh").namespaces.after()}
+    mock.stop()
+    assert ("sales_ab12cd",) in left
+    assert any("sales_ab12cd" in line for line in run.facts["safety"]["touched_foreign"])

@@ -251,6 +251,6 @@ def _no_file(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     try:
         return faithful(state, call)
     except Problem as refused:
-        if refused.status == 400 and "metadata-location" in sent_json(call):
+        if refused.status == 400 and {"name", "metadata-location"} <= sent_json(call).keys():
             return Outcome(state, _BROKEN)
         raise

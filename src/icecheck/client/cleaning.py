@@ -38,16 +38,22 @@ def clean(
 
     An object whose name does not contain the run's token is never touched, whatever the file says,
     nor a namespace that names another run as its owner. Raises UsageError for the ledger of another
-    catalog, TargetUnusable when there is none.
+    catalog, and for names of another pattern than the target's: else a forged file could call any
+    name a run's own. Raises TargetUnusable when there is no catalog.
     """
     if written.url != target.base_url:
         raise UsageError(
             f"this ledger is of {written.url}, not of {target.base_url}: "
             "give the URL as it was given to the run"
         )
+    if written.name_pattern != target.name_pattern:
+        raise UsageError(
+            f"the names of this ledger's run begin as {written.name_pattern!r}: if that run was "
+            f"yours, add --name-pattern '{written.name_pattern}'"
+        )
     # Flat isolation creates nothing to find out how to work here.
     session = open_session(
-        replace(target, isolation="flat", namespace=(), name_pattern=written.name_pattern),
+        replace(target, isolation="flat", namespace=()),
         run_id=written.run_id,
         transport=transport,
         redactor=redactor,

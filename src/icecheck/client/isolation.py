@@ -29,7 +29,7 @@ _MEMBERS = {
 _REFUSED_AS_SENT = frozenset({400, 406, 422, 501})
 _GONE = frozenset({404, 410})
 _DONE_OR_NOT = frozenset({500, 502, 504})
-"""Statuses that may come although the namespace was made: it is dropped to be safe."""
+"""Statuses that may come although the namespace was made: it is dropped if it shows its owner."""
 
 
 def isolate(session: Session, worker: str) -> Isolation:
@@ -56,7 +56,7 @@ def isolate(session: Session, worker: str) -> Isolation:
     made = _make_root(session, entry)
     if not _is_made(made) and made.status != 409:
         if made.status in _DONE_OR_NOT:
-            _drop_root(session, entry)
+            _drop_if_own(session, entry)
         else:
             session.root.forget(entry, deleted=False)
         return Isolation("flat", ())
@@ -170,6 +170,29 @@ def _drop_root(session: Session, entry: Entry, *, look: bool = False) -> None:
         session.root.forget(entry, deleted=True)
     elif _loaded(session, entry.namespace) in _GONE:
         session.root.forget(entry, deleted=False)
+
+
+def _drop_if_own(session: Session, entry: Entry) -> None:
+    """Drop a namespace that a server error may have made, if a load shows that this run made it.
+
+    One that shows no owner may be somebody else's, of the same name: it stays, and is reported.
+    """
+    shown = None
+    if session.offer.claims("loadNamespaceMetadata", session.contract):
+        shown = _call(session, "loadNamespaceMetadata", entry.namespace)
+    if shown is not None and _owner_in(shown) == session.owner:
+        _drop_root(session, entry, look=True)
+        return
+    session.root.forget(entry, deleted=False)
+    if shown is None or shown.status not in _GONE:
+        session.foreign.append(f"{entry} (whether this run made it cannot be seen)")
+
+
+def _owner_in(shown: Exchange) -> Any:
+    try:
+        return read_json(shown.response_body)["properties"][OWNER]
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return None
 
 
 def _held(session: Session, namespace: Namespace) -> str:

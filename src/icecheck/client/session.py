@@ -118,6 +118,8 @@ class Session:
     """Whether something other than the catalog has answered in its place for a while."""
     answered_strangers: dict[str, set[str]] = field(default_factory=dict)
     """Operations that succeeded for callers without a right, by how these callers came."""
+    permitted: set[str] = field(default_factory=set)
+    """Operations that succeeded with the run's own credentials."""
     config_url: str = ""
     ledgered: Counter[Entry] = field(default_factory=Counter)
     """Objects of the run whose own names do not bear its token, in namespaces that do."""
@@ -152,11 +154,14 @@ class Session:
         """
         operation = self.contract.operations.get(str(exchange.operation))
         ok = 200 <= (exchange.status or 0) < 300
-        if not ok or operation is None or not self.target.authenticates:
+        if not ok or operation is None:
+            return
+        how = stranger_words(exchange.request_headers) if self.target.authenticates else ""
+        if not how:
+            self.permitted.add(operation.id)
             return
         theirs = operation.precedes_config or operation.facts.changes is Changes.ASIDE
-        how = stranger_words(exchange.request_headers)
-        if how and not theirs and (exchange.claims_json or not exchange.response_body):
+        if not theirs and (exchange.claims_json or not exchange.response_body):
             self.answered_strangers.setdefault(how, set()).add(operation.id)
 
     @property

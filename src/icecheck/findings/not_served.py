@@ -75,7 +75,8 @@ def unserved_operations(verdicts: Iterable[Verdict]) -> dict[str, int]:
         status, *others = answers.get(operation_id, {None})
         if others or status is None or status not in NOT_SERVED_STATUSES:
             continue
-        if all(v.outcome is not Outcome.PASS for v in mine):
+        outcomes = {v.outcome for v in mine}
+        if Outcome.PASS not in outcomes and outcomes != {Outcome.SKIP}:
             unserved[operation_id] = status
     return {**unserved, **_said_not_to_be_served(verdicts, answers, asked)}
 

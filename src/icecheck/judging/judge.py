@@ -7,7 +7,7 @@ from typing import Any
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.shared_objects import SETUP_ORDINAL
-from icecheck.contract import Action, Ref, RefKind
+from icecheck.contract import Action, Level, Ref, RefKind
 from icecheck.contract.releases import is_newer, newest
 from icecheck.findings.shared_symptoms import SUITE_ERROR
 from icecheck.findings.verdict import (
@@ -33,6 +33,7 @@ __all__ = ["judge", "not_run"]
 
 _UNKNOWN = frozenset({405, 501})
 """The statuses of an operation that a catalog does not know; 404 may be about an object."""
+_NO_DROP = _UNKNOWN | {403, 404}
 
 
 def judge(check: Check, catalog: Catalog, resources: Mapping[str, Any] | None = None) -> Verdict:
@@ -103,7 +104,7 @@ def _verdict(
             why = f"the catalog's config does not claim {unclaimed}, which this check needs"
             skip = Skip(SkipKind.MISSING_FIXTURE, why)
             return _make(check, Outcome.SKIP, summary=why, skip=skip, **facts)
-        case Violation(findings=said) if excuse := _excuse(catalog, said[0]):
+        case Violation(findings=said) if excuse := _excuse(check, catalog, said[0]):
             return _make(check, Outcome.SKIP, summary=excuse.reason, skip=excuse, **facts)
         case Violation(findings=said):
             findings = tuple(finding_without_secrets(f, redactor) for f in said)
@@ -196,7 +197,8 @@ def _not_to_be_had(catalog: Catalog, ending: Exception) -> NotOffered | None:
 
     A config without `endpoints` leaves clients with the document's default list; what of it is not
     served is one finding (verdict-rules 9), and 405 and 501 say that without doubt. A catalog of
-    which the user says that it deletes nothing (``accept_residue``) is judged by its drops alone.
+    which the user says that it deletes nothing (``accept_residue``) is judged by its drops alone;
+    one that has deleted something is not such a catalog.
     """
     if not isinstance(ending, Blocked):
         return None
@@ -208,18 +210,20 @@ def _not_to_be_had(catalog: Catalog, ending: Exception) -> NotOffered | None:
     if offer.endpoints is None and operation_id not in offer.held_to and refused.status in _UNKNOWN:
         why = "the config lists no endpoints, and of the default ones"
         return NotOffered(f"{why} {operation_id} is answered {refused.status}")
-    if catalog.target.accept_residue and operation.facts.action is Action.DROP:
+    kept = refused.status in _NO_DROP or not catalog.session.deleted
+    if catalog.target.accept_residue and operation.facts.action is Action.DROP and kept:
         why = f"{operation_id} is answered {refused.status}, and the run accepts what stays"
         return NotOffered(why)
     return None
 
 
-def _excuse(catalog: Catalog, finding: Finding) -> Skip | None:
+def _excuse(check: Check, catalog: Catalog, finding: Finding) -> Skip | None:
     """Return why a refusal is no fault where the document lists the answer; None if it is one.
 
     403: the credentials lack the right (L4547), which a catalog may look at before it looks for
-    faults in the request; so it is no fault either where a 400 was due. 406, where a success was
-    due and the operation's table has it: the catalog does not support it (L4562, verdict-rules 6).
+    faults in the request; so it is no fault either where a 400 was due, unless they had the right
+    to other requests of the operation and the 400 is a MUST. 406, where a success was due and the
+    operation's table has it: the catalog does not support it (L4562, verdict-rules 6).
     """
     if finding.due is None or not (finding.due.all_success or finding.due.all_refusal):
         return None
@@ -234,7 +238,9 @@ def _excuse(catalog: Catalog, finding: Finding) -> Skip | None:
         if is_newer(later, catalog.session.spec):
             why = f"that {operation_id} is answered {due} is said since Iceberg {later}"
             return Skip(SkipKind.SPEC_VERSION, why)
-    if status == 403 and "403" in responses and (due.all_success or due.any_refusal):
+    permitted = check.level is Level.MUST and operation_id in catalog.session.permitted
+    may_lack = due.all_success or (due.any_refusal and not permitted)
+    if status == 403 and "403" in responses and may_lack:
         why = f"{operation_id} answered 403: run with credentials that may do this"
         return Skip(SkipKind.MISSING_FIXTURE, why)
     if status == 406 and "406" in responses and due.all_success:

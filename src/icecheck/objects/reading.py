@@ -230,7 +230,7 @@ def entries_in_pages(
     """Follow a list through its pages; return the last answer, and the entries of all.
 
     A page may be shorter than it was asked to be, even empty: pageSize is an upper bound (L1893).
-    A list that does not end is judged elsewhere, and left after some pages.
+    Raises NotOffered if a list has more pages than a check can follow.
     """
     entries: list[T] = []
     token: str | None = ""
@@ -239,8 +239,8 @@ def entries_in_pages(
         entries += read(reply)
         token = next_page_token(reply)
         if not token:
-            break
-    return reply, entries
+            return reply, entries
+    raise not_applicable(f"the list has more than {_PAGES_MAX} pages")
 
 
 def next_page_token(reply: Reply) -> str | None:

@@ -68,7 +68,7 @@ def defective_session(
             prepare(mock)
         if from_the_start:
             _install(mock, installs)
-        session = open_session(target_of_mock(**options), run_id="kill", transport=transport)
+        session = open_session(target_of_mock(**options), run_id="kill01", transport=transport)
         # Nobody else uses this mock, so the probe for other users' objects is left out.
         session.keeps_full_namespaces = True
         if from_the_start:

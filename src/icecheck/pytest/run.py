@@ -1,6 +1,5 @@
 """A conformance run under pytest: from the options to the report, with or without xdist."""
 
-import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,7 +32,7 @@ from icecheck.run.output import Output, part_of
 from icecheck.targets.options import TARGET_OPTIONS, Kind, TargetOption
 from icecheck.targets.settings_file import DEFAULT_FILE, read_text
 from icecheck.targets.sources import described
-from icecheck.targets.target import Target, UsageError
+from icecheck.targets.target import Target, UsageError, new_run_id
 from icecheck.targets.unwritable import Unwritable
 from icecheck.targets.values import Facts, facts_from
 from icecheck.wire.connection import TargetUnusable
@@ -73,7 +72,7 @@ class CatalogRun:
         """Read the options; a wrong one is reported in one line as pytest's usage error."""
         handed = getattr(config, "workerinput", {})
         run_id = handed.get(PROPERTY) or option(config, "conformance-run-id")
-        run_id = run_id or secrets.token_hex(3)
+        run_id = run_id or new_run_id()
         try:
             target = _target(config)
             named = option(config, "conformance-spec") or DEFAULT_SPEC_VERSION

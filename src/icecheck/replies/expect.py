@@ -271,10 +271,13 @@ def _required_of(exchange: Exchange, schemas: SchemaJudge) -> list[SchemaProblem
 
 
 def _with_main(body: Any) -> Any:
-    """Return the body of an answer with the branch that table metadata without refs implies."""
+    """Return the body of an answer with the branch that table metadata without `refs` implies.
+
+    Clients make it up only where the member is absent: an empty one says that there is no branch.
+    """
     metadata = find(body, ("metadata",))
     current = find(metadata, ("current-snapshot-id",))
-    if not isinstance(current, int) or current < 0 or metadata.get("refs"):
+    if not isinstance(current, int) or current < 0 or "refs" in metadata:
         return body
     main = {"main": {"snapshot-id": current, "type": "branch"}}
     return {**body, "metadata": {**metadata, "refs": main}}

@@ -197,7 +197,7 @@ TARGET_OPTIONS: tuple[TargetOption, ...] = (
     ),
     TargetOption(
         "name-pattern", "How the names that the run makes up begin; {run} is its id", "PATTERN",
-        fact="name_pattern", stage=Stage.LOOKING, default="icecheck_{run}", key="name-pattern",
+        fact="name_pattern", default="icecheck_{run}", key="name-pattern",
     ),
     TargetOption(
         "reader-token", "Token of somebody who may read what the run makes and change nothing",

@@ -1,6 +1,7 @@
 """The catalog under test, as its user describes it: its address and how to speak to it."""
 
 import re
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -17,6 +18,8 @@ __all__ = [
     "SigV4",
     "Target",
     "UsageError",
+    "is_unlike_words",
+    "new_run_id",
     "read_headers",
 ]
 
@@ -32,10 +35,24 @@ _NAME_PATTERN = re.compile(r"[a-z][a-z0-9_]{0,31}\{run\}[a-z0-9_]{0,32}")
 _LOCATION = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/[!-~]*[!-.0-~]/*")
 _TIMEOUT_SECONDS_MAX = 86_400
 _TOKEN_CHARACTERS_MIN = 8
+_ID_CHARACTERS_MIN = 6
 _RACE_ROUNDS_MAX = 1_000
 # Four rounds of four competing clients give two dozen pairs; disruptive runs race more often.
 _RACE_ROUNDS = 4
 _RACE_ROUNDS_DISRUPTIVE = 20
+
+
+def new_run_id() -> str:
+    """Return a random run id: six hexadecimal digits, letters and decimal digits among them."""
+    while not is_unlike_words(made := secrets.token_hex(_ID_CHARACTERS_MIN // 2)):
+        pass
+    return made
+
+
+def is_unlike_words(run_id: str) -> bool:
+    """Return whether a run id is unlike words and numbers that stand in other names."""
+    mixed = any(c.isdigit() for c in run_id) and any(c.isalpha() for c in run_id)
+    return mixed and len(run_id) >= _ID_CHARACTERS_MIN
 
 
 class UsageError(Exception):
@@ -216,9 +233,15 @@ class Target:
     def owner(self, run_id: str) -> str:
         """Return the token that stands in every name of a run.
 
-        Raises UsageError for a short one: names of others might contain it.
+        Raises UsageError for one that names of others might contain: it is short, or its run id is
+        a number or a word behind a pattern of the user's own, as in ``orders_2026``.
         """
         token = self.name_pattern.replace("{run}", run_id)
+        if self.name_pattern != NAME_PATTERN and not is_unlike_words(run_id):
+            raise UsageError(
+                f"with a --name-pattern, {run_id!r} might be part of other names: leave --run-id "
+                f"out, or give {_ID_CHARACTERS_MIN} or more characters, both letters and digits"
+            )
         if len(token) < _TOKEN_CHARACTERS_MIN:
             raise UsageError(
                 f"the names of this run would begin with {token!r}: use a longer --name-pattern "

@@ -126,13 +126,16 @@ def foreign_words(exchange: Exchange) -> str:
 
 
 def broke_off(exchange: Exchange) -> bool:
-    """Return whether a request was taken, and the connection ended without an answer to it.
+    """Return whether a whole request was taken, and the connection ended without an answer to it.
 
-    So a server shows that fails at this request. A gateway in front of it answers with a page.
+    A page of a gateway is an answer. A time-out tells nothing of the request, and a connection that
+    ends while the request is sent may hold an answer that nobody has read.
     """
-    trouble = trouble_of(exchange)
-    timed_out = "Timeout" in (exchange.error or "").partition(":")[0]
-    return trouble is not None and trouble.may_be_applied and not (trouble.throttled or timed_out)
+    if exchange.status is not None:
+        return False
+    trouble, kind = trouble_of(exchange), (exchange.error or "").partition(":")[0]
+    untold = "Timeout" in kind or kind in {"UnusableAnswer", "WriteError"}
+    return trouble is not None and trouble.may_be_applied and not (trouble.throttled or untold)
 
 
 def is_stopped_on_the_way(exchange: Exchange) -> bool:
@@ -140,17 +143,20 @@ def is_stopped_on_the_way(exchange: Exchange) -> bool:
 
     Names stand below `/namespaces/`; what stands before them is the catalog's own. Web servers and
     routers refuse such paths by themselves: the answer has no error of the document's shape, and
-    tells nothing of the catalog.
+    tells nothing of the catalog. A server error other than 501 is no refusal.
     """
     names = exchange.url.partition("?")[0].lower().partition("/namespaces/")[2]
-    if (exchange.status or 0) < 400 or not any(mark in names for mark in ("%2f", "%25")):
+    status = exchange.status or 0
+    refused = 400 <= status < 500 or status == 501
+    if not refused or not any(mark in names for mark in ("%2f", "%25")):
         return False
     try:
         body = read_json(exchange.response_body)
     except ValueError:
         return exchange.method != "HEAD"
-    error = body.get("error", body) if isinstance(body, dict) else None
-    return not (isinstance(error, dict) and "code" in error)
+    if not isinstance(body, dict):
+        return True
+    return not (isinstance(body.get("error"), dict) or "code" in body)
 
 
 def _lost(error: str) -> Trouble:

@@ -77,7 +77,7 @@ def test_a_catalog_without_nested_namespaces_is_worked_in_flat():
 @pytest.mark.parametrize("nests", [True, False])
 def test_a_root_that_was_made_with_another_status_is_removed_again(status, nests):
     """Which status says that it was made is for a check to judge: the object is there."""
-    there = set()
+    there, owned = set(), {}
 
     def answer(method, path):
         if method == "DELETE":
@@ -85,15 +85,20 @@ def test_a_root_that_was_made_with_another_status_is_removed_again(status, nests
             gone = name in there and not any(n.startswith(f"{name}\x1f") for n in there)
             there.difference_update({name} if gone else ())
             return (204, None) if gone else (409 if name in there else 404, {})
+        name = path.removeprefix("/v1/namespaces/")
+        if method == "GET" and name in there:
+            return 200, {"namespace": name.split("\x1f"), "properties": owned}
         return 404, {}
 
     def handler(request):
         if request.method != "POST" or not request.url.path.endswith("/namespaces"):
             return scripted(answer).handle_request(request)
-        levels = json.loads(request.content)["namespace"]
+        body = json.loads(request.content)
+        levels = body["namespace"]
         if len(levels) > 1 and not nests:
             return httpx.Response(400, json={})
         there.add("\x1f".join(levels))
+        owned.update(body.get("properties", {}))
         return httpx.Response(status, json={"namespace": levels})
 
     session = open_session(

@@ -1,6 +1,5 @@
 """``icecheck plan``: say what a run would do to a catalog, without doing it."""
 
-import secrets
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -41,13 +40,14 @@ def command(only: tuple[str, ...], globs: tuple[str, ...], **options: Any) -> No
         from icecheck.cli.forecast import forecast
         from icecheck.findings.verdict import Group
         from icecheck.run.options import RunOptions
+        from icecheck.targets.target import new_run_id
         from icecheck.wire.redaction import Redactor
 
         target = target_of(options)
         last_resort.redactor = redactor = Redactor(target.secrets, target.headers)
         wanted = RunOptions(
             target=target,
-            run_id=options["run_id"] or secrets.token_hex(3),
+            run_id=options["run_id"] or new_run_id(),
             seed=options["seed"],
             spec=release_of_run(options),
             groups=tuple(Group(name) for name in only or _GROUPS),

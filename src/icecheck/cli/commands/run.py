@@ -1,7 +1,6 @@
 """``icecheck run``: verify a catalog, write the report, and exit with the run's code."""
 
 import contextlib
-import secrets
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -96,6 +95,7 @@ def command(output: Path, **options: Any) -> int:
         from icecheck.findings.verdict import Group
         from icecheck.ownership.ledger_file import LEDGER_FILE
         from icecheck.run.options import RunOptions
+        from icecheck.targets.target import new_run_id
         from icecheck.wire.redaction import Redactor
 
         target = _target(options, stack)
@@ -104,7 +104,7 @@ def command(output: Path, **options: Any) -> int:
         gate = Gate.read(options, contract_for(spec))
         wanted = RunOptions(
             target=target,
-            run_id=options["run_id"] or secrets.token_hex(3),
+            run_id=options["run_id"] or new_run_id(),
             seed=options["seed"],
             groups=tuple(Group(g) for g in groups),
             globs=selected(options, output),
