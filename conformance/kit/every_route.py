@@ -59,8 +59,9 @@ class Own:
 
     @property
     def entries(self) -> list[Entry]:
-        """The tables and views as they stand in the ledger."""
-        found = [Entry("table", self.table.namespace, self.table.name)]
+        """The objects as they stand in the ledger, in the order in which they were made."""
+        found = [Entry("namespace", n) for n in (self.namespace, self.inner) if n is not None]
+        found.append(Entry("table", self.table.namespace, self.table.name))
         return found + [Entry("view", v.namespace, v.name) for v in [self.view] if v is not None]
 
 

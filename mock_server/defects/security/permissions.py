@@ -12,7 +12,7 @@ from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each
 from icecheck.mock_server.defects.kit.places import FaithfulGate, alter_gate, gate
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.defects.security.bearer_tokens import is_at
-from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.protocol.served_contract import SERVED
 from icecheck.mock_server.security.callers import Caller, Security
@@ -132,15 +132,26 @@ def _shared_loads(registries: Registries) -> None:
 
 @defect(
     "warehouses-share-drops",
-    on="dropTable",
     breaks="auth.other-warehouse-changes-nothing",
     suffering="A DROP TABLE in one warehouse drops the table of another tenant.",
 )
-def _shared_drops(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A drop is queued by namespace and name, and confirmed in whatever warehouse."""
-    try:
-        return faithful(state, call)
-    except Problem:
-        if faithful.context.warehouse.endswith("another"):
+def _shared_drops(registries: Registries) -> None:
+    """A drop is queued by namespace and name, and carried out in every warehouse."""
+    dropped: set[tuple[object, str]] = set()
+
+    def drop(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(state, call)
+        except Problem:
+            if not faithful.context.warehouse.endswith("another"):
+                raise
+            dropped.add((call.namespace, call.name))
             return Outcome(state, replies.NO_CONTENT)
-        raise
+
+    def load(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        if (call.namespace, call.name) in dropped:
+            raise problem.no_such_table(call.namespace, call.name)
+        return faithful(state, call)
+
+    wrap(registries, "dropTable", drop)
+    wrap(registries, "loadTable", load)
