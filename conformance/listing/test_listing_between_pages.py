@@ -53,6 +53,8 @@ def _expect_more(catalog: Catalog, place: Place, operation_id: str, drop: Drop) 
         token = next_page_token(reply)
         if not token:
             break
+    else:
+        raise not_applicable(f"the list has more than {_PAGES_MAX} pages")
     missing = [entry for entry in kept if entry not in listed]
     if len(missing) >= _KEPT:
         raise reply.violation(

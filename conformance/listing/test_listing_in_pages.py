@@ -140,6 +140,7 @@ def _expect_each_page(place: Place) -> None:
         if not token:
             _expect_once(reply, place, listed)
             return
+    raise not_applicable(f"the list has more than {_PAGES_MAX} pages")
 
 
 def _expect_once(last: Reply, place: Place, listed: list[Any]) -> None:

@@ -314,10 +314,8 @@ def _changed_through(catalog: Catalog, other: SecondWarehouse, own: Own) -> list
     Nothing is made or renamed: what would be there then would be in no ledger.
     """
     accepted = []
-    operations, making = (
-        catalog.contract.operations,
-        {Action.CREATE, Action.REGISTER, Action.RENAME},
-    )
+    operations = catalog.contract.operations
+    making = {Action.CREATE, Action.REGISTER, Action.RENAME}
     try:
         for each in writes(catalog, own):
             if operations[each.operation_id].facts.action not in making and not each.form:

@@ -1,7 +1,6 @@
 """Sends a few requests that tell what would go wrong in a run, and which options would help."""
 
 import contextlib
-import secrets
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,7 +15,7 @@ from icecheck.client.session import Session
 from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.targets.offer import encode_segment
-from icecheck.targets.target import Given, Namespace, Target
+from icecheck.targets.target import Given, Namespace, Target, new_run_id
 from icecheck.targets.usual_urls import usual_urls
 from icecheck.wire.connection import Connection, TargetUnusable, Wire
 from icecheck.wire.exchange import Exchange, Step
@@ -71,7 +70,7 @@ def examine(
     """
     known = redactor or Redactor()
     # With names of its own, it never meets what an earlier look has left on a catalog.
-    run_id = f"doctor{secrets.token_hex(3)}"
+    run_id = f"doctor{new_run_id()}"
     try:
         session = open_session(
             _unrooted(target), run_id=run_id, spec=spec, transport=transport, redactor=known

@@ -216,7 +216,7 @@ class Breaker:
         """Ask for the config until there are so many answers, or until the time limit.
 
         Return whether there were. Each attempt at a check is preceded by another number of
-        answers: what happens to every so manieth request does not happen to one request each time.
+        answers: a fault that hits each n-th request must not hit the same request each time.
         """
         target, connection = self._session.target, self._session.connection
         url = f"{target.base_url}{target.config_path}"

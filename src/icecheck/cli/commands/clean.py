@@ -26,7 +26,8 @@ def command(ledger: Path, **options: Any) -> int:
     """Remove from the catalog at URL what FILE says that a run has made there.
 
     Only objects that FILE names and whose names bear the run's own token are ever deleted, each
-    after it was found to be there. The exit code is 6 when something stays.
+    after it was found to be there. The FILE of a run with a --name-pattern needs the same pattern
+    here. The exit code is 6 when something stays.
     """
     with ExitOnError() as last_resort:
         from icecheck.client.cleaning import clean
