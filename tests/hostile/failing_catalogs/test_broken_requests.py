@@ -31,7 +31,7 @@ DISCONNECTED = httpx.RemoteProtocolError("Server disconnected")
 REQUESTS = {
     "createTable": ("POST", b'"stage-create": true', DISCONNECTED, "createTable.[sm]*"),
     "updateTable": ("POST", b"set-location", LostAfterwards(), "update.set-*"),
-    "loadTable": ("GET", b"snapshots=refs", None, "loadTable.*"),
+    "loadTable": ("GET", b"snapshots=refs", httpx.ReadError("reset"), "loadTable.*"),
     "dropTable": ("DELETE", b"purgeRequested=true", LostAfterwards(), "dropTable.*"),
     "renameTable": ("POST", b"/tables/rename", DISCONNECTED, "renameTable.[sm]*"),
 }
@@ -52,15 +52,30 @@ def evidence(run):
     return verdict.evidence[-1]
 
 
+@pytest.mark.parametrize("trouble", [502, 504, httpx.WriteError("closed"), httpx.ReadTimeout("")])
+def test_what_a_gateway_says_or_cuts_is_no_finding_of_the_request(monkeypatch, trouble):
+    """A page is an answer; a time-out and a request that was not taken whole tell nothing."""
+
+    def rule(_number, request):
+        if not is_chosen(request, "GET", b"snapshots=refs"):
+            return None
+        if isinstance(trouble, int):
+            return gateway_page(trouble)
+        raise trouble
+
+    door = Door(new_mock().httpx_transport(), rule)
+    run = run_through(door, monkeypatch, globs=("loadTable.*", "listTables.*"))
+    assert BROKEN not in causes(run)
+    assert not [v for v in run.verdicts if v.outcome is Outcome.FAIL]
+
+
 @pytest.mark.parametrize("operation", REQUESTS)
 def test_a_request_that_always_breaks_is_one_finding_with_its_curl_line(monkeypatch, operation):
     method, part, trouble, glob = REQUESTS[operation]
 
     def rule(_number, request):
         if not is_chosen(request, method, part):
-            return None
-        if trouble is None:
-            return gateway_page()
+            return
         raise trouble
 
     door = Door(new_mock().httpx_transport(), rule)

@@ -81,7 +81,7 @@ def test_a_catalog_that_answers_some_things_and_no_check_is_given_up_after_five(
 
 @pytest.mark.parametrize(
     ("when", "isolation", "workers"),
-    [(60, "flat", 4), (60, "nested", 1), (161, "flat", 1), (161, "nested", 4), (260, "flat", 4)],
+    [(60, "flat", 4), (60, "nested", 1), (161, "flat", 1), (161, "nested", 4), (210, "flat", 4)],
 )
 def test_a_catalog_that_forgets_everything_half_way_gets_no_verdict(
     monkeypatch, isolation, when, workers

@@ -39,7 +39,7 @@ def test_names_that_end_in_a_server_error_are_one_finding_about_that() -> None:
     assert said.residue == ()
 
 
-@pytest.mark.parametrize("status", [400, 404, 500])
+@pytest.mark.parametrize("status", [400, 404, 501])
 def test_a_web_server_that_stops_encoded_slashes_is_no_finding(status: int) -> None:
     said = said_of(NAMES, stopped_on_the_way(status))
     assert said.wrong == []
@@ -63,9 +63,13 @@ def _forbidden_first(registries: Registries) -> None:
             wrap(registries, operation_id, around)
 
 
-def test_403_where_400_was_due_is_a_right_that_the_user_lacks() -> None:
+def test_403_where_only_400_is_recommended_is_a_right_that_the_user_lacks() -> None:
+    """Where 400 is a MUST, as to what is malformed, a user who may do the rest has the right."""
     said = said_of(checks_of("createTable.", "commit.", "update."), _forbidden_first)
-    assert said.wrong == []
+    (cause,) = said.causes
+    assert (cause.id, cause.level) == ("status-403-for-400", "must")
+    assert "commit.malformed-refused" in cause.members
+    assert cause.lesser == ()
     skipped = {v.check for v in said.verdicts if v.outcome is Outcome.SKIP}
     assert "createTable.impossible-format-version" in skipped
 

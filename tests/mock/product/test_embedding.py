@@ -326,7 +326,7 @@ def test_serving_forever_ends_cleanly_on_a_signal(number: signal.Signals) -> Non
     MockCatalog().serve_forever(when_ready)
     assert seen == [200]
     assert signal.getsignal(number) is before
-    assert threading.active_count() == threads
+    assert threading.active_count() <= threads  # threads of others may have ended meanwhile
 
 
 def test_importing_the_mock_loads_nothing_heavy() -> None:
