@@ -19,6 +19,7 @@ from icecheck.objects.arranging import given_namespace_at
 from icecheck.objects.reading import (
     LISTING,
     PAGE_TOO_LONG,
+    PAGES_MAX,
     entries_in_pages,
     namespaces_in,
     next_page_token,
@@ -30,7 +31,6 @@ from icecheck.replies.expect import Reply
 from icecheck.replies.matching import show
 from icecheck.targets.target import Namespace
 
-_PAGES_MAX = 60
 _HUNDRED = 101
 """More than the entries that many catalogs return by default."""
 
@@ -126,7 +126,7 @@ def _expect_each_page(place: Place) -> None:
     """Judge that no page is longer than requested, and that each entry is on one page."""
     token: str | None = ""
     listed: list[Any] = []
-    for page in range(_PAGES_MAX):
+    for page in range(PAGES_MAX):
         size = _SIZES[min(page, len(_SIZES) - 1)]
         reply = place.ask([("pageToken", token or ""), ("pageSize", str(size))])
         if token and reply.status == 400:  # the document does not say whether a size may change
@@ -140,7 +140,7 @@ def _expect_each_page(place: Place) -> None:
         if not token:
             _expect_once(reply, place, listed)
             return
-    raise not_applicable(f"the list has more than {_PAGES_MAX} pages")
+    raise not_applicable(f"the list has more than {PAGES_MAX} pages")
 
 
 def _expect_once(last: Reply, place: Place, listed: list[Any]) -> None:

@@ -22,6 +22,7 @@ from icecheck.findings.verdict import Group, SkipKind
 from icecheck.judging.check import check
 from icecheck.objects.reading import (
     PAGE_TOO_LONG,
+    PAGES_MAX,
     next_page_token,
     not_applicable,
     object_in,
@@ -65,7 +66,6 @@ _PAGINATION_WITHOUT_END = declare(
     "pagination-without-end", "The pages of a list never end", Severity.REFUSED
 )
 
-_PAGES_MAX = 60
 _ROOM = 10
 """A page size that exceeds the number of entries that a check has made."""
 _MANY = 1_001
@@ -279,7 +279,7 @@ def _pages(place: Place, more: int = 0) -> Iterator[Reply]:
     """
     token: str | None = ""
     used: set[str | None] = set()
-    for number in range(_PAGES_MAX):
+    for number in range(PAGES_MAX):
         reply = place.ask([("pageToken", token or ""), ("pageSize", str(place.size + more))])
         reply.expect(200)
         used.add(token)
@@ -293,7 +293,7 @@ def _pages(place: Place, more: int = 0) -> Iterator[Reply]:
             got = "an empty token" if token == "" else "a token that was used"
             raise reply.violation(_PAGINATION_WITHOUT_END, "a new token, or null", got)
     # Pages may be short, even empty (L1893), and a namespace that others use may hold much.
-    raise NotOffered(f"the list has more than {_PAGES_MAX} pages", SkipKind.SAFETY_LEVEL)
+    raise NotOffered(f"the list has more than {PAGES_MAX} pages", SkipKind.SAFETY_LEVEL)
 
 
 # -------------------------------------------------------------------------- judgement

@@ -33,7 +33,7 @@ def reading_principal(catalog: Catalog) -> Headers:
         catalog.session.connection.reader_token(),
         "no reader was named: --reader-token or --reader-credential of somebody who may read what "
         "the run makes and change nothing",
-        SkipKind.NOT_APPLICABLE,  # few catalogs are asked with a reader: a profile is whole without
+        SkipKind.NOT_APPLICABLE,  # optional: without a reader the profile is still verified
     )
 
 

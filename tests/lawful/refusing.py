@@ -12,7 +12,6 @@ from icecheck.mock_server.defects.kit.requests import sent_json, sent_name
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
     alter_error,
-    alter_request_body,
     wrap,
 )
 from icecheck.mock_server.defects.kit.updating import refuse_updates_as
@@ -143,11 +142,6 @@ def _reserved_properties(registries: Registries) -> None:
         return outcome
 
     wrap(registries, "updateProperties", around)
-
-
-def _no_overwriting(registries: Registries) -> None:
-    """Refuse to register over a table, whatever the flag says."""
-    alter_request_body(registries, "registerTable", lambda body: body | {"overwrite": False})
 
 
 REFUSING: dict[str, Freedom] = {

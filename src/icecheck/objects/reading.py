@@ -36,6 +36,7 @@ __all__ = [
     "LOAD_IS_NOT_REPEATABLE",
     "NO_PROPERTIES",
     "OTHER_LOCATION",
+    "PAGES_MAX",
     "PAGE_TOO_LONG",
     "STALE_READ_AFTER_COMMIT",
     "entries_in_pages",
@@ -63,7 +64,8 @@ __all__ = [
 
 T = TypeVar("T")
 
-_PAGES_MAX = 60
+PAGES_MAX = 60
+"""The pages of a list that a check asks for; a list with more is not judged as a whole."""
 
 LISTING = declare(
     "listing",
@@ -234,13 +236,13 @@ def entries_in_pages(
     """
     entries: list[T] = []
     token: str | None = ""
-    for _ in range(_PAGES_MAX):
+    for _ in range(PAGES_MAX):
         reply = ask([("pageToken", token or ""), ("pageSize", str(size))])
         entries += read(reply)
         token = next_page_token(reply)
         if not token:
             return reply, entries
-    raise not_applicable(f"the list has more than {_PAGES_MAX} pages")
+    raise not_applicable(f"the list has more than {PAGES_MAX} pages")
 
 
 def next_page_token(reply: Reply) -> str | None:

@@ -17,8 +17,6 @@ from icecheck.targets.target import Target
 from tests.kit.contracts import CONTRACT
 from tests.kit.findings import told
 
-HIDDEN = "icecheck_hidden"
-
 
 @pytest.fixture(scope="module")
 def session():
