@@ -68,9 +68,9 @@ def namespaces_shared(catalog: Catalog) -> Place:
     return _namespaces_in(catalog, tree.path, tuple((*tree.path, name) for name in tree.holds[:3]))
 
 
-def tables_shared(catalog: Catalog) -> Place:
-    """Return three tables that checks share."""
-    return _tables_in(catalog, shared_tables(catalog))
+def tables_shared(catalog: Catalog, entries: int = ENTRIES_OF_A_CATALOG) -> Place:
+    """Return tables that checks share, in a namespace that holds nothing else."""
+    return _tables_in(catalog, shared_tables(catalog, entries))
 
 
 def views_shared(catalog: Catalog) -> Place:

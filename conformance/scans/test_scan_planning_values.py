@@ -165,14 +165,14 @@ _COMPARISONS = frozenset({
 
 
 def _filters() -> Iterator[Due]:
-    """Yield every predicate and its negation, then pairs of them joined or negated, in turn."""
+    """Yield every predicate and its contrary, then some negated, and pairs joined, in turn."""
     notes, spots, scores = _of_texts("note"), _of_texts("place.spot"), _of_numbers("score")
     for one, contrary in [*notes, *scores]:
         yield one
         yield contrary
-    for one, contrary in [*spots, *scores]:
-        yield {"type": "not", "child": contrary[0]}, one[1]
-        yield {"type": "not", "child": one[0]}, contrary[1]
+    for turn, (one, contrary) in enumerate([*spots, *scores]):
+        negated, same = ((contrary, one), (one, contrary))[turn % 2]
+        yield {"type": "not", "child": negated[0]}, same[1]
     for turn, ((one, not_one), (two, not_two)) in enumerate(_of_two(notes, scores, spots)):
         both: Due = ({"type": "and", "left": one[0], "right": two[0]}, one[1] & two[1])
         either: Due = ({"type": "or", "left": one[0], "right": two[0]}, one[1] | two[1])

@@ -114,10 +114,11 @@ def _seaweedfs(data: Path, *, secured: bool) -> Starting:
         settings = data / "identities.json"
         settings.write_text(json.dumps({"identities": identities}), encoding="utf-8")
         command.append(f"-s3.config={settings}")
-    # Without a warehouse it answers before the bucket exists.
-    ready = "/v1/config?warehouse=s3://warehouse/"
+    # Its config is answered before the bucket exists.
+    ready = "/v1/warehouse/namespaces"
     for_spark = partial(_through_s3, port_of["s3.port"]) if secured else _unsigned
-    return Starting(command, iceberg, ready, for_spark=for_spark)
+    credential = CREDENTIAL if secured else None
+    return Starting(command, iceberg, ready, credential=credential, for_spark=for_spark)
 
 
 def _lakana(data: Path) -> Starting:

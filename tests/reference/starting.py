@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 __all__ = ["NotReady", "Starting", "free_ports", "running"]
 
@@ -30,14 +31,16 @@ class NotReady(Exception):
 class Starting:
     """The start of a catalog; ``ready`` is the path that is answered 200 once it can be used.
 
-    ``path`` is that of the catalog on its server, and ``first`` a request (method, path, headers,
-    body) that makes what an operator makes before the catalog is used. ``for_spark`` returns the
-    environment in which Spark reaches the files; it may fetch packages.
+    It is requested with a token for ``credential``, if there is one ("id:secret"). ``path`` is that
+    of the catalog on its server, and ``first`` a request (method, path, headers, body) that makes
+    what an operator makes before the catalog is used. ``for_spark`` returns the environment in
+    which Spark reaches the files; it may fetch packages.
     """
 
     command: Sequence[str]
     port: int
     ready: str = "/v1/config"
+    credential: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     for_spark: Callable[[], Mapping[str, str]] = dict
     path: str = ""
@@ -90,13 +93,25 @@ def _wait(process: subprocess.Popen[bytes], starting: Starting, log: Path) -> No
 def _answers(starting: Starting) -> bool:
     connection = http.client.HTTPConnection("127.0.0.1", starting.port, timeout=10)
     try:
-        connection.request("GET", starting.ready)
+        connection.request("GET", starting.ready, headers=_authorization(starting, connection))
         reply = connection.getresponse()
         return reply.status == 200 and isinstance(json.loads(reply.read()), dict)
     except (OSError, ValueError, http.client.HTTPException):
         return False
     finally:
         connection.close()
+
+
+def _authorization(starting: Starting, connection: http.client.HTTPConnection) -> Mapping[str, str]:
+    if starting.credential is None:
+        return {}
+    name, _, secret = starting.credential.partition(":")
+    form = {"grant_type": "client_credentials", "client_id": name, "client_secret": secret}
+    kind = {"Content-Type": "application/x-www-form-urlencoded"}
+    connection.request("POST", "/v1/oauth/tokens", urlencode(form), kind)
+    answer = json.loads(connection.getresponse().read())
+    token = answer.get("access_token") if isinstance(answer, dict) else None
+    return {"Authorization": f"Bearer {token}"}
 
 
 def _prepare(starting: Starting) -> None:

@@ -226,12 +226,12 @@ def shared_object(catalog: Catalog, kind: str, make: Callable[[Catalog, Namespac
     return shared_setup(catalog).lend(catalog, kind, lambda maker: make(maker, namespace))
 
 
-def shared_tables(catalog: Catalog) -> LentNamespace:
-    """Return a namespace with three tables that checks share, to be listed."""
+def shared_tables(catalog: Catalog, count: int = 3) -> LentNamespace:
+    """Return a namespace with so many tables that checks share, to be listed."""
     return lent_namespace(
         catalog,
-        "tables",
-        lambda maker, namespace: [given_table(maker, namespace).name for _ in range(3)],
+        f"{count} tables",
+        lambda maker, namespace: [given_table(maker, namespace).name for _ in range(count)],
     )
 
 

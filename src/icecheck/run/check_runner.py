@@ -9,6 +9,7 @@ from icecheck.client.cleaning import remove_again
 from icecheck.client.deletion_probe import DropIgnored, require_deletion
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
+from icecheck.client.shared_setup import remove_shared
 from icecheck.findings.verdict import Verdict
 from icecheck.judging.breaker import Breaker
 from icecheck.judging.check import Check
@@ -76,6 +77,7 @@ class CheckRunner:
         self.resources.stop()
         self.breaker.leave()
         if not self.breaker.why:
+            remove_shared(self.session)  # some of what could not be removed may go with it
             remove_again(self.session)
         self.session.close()
         self._observer.end()

@@ -6,11 +6,15 @@ import pytest
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_namespace, given_table
+from icecheck.client.given import given_namespace, given_table, shared_tables
+from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_error, refuse_as, wrap
 from icecheck.mock_server.protocol.problem import Problem
+from icecheck.run.check_runner import open_runner
+from icecheck.run.options import RunOptions
+from icecheck.targets.target import Target
 from tests.lawful.lawful import lawful_session
 
 
@@ -175,3 +179,26 @@ def test_what_still_loads_is_residue_although_its_drop_is_answered_404(operation
         catalog.undo()
         kept = table.name if operation_id == "dropTable" else namespace[-1]
         assert any(kept in each for each in session.residue)
+
+
+def test_what_goes_with_what_checks_shared_is_no_residue() -> None:
+    """A registered table cannot be dropped while the table whose file it names is there."""
+    refusals = iter([True, True])
+    mock = MockCatalog(seed=1)
+
+    def drop(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        if call.name.endswith("_held") and next(refusals, False):
+            raise Problem(500, "InternalServerError", "No")
+        return faithful(state, call)
+
+    wrap(mock.registries, "dropTable", drop)
+    options = RunOptions(Target("http://mock.invalid"), run_id="held")
+    runner = open_runner(options, transport=mock.httpx_transport())
+    catalog = Catalog(runner.session, "some.check")
+    shared = shared_tables(catalog)
+    given_table(catalog, shared.path, hint="_held")
+    catalog.undo()
+    runner.end()
+    assert next(refusals, None) is None
+    assert runner.session.residue == []
+    mock.stop()
