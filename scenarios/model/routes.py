@@ -61,7 +61,10 @@ class Routes:
         if held is not None and not self.answering:
             self.answering = [each for each in self.finding if self._ask(each, name).ok]
             return
-        due = (404,) if held is None else _DONE
+        due: tuple[int, ...] = (404,) if held is None else _DONE
+        if held is None and name in world.staged:
+            # Under a staged table's name, the requirement of a commit may be what fails (L1049).
+            due = (404, 409)
         last = self.progress.doing[-1] if self.progress.doing else "nothing"
         asked = self.refusing if held is None else self.answering
         self.turns[name] += 1

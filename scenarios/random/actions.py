@@ -91,7 +91,8 @@ def _commit_steps(make: Callable[[Thing, Sequence[str]], tuple[Step, ...]]) -> M
     """Return steps that are commits to a table: without the table they are refused."""
 
     def steps(table: Thing, values: Sequence[str]) -> tuple[Step, ...]:
-        return (*make(table, values), commits.refused_commit(table, 404))
+        refused = [commits.refused_commit(table, *due) for due in ((404,), (404, 409))]
+        return (*make(table, values), *refused)
 
     return _on_table(steps)
 

@@ -267,8 +267,13 @@ def refused_together(first: Thing, last: Thing) -> Step:
     )
 
 
-def refused_commit(thing: Thing, status: int) -> Step:
-    """Commit to a table with another table's uuid (409), or to a missing table (404)."""
+def refused_commit(thing: Thing, *statuses: int) -> Step:
+    """Commit to a table with another table's uuid (409), or to a missing table (404).
+
+    A table that is only staged is missing, but the requirement may be held against it (L1049): it
+    is the table if both statuses are given.
+    """
+    there, staged = 404 not in statuses, len(statuses) > 1
 
     def send(observer: Observer) -> Reply:
         return observer.catalog.update_table(
@@ -282,7 +287,7 @@ def refused_commit(thing: Thing, status: int) -> Step:
         "a refused commit",
         "updateTable",
         send,
-        status,
-        possible=lambda world: world.has(thing) is (status == 409),
+        *statuses,
+        possible=lambda w: w.has(thing) is there and (there or (thing in w.staged) is staged),
         around=(thing,),
     )

@@ -15,6 +15,7 @@ from tests.kill.killing import (
     words,
 )
 from tests.lawful.lawful import LAWFUL, Install, lawful_session
+from tests.lawful.lawful_commits import LAWFUL_COMMITS
 from tests.lawful.lawful_tables import LAWFUL_TABLES, forgetful, incurious, secretive
 
 CHECKS = checks_of(
@@ -86,6 +87,14 @@ def test_a_check_whose_arranging_fails_names_what_it_is_blocked_by() -> None:
 def test_lost_properties_are_not_told_as_a_fault_of_name_resolution() -> None:
     (check,) = (each for each in NAME_RESOLUTION if each.id == "whereabouts.table")
     assert run_check(check, ["table-properties-lost"]).outcome is Outcome.PASS
+
+
+def test_a_commit_that_is_held_against_a_staged_table_is_no_fault_of_name_resolution() -> None:
+    (check,) = (each for each in NAME_RESOLUTION if each.id == "whereabouts.table")
+    with mock_session() as (mock, session):
+        LAWFUL_COMMITS["staged-tables-conflict"](mock.registries)
+        verdict = judge(check, Catalog(session, check.id))
+    assert verdict.outcome is Outcome.PASS
 
 
 @pytest.mark.parametrize("check", NAMES_OF_TABLES, ids=lambda check: str(check.id))

@@ -36,7 +36,7 @@ DESIGNS: dict[str, Design] = {
         "HDFS.",
         ("root-on-hdfs", "lower-case-names", "nested-namespaces-400", "cookies",
          "version-1-by-default", "plain-text-400", "empty-first-page", "tags-commits",
-         "plans-at-the-third-poll", "no-views-served",),
+         "plans-at-the-third-poll", "staged-tables-conflict", "no-views-served",),
     ),
     "google-warehouse": Design(
         "A warehouse on Google Cloud makes its own places, and hides what strangers may not see.",
@@ -57,7 +57,8 @@ DESIGNS: dict[str, Design] = {
         "A vendor's own volumes hold the tables: locations mean nothing to anybody else.",
         ("root-of-its-own", "no-prefix", "own-error-types", "metadata-only-snapshots-422",
          "client-location-501", "client-view-location-501", "no-pagination", "weak-etags",
-         "plans-at-the-third-poll", "format-version-3-501", "locations-untold",),
+         "plans-at-the-third-poll", "format-version-3-501", "locations-untold",
+         "staged-tables-conflict",),
     ),
     "many-accounts": Design(
         "A service for many accounts has long prefixes and says little of strangers.",

@@ -9,7 +9,7 @@ import msgspec
 from icecheck.mock_server.commits import publication
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.requests import sent_json
+from icecheck.mock_server.defects.kit.requests import sent_json, sent_name
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
 from icecheck.mock_server.defects.kit.updating import (
     FaithfulUpdate,
@@ -194,6 +194,27 @@ def _values_are_unprocessable(registries: Registries) -> None:
     wrap(registries, "updateTable", around)
 
 
+def _staged_tables_conflict(registries: Registries) -> None:
+    """Hold a commit against the table staged under its name, if there is no other: 409, not 404."""
+    staged: set[tuple[tuple[str, ...], str]] = set()
+
+    def create(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        if sent_json(call).get("stage-create") is True:
+            staged.add((call.namespace, sent_name(call)))
+        return outcome
+
+    def update(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        asserts = b'"assert-table-uuid"' in call.request.body
+        missing = state.table(call.namespace, call.name) is None
+        if asserts and missing and (call.namespace, call.name) in staged:
+            raise problem.Problem(409, "CommitFailedException", "The staged table has another uuid")
+        return faithful(state, call)
+
+    wrap(registries, "createTable", create)
+    wrap(registries, "updateTable", update)
+
+
 def _no_transactions(registries: Registries) -> None:
     """Serve no transactions."""
     del registries.operations["commitTransaction"]
@@ -211,6 +232,7 @@ LAWFUL_COMMITS: dict[str, Install] = {
     "views-are-unsupported": _views_are_unsupported,
     "one-change-a-table": _one_change_a_table,
     "values-are-unprocessable": _values_are_unprocessable,
+    "staged-tables-conflict": _staged_tables_conflict,
     "no-transactions": _no_transactions,
 }
 """Name -> the installation of such a catalog on a mock; no check may fail on any of them."""

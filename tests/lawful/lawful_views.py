@@ -132,6 +132,18 @@ def other_refusals(registries: Registries) -> None:
     wrap(registries, "replaceView", around)
 
 
+def _tables_are_unsupported(registries: Registries) -> None:
+    """Refuse updates and requirements that views do not have as unsupported, like Java's server."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        body = call.request.body
+        if any(word in body for word in (b'"set-current-schema"', b"icecheck-", b'"option"')):
+            raise Problem(406, "UnsupportedOperationException", "Not for views")
+        return faithful(state, call)
+
+    wrap(registries, "replaceView", around)
+
+
 LAWFUL_VIEWS: dict[str, Install] = {
     "views-undeclared": _undeclared,
     "no-view-rename": _no_rename,
@@ -139,5 +151,6 @@ LAWFUL_VIEWS: dict[str, Install] = {
     "busy-views": _busy,
     "other-view-spelling": _other_spelling,
     "bare-view-errors": _bare_errors,
+    "tables-are-unsupported": _tables_are_unsupported,
 }
 """Name -> the installation of such a catalog on a mock; no check may fail on any of them."""

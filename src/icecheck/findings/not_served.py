@@ -78,23 +78,33 @@ def unserved_operations(verdicts: Iterable[Verdict]) -> dict[str, int]:
         outcomes = {v.outcome for v in mine}
         if Outcome.PASS not in outcomes and outcomes != {Outcome.SKIP}:
             unserved[operation_id] = status
-    return {**unserved, **_said_not_to_be_served(verdicts, answers, asked)}
+    tried = {id_ for id_, mine in asked.items() if any(v.outcome is not Outcome.SKIP for v in mine)}
+    return {**unserved, **_said_not_to_be_served(verdicts, answers, tried)}
 
 
 def _said_not_to_be_served(
-    verdicts: Iterable[Verdict],
-    answers: Mapping[str, set[int | None]],
-    asked: Mapping[str, Sequence[Verdict]],
+    verdicts: Iterable[Verdict], answers: Mapping[str, set[int | None]], tried: Iterable[str]
 ) -> dict[str, int]:
-    """Return the same of operations of whose success no check was run: the status says so."""
-    passed = [v for v in verdicts if v.outcome is Outcome.PASS and not v.passive]
-    known = asked.keys() | {r.partition(".")[0] for v in passed for r in v.requirements}
+    """Return the same of operations of whose success no check was run: the status says so.
+
+    A passed check of what may be refused with any status tells nothing of the operation.
+    """
+    known = {*tried}
+    for verdict in verdicts:
+        answered = _succeeded(verdict) if verdict.passive else verdict.outcome is Outcome.PASS
+        parts = (r.rpartition(".") for r in verdict.requirements)
+        known |= {id_ for id_, _, status in parts if answered and status.isdecimal()}
     found = {id_: next(iter(stati)) for id_, stati in answers.items() if len(stati) == 1}
     return {
         id_: status
         for id_, status in found.items()
         if id_ not in known and status is not None and status in _SAYS_SO
     }
+
+
+def _succeeded(verdict: Verdict) -> bool:
+    """Return whether a passive verdict is about successes that came."""
+    return verdict.outcome is not Outcome.SKIP and proves_success(verdict)
 
 
 def blocking_id(symptom: Symptom, status: int | str) -> str:

@@ -88,6 +88,10 @@ RUNS = {
     ),
     "odd-names": PERCENT,
     "staged-at-once": (AT_ONCE, COMPLETES),
+    "endpoints": (
+        failing("format", "endpoint-format", "a verb", "v1"),
+        failing("spelt", "endpoint-spelling", "/v1", "v1", level=Level.SHOULD),
+    ),
     "one-answer": (*ALIKE, replace(BLOCKED[2], evidence=(evidence("b3"),))),
     **{name: tuple(recorded(name)) for name in NAMES},
 }
@@ -250,3 +254,8 @@ def test_what_commits_leave_wrong_beside_ignored_updates_is_one_cause_with_them(
     causes = members_of(*lost, beside, races, namespace, of_table)
     assert "beside" in causes["ignores-updates"]
     assert len(causes) == 3
+
+
+def test_wrong_entries_of_the_list_of_endpoints_are_one_cause() -> None:
+    (cause,) = causes_of(RUNS["endpoints"], CONTRACT)
+    assert (cause.level, cause.members, cause.lesser) == (Level.MUST, ("format",), ("spelt",))

@@ -7,9 +7,11 @@ import pytest
 from icecheck.contract import Level
 from icecheck.findings.causes import causes_of
 from icecheck.findings.not_served import named_by_endpoint, named_by_one_answer, unserved_operations
-from icecheck.findings.verdict import Evidence, Group, Outcome, Verdict
+from icecheck.findings.verdict import Evidence, Group, Outcome, Skip, SkipKind, Verdict
 from tests.kit.contracts import CONTRACT
 from tests.kit.findings import a_finding
+
+LACKS_A_FILE = Skip(SkipKind.MISSING_FIXTURE, "no metadata file is known")
 
 
 def asked(operation_id: str, status: int, *, step: str = "do", body: str = "") -> Evidence:
@@ -80,6 +82,22 @@ def test_a_status_that_says_so_speaks_for_an_operation_whose_success_was_not_ask
     assert bool(unserved_operations([only])) is told
     served = verdict("good", Outcome.PASS, proves="renameTable.406")
     assert unserved_operations([only, served]) == {}
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        (verdict("any", Outcome.PASS, proves="renameTable.unreadable"), True),
+        (verdict("no-file", Outcome.SKIP, proves="renameTable.204", skip=LACKS_A_FILE), True),
+        (verdict("seen", Outcome.FAIL, proves="renameTable.204", passive=True), False),
+    ],
+    ids=["any-refusal", "nothing-to-try-with", "a-success-was-seen"],
+)
+def test_what_may_be_refused_anyhow_does_not_show_that_an_operation_is_served(
+    other: Verdict, told: bool
+) -> None:
+    only = verdict("refused", Outcome.FAIL, asked("renameTable", 501), proves="renameTable.409")
+    assert bool(unserved_operations([only, other])) is told
 
 
 def test_a_route_that_was_refused_beside_what_is_judged_names_nothing() -> None:

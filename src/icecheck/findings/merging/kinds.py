@@ -12,9 +12,11 @@ from icecheck.findings.verdict import CauseKey, Evidence, Verdict
 __all__ = [
     "IS_THERE",
     "UNREAD_OPERATIONS_MIN",
+    "as_listed",
     "as_names",
     "as_staged",
     "as_unread",
+    "listed_endpoints",
     "names_mixed_up",
     "staged_at_once",
     "unread_bodies",
@@ -29,6 +31,8 @@ _ODD = re.compile(r"a name with ([a-z][^(),]*)")
 IS_THERE = tuple(map(EFFECT_MISSING.of, ("drop-table", "existence", "spelling")))
 """The symptoms of a table that is there although it was not to be."""
 _STAGED = re.compile(r'"stage-create":\s*true')
+_OF_ENDPOINTS = ("endpoint-format", "endpoint-spelling")
+"""The symptoms of one entry of the config's list, the one that says most first."""
 _OF_BODIES = ("generated.", "malformed", "identifier-required")
 
 
@@ -88,6 +92,22 @@ def _ok(evidence: Evidence) -> bool:
 def as_staged(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
     """Return the key of the table that was made at once."""
     return next(g.key for g in groups if g.key.symptom == STAGED_AT_ONCE)
+
+
+# ---- the config's list of endpoints
+
+
+def listed_endpoints(seen: Seen) -> Iterator[Join]:
+    """Join what is wrong with entries of the list of endpoints: one place makes them all."""
+    listed = frozenset(g.key for g in seen.groups if g.key.symptom.slug in _OF_ENDPOINTS)
+    if len(listed) > 1:
+        yield Join(listed, "entries of the list of endpoints are not written as documented")
+
+
+def as_listed(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
+    """Return the key of the symptom that says most."""
+    named = [g.key for g in groups if g.key.symptom.slug in _OF_ENDPOINTS]
+    return min(named, key=lambda key: (_OF_ENDPOINTS.index(key.symptom.slug), key.actual))
 
 
 # ---- malformed requests
