@@ -1,5 +1,6 @@
 """Retries: which exchanges brought no answer of the catalog, and when to send them again."""
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -138,8 +139,14 @@ def broke_off(exchange: Exchange) -> bool:
     return trouble is not None and trouble.may_be_applied and not (trouble.throttled or untold)
 
 
+_AMBIGUOUS = re.compile("%(?:2f|25|5c|3b|7f|0[0-9a-f]|1[0-9a-e])")
+"""What web servers refuse in a path: slash, percent sign, backslash, semicolon and control
+characters, but for the one between the levels of a namespace.
+"""
+
+
 def is_stopped_on_the_way(exchange: Exchange) -> bool:
-    """Return whether a name with an encoded slash or percent sign was refused before the catalog.
+    """Return whether a name with an encoded slash or its like was refused before the catalog.
 
     Names stand below `/namespaces/`; what stands before them is the catalog's own. Web servers and
     routers refuse such paths by themselves: the answer has no error of the document's shape, and
@@ -148,7 +155,7 @@ def is_stopped_on_the_way(exchange: Exchange) -> bool:
     names = exchange.url.partition("?")[0].lower().partition("/namespaces/")[2]
     status = exchange.status or 0
     refused = 400 <= status < 500 or status == 501
-    if not refused or not any(mark in names for mark in ("%2f", "%25")):
+    if not refused or _AMBIGUOUS.search(names) is None:
         return False
     try:
         body = read_json(exchange.response_body)

@@ -189,15 +189,15 @@ def _one_case(registries: Registries) -> None:
     wrap(registries, "createNamespace", around)
 
 
-def stopped_on_the_way(status: int) -> Install:
-    """Let a web server refuse every path with an encoded slash, before the catalog sees it."""
+def stopped_on_the_way(status: int, *marks: str) -> Install:
+    """Let a web server refuse every path with one of these, before the catalog sees it."""
 
     def install(registries: Registries) -> None:
         faithful = registries.gates["authorization"]
 
         def gate(request: Request, security: Security) -> Reply | None:
-            if "%2f" in request.raw_path.lower():
-                return Reply(status, (("content-type", "text/html"),), b"<html>No</html>")
+            if any(mark in request.raw_path.lower() for mark in marks):
+                return Reply(status, (("content-type", "application/json"),), b'{"message":"No"}')
             return faithful(request, security)
 
         registries.gates["authorization"] = gate

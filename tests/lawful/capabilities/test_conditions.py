@@ -41,9 +41,19 @@ def test_names_that_end_in_a_server_error_are_one_finding_about_that() -> None:
 
 @pytest.mark.parametrize("status", [400, 404, 501])
 def test_a_web_server_that_stops_encoded_slashes_is_no_finding(status: int) -> None:
-    said = said_of(NAMES, stopped_on_the_way(status))
+    said = said_of(NAMES, stopped_on_the_way(status, "%2f"))
     assert said.wrong == []
     assert said.lacking == {"names-with-slash"}
+    assert said.residue == ()
+
+
+def test_a_web_server_that_stops_what_it_suspects_is_no_finding() -> None:
+    """Jetty refuses backslashes and control characters in a path by itself."""
+    said = said_of(
+        checks_of("names.", "error.", "roundtrip.namespace-n", "alike."),
+        stopped_on_the_way(400, "%5c", "%00", "%09", "%0a", "%7f"),
+    )
+    assert said.wrong == []
     assert said.residue == ()
 
 

@@ -92,6 +92,11 @@ RUNS = {
         failing("format", "endpoint-format", "a verb", "v1"),
         failing("spelt", "endpoint-spelling", "/v1", "v1", level=Level.SHOULD),
     ),
+    "error-pages": (
+        failing("breaks", expected="400", actual="500"),
+        failing("page", "schema:required", requirements=("updateTable.500",), passive=True),
+        failing("body", "schema:type", requirements=("updateTable.200",), passive=True),
+    ),
     "one-answer": (*ALIKE, replace(BLOCKED[2], evidence=(evidence("b3"),))),
     **{name: tuple(recorded(name)) for name in NAMES},
 }
@@ -259,3 +264,11 @@ def test_what_commits_leave_wrong_beside_ignored_updates_is_one_cause_with_them(
 def test_wrong_entries_of_the_list_of_endpoints_are_one_cause() -> None:
     (cause,) = causes_of(RUNS["endpoints"], CONTRACT)
     assert (cause.level, cause.members, cause.lesser) == (Level.MUST, ("format",), ("spelt",))
+
+
+def test_the_body_of_a_server_error_that_was_not_due_is_one_cause_with_it() -> None:
+    causes = causes_of(RUNS["error-pages"], CONTRACT)
+    assert {(c.symptom, c.members) for c in causes} == {
+        ("status", ("breaks", "page")),
+        ("schema:type", ("body",)),
+    }

@@ -12,10 +12,12 @@ from icecheck.findings.verdict import CauseKey, Evidence, Verdict
 __all__ = [
     "IS_THERE",
     "UNREAD_OPERATIONS_MIN",
+    "as_broken",
     "as_listed",
     "as_names",
     "as_staged",
     "as_unread",
+    "error_pages",
     "listed_endpoints",
     "names_mixed_up",
     "staged_at_once",
@@ -92,6 +94,36 @@ def _ok(evidence: Evidence) -> bool:
 def as_staged(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
     """Return the key of the table that was made at once."""
     return next(g.key for g in groups if g.key.symptom == STAGED_AT_ONCE)
+
+
+# ---- server errors that nothing catches
+
+
+def error_pages(seen: Seen) -> Iterator[Join]:
+    """Join bodies of server errors that are not the document's with the errors that were not due.
+
+    What breaks off outside the catalog's own handling is answered by its web server.
+    """
+    broken = [g for g in seen.groups if g.key.symptom == STATUS and _is_server_error(g.key)]
+    pages = [g for g in seen.groups if g.members and all(map(_is_error_page, g.members))]
+    if broken and pages:
+        root = max(broken, key=lambda g: (len(g.members), g.key.expected))
+        yield Join(frozenset(g.key for g in (root, *pages)), "nothing catches what breaks off")
+
+
+def _is_server_error(key: CauseKey) -> bool:
+    return key.came is not None and any(status >= 500 for status in key.came.single)
+
+
+def _is_error_page(verdict: Verdict) -> bool:
+    told = (r.rpartition(".")[2] for r in verdict.requirements)
+    return verdict.passive and all(re.fullmatch("5(?:xx|[0-9]{2})", s, re.IGNORECASE) for s in told)
+
+
+def as_broken(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
+    """Return the key of the errors that were not due."""
+    broken = [g for g in groups if g.key.symptom == STATUS and _is_server_error(g.key)]
+    return max(broken, key=lambda g: (len(g.members), g.key.expected)).key
 
 
 # ---- the config's list of endpoints

@@ -367,6 +367,7 @@ RULES = (
     Rule("one demand missed in several ways", 10, _one_demand, _as_status),
     Rule("demands with a choice", 11, _choices, _as_status),
     Rule("the list of endpoints", 12, kinds.listed_endpoints, kinds.as_listed),
+    Rule("server errors that nothing catches", 13, kinds.error_pages, kinds.as_broken),
 )
 """The reasons to merge groups. Where several rules connect a cause, the one with the smallest
 precedence names it: first what explains all findings, then what explains one kind of finding, then
