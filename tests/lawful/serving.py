@@ -14,7 +14,7 @@ from icecheck.client.opening import open_session
 from icecheck.client.session import Session
 from icecheck.findings.verdict import Verdict
 from icecheck.judging.check import Check
-from icecheck.judging.judge import judge
+from icecheck.judging.judge import judge, settled
 from icecheck.judging.passive import observe, passive_verdicts
 from icecheck.mock_server.mock import MockCatalog
 from icecheck.targets.target import Target
@@ -84,5 +84,6 @@ def said_of_design(freedoms: Iterable[Freedom], checks: Iterable[Check], seed: i
     with design_session(freedoms) as session:
         require_deletion(session)
         verdicts = [judge(check, Catalog(session, check.id)) for check in shuffled]
+        verdicts = [*settled(verdicts, session.permitted)]
         verdicts += passive_verdicts(observe(session.exchanges, session.schemas), CONTRACT)
     return Said(tuple(verdicts), tuple(session.residue))

@@ -52,7 +52,8 @@ def arrange(catalog: Catalog, operation_id: str, send: Callable[[], Reply]) -> R
     with catalog.arranging():
         reply = send()
     if reply.status == 403:
-        raise NotOffered(f"{operation_id} answered 403: run with credentials that may do this")
+        words = f"{operation_id} answered 403: run with credentials that may do this"
+        raise NotOffered(words, lacks=operation_id)
     if reply.unsupported:
         raise NotOffered(f"the catalog answers {operation_id} with 406: not supported")
     if operation_id == "createNamespace" and not reply.ok and _works_in_parent(catalog):

@@ -57,6 +57,7 @@ class SessionSummary:
     undeclared: dict[str, str] = field(default_factory=dict)
     adaptations: list[str] = field(default_factory=list)
     answered_strangers: dict[str, list[str]] = field(default_factory=dict)
+    permitted: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -158,7 +159,8 @@ class Session:
             return
         how = stranger_words(exchange.request_headers) if self.target.authenticates else ""
         if not how:
-            self.permitted.add(operation.id)
+            if self.connection.shows_own(exchange):
+                self.permitted.add(operation.id)
             return
         theirs = operation.precedes_config or operation.facts.changes is Changes.ASIDE
         if not theirs and (exchange.claims_json or not exchange.response_body):
@@ -202,6 +204,7 @@ class Session:
             needed_by={name: sorted(ids) for name, ids in self.needed_by.items()},
             undeclared=dict(self.undeclared),
             answered_strangers={how: sorted(ids) for how, ids in self.answered_strangers.items()},
+            permitted=sorted(self.permitted),
             adaptations=[redactor.text(each) for each in self.adaptations.records],
         )
 

@@ -1,6 +1,7 @@
 """Concludes a run from its verdicts: the profiles, the verdict and the exit code."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from icecheck.contract import PROFILES, Contract, Level
@@ -62,7 +63,8 @@ def profiles_of(
     """Return every profile with its status.
 
     Conformant needs a MUST check that ran and passed, and in a profile of operations one of a
-    success: refusals alone verify nothing, because whoever serves nothing refuses too. ``in_part``
+    success: refusals alone verify nothing, because whoever serves nothing refuses too. Nor is one
+    verified of which an operation was forbidden (403) more often than a check passed. ``in_part``
     names profiles of which only some checks were asked for: they are at best partial.
 
     A client reaches every profile through the core. Where the core fails and nothing of a claimed
@@ -117,10 +119,22 @@ def _profile(
             # A refusal may be the answer to everything.
             and (in_part or profile in _ASKED_OF_NO_ENDPOINT or not operations or proves_success(v))
         ]
+        proven = proven and not _is_mostly_forbidden(mine, {o.id for o in operations})
         status = _profile_status(mine, counts["must"], proven=bool(proven))
         if in_part and status == "conformant":
             status = "partial"
     return Profile(profile, claimed, status, counts)
+
+
+def _is_mostly_forbidden(verdicts: Iterable[Verdict], operations: Collection[str]) -> bool:
+    """Return whether an operation is forbidden to the run more often than a check of it passed.
+
+    Rights may differ by what is asked of an operation, so that is no fault; but it is not verified.
+    """
+    must = [v for v in asked_of(verdicts) if v.level is Level.MUST]
+    forbidden = Counter(v.skip.lacks for v in must if v.skip and v.skip.lacks in operations)
+    passed = Counter(o for v in must if v.outcome is Outcome.PASS for o in v.operations)
+    return any(many > passed[operation] for operation, many in forbidden.items())
 
 
 def _profile_status(verdicts: Sequence[Verdict], must: Mapping[str, int], *, proven: bool) -> str:
@@ -177,7 +191,7 @@ def conclude(
         totals, asked, causes, len(required), verified=bool(judged or required) and not idle
     )
     if unproven and not totals["unexpected"]:
-        headline += f", but nothing was verified of {', '.join(unproven)}, which it claims"
+        headline += f", but too little was verified of {', '.join(unproven)}, which it claims"
     # The branches are ordered by how little the run can say about the catalog.
     code, reason = ExitCode.SATISFIED, "gate-satisfied"
     if not complete:

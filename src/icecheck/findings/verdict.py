@@ -76,10 +76,14 @@ class Group(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A reason for not running: its kind and one line of words."""
+    """A reason for not running: its kind and one line of words.
+
+    ``lacks`` is the operation to which the credentials are taken to have no right, if that is why.
+    """
 
     kind: SkipKind
     reason: str
+    lacks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +185,8 @@ class Verdict:
     """The result of one check on one catalog.
 
     A ``passive`` verdict was read off the exchanges of other checks, without requests of its own. A
-    verdict that is not ``gating`` does not count for the gate, whatever its level.
+    verdict that is not ``gating`` does not count for the gate, whatever its level. ``if_permitted``
+    holds instead if the credentials turn out to have the right that the skip takes them to lack.
     """
 
     check: str
@@ -201,6 +206,7 @@ class Verdict:
     duration_ms: float = 0.0
     passive: bool = False
     gating: bool = True
+    if_permitted: "Verdict | None" = None
 
     @property
     def unanswered(self) -> bool:

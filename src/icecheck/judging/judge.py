@@ -2,7 +2,8 @@
 
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from icecheck.client.catalog import Catalog
@@ -24,12 +25,12 @@ from icecheck.judging.check import Check
 from icecheck.judging.evidence import evidence_of, evidence_up_to, finding_without_secrets
 from icecheck.judging.explaining.explained import explained
 from icecheck.judging.probes import require_capability
-from icecheck.replies.expect import Blocked, NotOffered, Violation, blocked_by_shape
+from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation, blocked_by_shape
 from icecheck.replies.ill_shaped import reads_ill_shaped
 from icecheck.targets.unwritable import Unwritable
 from icecheck.wire.unreachable import CredentialsEnded, Unreachable
 
-__all__ = ["judge", "not_run"]
+__all__ = ["judge", "not_run", "settled"]
 
 _UNKNOWN = frozenset({405, 501})
 """The statuses of an operation that a catalog does not know; 404 may be about an object."""
@@ -68,6 +69,20 @@ def not_run(check: Check, kind: SkipKind, reason: str) -> Verdict:
     return _make(check, Outcome.SKIP, summary=reason, skip=Skip(kind, reason))
 
 
+def settled(verdicts: Iterable[Verdict], permitted: Collection[str]) -> tuple[Verdict, ...]:
+    """Return the verdicts at the end of a run, when it is known what its credentials may do.
+
+    ``permitted`` are the operations that succeeded with them, before a check or after it: no
+    verdict depends on the order of the checks.
+    """
+    return tuple(
+        verdict.if_permitted
+        if verdict.if_permitted and verdict.skip and verdict.skip.lacks in permitted
+        else replace(verdict, if_permitted=None)
+        for verdict in verdicts
+    )
+
+
 def _reason_to_skip(check: Check, catalog: Catalog) -> Skip | None:
     if catalog.target.read_only and check.group is Group.SPARK:
         return Skip(SkipKind.SAFETY_LEVEL, "Spark writes, and this run may only read")
@@ -104,11 +119,9 @@ def _verdict(
             why = f"the catalog's config does not claim {unclaimed}, which this check needs"
             skip = Skip(SkipKind.MISSING_FIXTURE, why)
             return _make(check, Outcome.SKIP, summary=why, skip=skip, **facts)
-        case Violation(findings=said) if excuse := _excuse(check, catalog, said[0]):
-            return _make(check, Outcome.SKIP, summary=excuse.reason, skip=excuse, **facts)
         case Violation(findings=said):
             findings = tuple(finding_without_secrets(f, redactor) for f in said)
-            return _make(
+            failed = _make(
                 check,
                 Outcome.FAIL,
                 summary=_summary(findings[0]),
@@ -116,6 +129,11 @@ def _verdict(
                 evidence=evidence_of(catalog, findings[0].exchange),
                 **facts,
             )
+            excuse, certain = _excuse(check, catalog, said[0])
+            if excuse is None or (not certain and excuse.lacks in catalog.session.permitted):
+                return failed
+            facts |= {"skip": excuse, "if_permitted": None if certain else failed}
+            return _make(check, Outcome.SKIP, summary=excuse.reason, **facts)
         case Blocked(by=by, reason=reason, exchange=exchange):
             return _make(
                 check,
@@ -125,9 +143,9 @@ def _verdict(
                 evidence=evidence_of(catalog, exchange),
                 **facts,
             )
-        case NotOffered(kind=kind, reason=reason):
-            why = redactor.text(reason)
-            return _make(check, Outcome.SKIP, summary=why, skip=Skip(kind, why), **facts)
+        case NotOffered(kind=kind, reason=reason, lacks=lacks):
+            skip = Skip(kind, redactor.text(reason), lacks)
+            return _make(check, Outcome.SKIP, summary=skip.reason, skip=skip, **facts)
         case CredentialsEnded():
             why = redactor.text(str(ending))
             return _make(check, Outcome.BLOCKED, summary=why, blocked_by=(CREDENTIALS,), **facts)
@@ -217,35 +235,35 @@ def _not_to_be_had(catalog: Catalog, ending: Exception) -> NotOffered | None:
     return None
 
 
-def _excuse(check: Check, catalog: Catalog, finding: Finding) -> Skip | None:
-    """Return why a refusal is no fault where the document lists the answer; None if it is one.
+def _excuse(check: Check, catalog: Catalog, finding: Finding) -> tuple[Skip | None, bool]:
+    """Return why a refusal is no fault where the document lists the answer, and if that is certain.
 
     403: the credentials lack the right (L4547), which a catalog may look at before it looks for
-    faults in the request; so it is no fault either where a 400 was due, unless they had the right
-    to other requests of the operation and the 400 is a MUST. 406, where a success was due and the
-    operation's table has it: the catalog does not support it (L4562, verdict-rules 6).
+    faults in the request; so it is no fault either where a 400 was due, unless the run sees that
+    they have the right to other requests of the operation, and the 400 is a MUST. 406, where a
+    success was due and the operation's table has it: the catalog does not support it (L4562,
+    verdict-rules 6).
     """
-    if finding.due is None or not (finding.due.all_success or finding.due.all_refusal):
-        return None
+    due = finding.due
+    if due is None or not (due.all_success or due.all_refusal):
+        return None, True
     shown = [e for e in catalog.exchanges if e.ordinal == finding.exchange and e.operation]
     if not shown:
-        return None
+        return None, True
     operation_id, status = str(shown[-1].operation), shown[-1].status
-    responses = catalog.session.contract.operations[operation_id].responses
-    due = finding.due
     if due.all_refusal and 400 <= (status or 0) < 500:
         later = newest(_since(catalog, operation_id, each) for each in due.single or {status})
         if is_newer(later, catalog.session.spec):
             why = f"that {operation_id} is answered {due} is said since Iceberg {later}"
-            return Skip(SkipKind.SPEC_VERSION, why)
-    permitted = check.level is Level.MUST and operation_id in catalog.session.permitted
-    may_lack = due.all_success or (due.any_refusal and not permitted)
-    if status == 403 and "403" in responses and may_lack:
+            return Skip(SkipKind.SPEC_VERSION, why), True
+    listed = catalog.session.contract.operations[operation_id].responses
+    if status == 403 and "403" in listed and (due.all_success or due.any_refusal):
         why = f"{operation_id} answered 403: run with credentials that may do this"
-        return Skip(SkipKind.MISSING_FIXTURE, why)
-    if status == 406 and "406" in responses and due.all_success:
-        return Skip(SkipKind.NOT_APPLICABLE, f"{operation_id} answered 406: not supported")
-    return None
+        certain = due.all_success or check.level is not Level.MUST
+        return Skip(SkipKind.MISSING_FIXTURE, why, operation_id), certain
+    if due.all_success and Reply(shown[-1], catalog.session.schemas).unsupported:
+        return Skip(SkipKind.NOT_APPLICABLE, f"{operation_id} answered 406: not supported"), True
+    return None, True
 
 
 def _since(catalog: Catalog, operation_id: str, status: int | None) -> str:

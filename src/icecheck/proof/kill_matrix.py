@@ -6,7 +6,7 @@ from icecheck.client.catalog import Catalog
 from icecheck.contract import Contract
 from icecheck.findings.verdict import Group, Level, Outcome, Verdict
 from icecheck.judging.check import Check
-from icecheck.judging.judge import judge
+from icecheck.judging.judge import judge, settled
 from icecheck.judging.passive import Observed, observe, passive_verdicts
 from icecheck.mock_server.defects import Defect
 from icecheck.proof.defective import defective_session
@@ -33,6 +33,7 @@ def judged_with(
             session.exchanges.clear()
             verdicts.append(judge(check, Catalog(session, check.id)))
             observe(session.exchanges, session.schemas, observed, verdicts[-1])
+        verdicts[:] = settled(verdicts, session.permitted)
         return verdicts + passive_verdicts(observed, session.contract)
 
 

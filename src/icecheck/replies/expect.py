@@ -90,10 +90,16 @@ class Blocked(Exception):
 
 
 class NotOffered(Exception):
-    """The catalog does not offer what the check needs; this is never a failure."""
+    """The catalog does not offer what the check needs; this is never a failure.
 
-    def __init__(self, reason: str, kind: SkipKind = SkipKind.MISSING_FIXTURE) -> None:
+    ``lacks`` is the operation to which the credentials have no right, if that is why.
+    """
+
+    def __init__(
+        self, reason: str, kind: SkipKind = SkipKind.MISSING_FIXTURE, *, lacks: str = ""
+    ) -> None:
         self.kind = kind
+        self.lacks = lacks
         self.reason = reason
         super().__init__(reason)
 

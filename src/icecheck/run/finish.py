@@ -12,7 +12,7 @@ from icecheck.findings.conclusion import conclude, profiles_of, ungated_if_unwit
 from icecheck.findings.release import observations_of
 from icecheck.findings.verdict import Capability, Run, SkipKind, Verdict, asked_of
 from icecheck.judging.check import Check
-from icecheck.judging.judge import not_run
+from icecheck.judging.judge import not_run, settled
 from icecheck.judging.passive import Observed, members_beside_errors, passive_verdicts
 from icecheck.judging.probes import CAPABILITIES
 from icecheck.run.demands import demanded_verdicts
@@ -62,6 +62,7 @@ def finish(
     tripped = next((process.tripped for process in processes if process.tripped), "")
     offer = Offer.read(session.config, options.target)
     passive = passive_verdicts(observed, contract)
+    verdicts = settled(verdicts, session.permitted)
     everything = (*verdicts, *demanded_verdicts(passive, options.spec, contract))
     if options.witnessed_only:
         everything = tuple(map(ungated_if_unwitnessed, everything))
@@ -153,6 +154,7 @@ def _together(sessions: Sequence[SessionSummary]) -> SessionSummary:
             capabilities=_worst(first.capabilities, other.capabilities),
             needed_by=_joined(first.needed_by, other.needed_by),
             answered_strangers=_joined(first.answered_strangers, other.answered_strangers),
+            permitted=[*first.permitted, *other.permitted],
             undeclared=first.undeclared | other.undeclared,
             adaptations=[*dict.fromkeys([*first.adaptations, *other.adaptations])],
         )

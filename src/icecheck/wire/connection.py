@@ -140,6 +140,10 @@ class Connection:
         self._credentials.hide()
         return token
 
+    def shows_own(self, exchange: Exchange) -> bool:
+        """Return whether a request that shows credentials shows the run's, and not another's."""
+        return self._credentials.are_own(exchange.request_headers)
+
     def stop_retrying(self) -> None:
         """Allow only one more unanswered request; after it none is sent."""
         self._retries_stopped = True

@@ -74,13 +74,23 @@ class Credentials:
         is_own = has_token and _named_sender(headers) is None
         return is_own and operation not in self._before_config
 
+    def are_own(self, sent: Iterable[tuple[str, str]]) -> bool:
+        """Return whether a request's credentials are neither the second's nor the reader's."""
+        shown = _authorization(sent) or ""
+        others = (self.second.token, self.reader.token)
+        return not any(token and shown.endswith(f" {token}") for token in others)
+
 
 def stranger_words(sent: Iterable[tuple[str, str]]) -> str:
     """Return in words how a request shows no right to anything, by its headers; "" if it may."""
-    shown = {name.lower(): value for name, value in sent}.get("authorization")
+    shown = _authorization(sent)
     if shown is None:
         return "without credentials"
     return "with a made-up token" if shown.endswith(f" {MADE_UP_TOKEN}") else ""
+
+
+def _authorization(sent: Iterable[tuple[str, str]]) -> str | None:
+    return {name.lower(): value for name, value in sent}.get("authorization")
 
 
 def _source(target: Target, credential: str | None) -> ClientCredentials | None:

@@ -12,7 +12,7 @@ from icecheck.findings.capability_assessment import capabilities_of
 from icecheck.findings.causes import causes_of
 from icecheck.findings.verdict import Capability, Cause, Group, Outcome, Verdict
 from icecheck.judging.check import Check
-from icecheck.judging.judge import judge
+from icecheck.judging.judge import judge, settled
 from icecheck.judging.passive import observe, passive_verdicts
 from icecheck.judging.probes import CAPABILITIES
 from icecheck.judging.undeclared import try_undeclared
@@ -117,6 +117,7 @@ def said_of(
             each(check)
             verdicts.append(judge(check, Catalog(session, check.id)))
         session.undeclared |= try_undeclared(session, checks)
+        verdicts = [*settled(verdicts, session.permitted)]
         verdicts += passive_verdicts(observe(session.exchanges, session.schemas), CONTRACT)
     summary = session.summary()
     claims = capabilities_of(

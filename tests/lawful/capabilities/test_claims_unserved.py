@@ -3,7 +3,9 @@
 import httpx
 import pytest
 
-from icecheck.findings.verdict import Group, Run
+from icecheck.findings.verdict import Group, Outcome, Run
+from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.protocol.problem import Problem
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
 from icecheck.targets.target import Target
@@ -15,6 +17,7 @@ ALONE = {
     "metrics": f"POST {TABLE}/metrics",
     "credentials": f"GET {TABLE}/credentials",
 }
+ALL = {*MockCatalog(seed=1).registries.updates}
 
 
 def run_on(endpoint: str, **options: object) -> Run:
@@ -38,7 +41,7 @@ def test_a_claim_of_which_no_success_was_seen_is_not_green(profile, endpoint):
     statuses = {p.id: p.status for p in run.profiles}
     assert (statuses[profile], run.status) == ("not-verified", "partial")
     assert (run.exit_code, run.exit_reason) == (5, "nothing-verified")
-    assert f"nothing was verified of {profile}" in run.headline
+    assert f"too little was verified of {profile}" in run.headline
 
 
 def test_refusals_alone_verify_no_profile():
@@ -48,3 +51,26 @@ def test_refusals_alone_verify_no_profile():
     assert "namespaceExists.missing" in passed
     assert {p.id: p.status for p in run.profiles}["read"] == "not-verified"
     assert run.exit_code == 5
+
+
+@pytest.mark.parametrize(
+    ("allowed", "ends"),
+    [
+        ({"set-properties"}, (5, "not-verified")),
+        # Rights may differ by the kind of update: to lack a few of them is no fault.
+        (ALL - {"remove-schemas", "remove-partition-specs"}, (0, "partial")),
+    ],
+)
+def test_commits_that_are_mostly_forbidden_are_not_verified(allowed, ends):
+    mock = MockCatalog(seed=1)
+
+    def forbid(*_: object) -> None:
+        raise Problem(403, "ForbiddenException", "Not for you")
+
+    updates = mock.registries.updates
+    updates |= dict.fromkeys({*updates} - allowed, forbid)
+    options = RunOptions(Target("http://mock.invalid"), run_id="r1", groups=(Group.CHECKS,))
+    run = run_checks(options, transport=mock.httpx_transport())
+    failed = {v.check for v in run.verdicts if v.outcome is Outcome.FAIL and v.level == "must"}
+    assert failed == set()
+    assert (run.exit_code, {p.id: p.status for p in run.profiles}["write"]) == ends

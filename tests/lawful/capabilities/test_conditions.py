@@ -73,9 +73,14 @@ def _forbidden_first(registries: Registries) -> None:
             wrap(registries, operation_id, around)
 
 
-def test_403_where_only_400_is_recommended_is_a_right_that_the_user_lacks() -> None:
-    """Where 400 is a MUST, as to what is malformed, a user who may do the rest has the right."""
-    said = said_of(checks_of("createTable.", "commit.", "update."), _forbidden_first)
+@pytest.mark.parametrize("step", [1, -1], ids=["in order", "backwards"])
+def test_403_where_only_400_is_recommended_is_a_right_that_the_user_lacks(step: int) -> None:
+    """Where 400 is a MUST, as to what is malformed, a user who may do the rest has the right.
+
+    That may show only after the check, so it is decided at the end.
+    """
+    checks = checks_of("createTable.", "commit.malformed", "update.set-properties")
+    said = said_of(checks[::step], _forbidden_first)
     (cause,) = said.causes
     assert (cause.id, cause.level) == ("status-403-for-400", "must")
     assert "commit.malformed-refused" in cause.members
