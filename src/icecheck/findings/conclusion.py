@@ -119,8 +119,8 @@ def _profile(
             # A refusal may be the answer to everything.
             and (in_part or profile in _ASKED_OF_NO_ENDPOINT or not operations or proves_success(v))
         ]
-        proven = proven and not _is_mostly_forbidden(mine, {o.id for o in operations})
-        status = _profile_status(mine, counts["must"], proven=bool(proven))
+        forbidden = _is_mostly_forbidden(mine, {o.id for o in operations})
+        status = _profile_status(mine, counts["must"], proven=bool(proven) and not forbidden)
         if in_part and status == "conformant":
             status = "partial"
     return Profile(profile, claimed, status, counts)
