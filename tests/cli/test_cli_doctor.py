@@ -128,8 +128,27 @@ def test_a_second_look_does_not_meet_what_the_first_has_left(icecheck):
     for look in looks:
         assert look.exit_code == 4
         assert last in look.output
+        assert look.output.count("icecheck_doctor") > 1, "what is left is named"
     assert accepted.exit_code == 0, accepted.output
     assert accepted.output.count("--accept-residue\n") == 1
+
+
+@pytest.mark.parametrize("pattern", [(), ("--name-pattern", "sales_{run}")], ids=["usual", "own"])
+def test_what_runs_have_left_is_told_and_no_parent_to_work_under(icecheck, pattern):
+    left = ["icecheck_doctor1a2b3c_1", "icecheck_nightly_2"] + ["sales_4d5e6f_1"] * bool(pattern)
+    with MockCatalog() as mock:
+        client = mock.pyiceberg(in_process=True)
+        for name in (*left, "sales_2026"):
+            client.create_namespace(name)
+
+        def refuse(*_):
+            raise Problem(400, "BadRequestException", "Not here")
+
+        mock.registries.operations["createTable"] = refuse
+        result = icecheck("doctor", mock.uri, *pattern)
+    assert f"have left {', '.join(left)}" in result.output
+    assert "there are sales_2026)" in result.output
+    assert result.output.rstrip().endswith("--namespace sales_2026")
 
 
 @pytest.mark.parametrize("prefix", [(), ("--prefix", "wh")])

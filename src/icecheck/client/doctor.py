@@ -1,6 +1,5 @@
 """Sends a few requests that tell what would go wrong in a run, and which options would help."""
 
-import contextlib
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,14 +10,13 @@ from icecheck.client.adapting import first_table
 from icecheck.client.catalog import Catalog
 from icecheck.client.deletion_probe import try_deleting_table
 from icecheck.client.opening import open_session
+from icecheck.client.reaching import WITHOUT_WAREHOUSE, help_to_reach
 from icecheck.client.session import Session
-from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
+from icecheck.contract import DEFAULT_SPEC_VERSION, contract_for
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.targets.offer import encode_segment
 from icecheck.targets.target import Given, Namespace, Target, new_run_id
-from icecheck.targets.usual_urls import usual_urls
-from icecheck.wire.connection import Connection, TargetUnusable, Wire
-from icecheck.wire.exchange import Exchange, Step
+from icecheck.wire.connection import TargetUnusable
 from icecheck.wire.json_text import read_json
 from icecheck.wire.redaction import Redactor
 from icecheck.wire.unreachable import Unreachable
@@ -30,7 +28,6 @@ _PARENTS_SHOWN = 5
 _GIVE_CREDENTIALS = "give --token, or --credential ID:SECRET"
 _WITH_TOKEN = ("--token", "$CATALOG_TOKEN")
 _WITH_WAREHOUSE = ("--warehouse", "NAME")
-_WITHOUT_WAREHOUSE = "many catalogs serve no config without a warehouse: --warehouse NAME"
 _ACCEPT_RESIDUE = "--accept-residue"
 _OTHERWISE = "--location-root URI, if it shall be elsewhere"
 
@@ -80,9 +77,9 @@ def examine(
         help_ = (
             f"give {other}"
             if other
-            else _help_to_reach(target, contract_for(spec), transport, known)
+            else help_to_reach(target, contract_for(spec), transport, known)
         )
-        ask = _WITH_WAREHOUSE if help_ == _WITHOUT_WAREHOUSE else ()
+        ask = _WITH_WAREHOUSE if help_ == WITHOUT_WAREHOUSE else ()
         if help_.startswith(_GIVE_CREDENTIALS) and not target.authenticates:
             ask = _WITH_TOKEN
         yield Advice(False, str(unusable), help_, blocks=True, ask=ask)
@@ -104,62 +101,6 @@ def examine(
 def _unrooted(target: Target) -> Target:
     """Return the same target in flat isolation, so that opening it makes nothing."""
     return target if target.namespace else replace(target, isolation="flat")
-
-
-def _help_to_reach(
-    target: Target, contract: Contract, transport: httpx.BaseTransport | None, redactor: Redactor
-) -> str:
-    """Return the advice for a config that cannot be had, from one more look at the answer."""
-    found = _asked(target.base_url, target, contract, transport, redactor)
-    status = found.status or 0
-    if not status:
-        return "check the host, the port and the scheme; for a private authority: --ca-bundle FILE"
-    if status in {401, 403}:
-        return (
-            "give --token, or --credential ID:SECRET with --oauth2-server-uri if it is elsewhere; "
-            "AWS wants --sigv4 REGION/SERVICE"
-        )
-    if 300 <= status < 400:
-        return f"it redirects to {found.header('location')}: give that URL"
-    if status in {400, 404} and target.warehouse is None and found.claims_json:
-        return _WITHOUT_WAREHOUSE
-    for url in usual_urls(target.base_url):
-        if _is_config(answer := _asked(url, target, contract, transport, redactor)):
-            return f"a catalog answers at {url}: give that URL"
-        if answer.status == 401:
-            return f"something that wants credentials answers at {url}: give that URL and --token"
-    if status in {400, 404} and target.warehouse is None:
-        return _WITHOUT_WAREHOUSE
-    if b"<html" in found.response_body[:2000].lower():
-        return "a web page answers here: give the part of the URL before /v1"
-    return "give the part of the URL before /v1, without /v1 itself"
-
-
-def _asked(
-    url: str,
-    target: Target,
-    contract: Contract,
-    transport: httpx.BaseTransport | None,
-    redactor: Redactor,
-) -> Exchange:
-    """Ask for a config below a URL of the same host; return the last exchange."""
-    exchanges: list[Exchange] = []
-    connection = Connection(target, contract, transport, redactor=redactor)
-    asked = f"{url}{target.config_path}"
-    wire = Wire("", 1, Step.PROBE, "getConfig", "GET", asked, {}, None)
-    with contextlib.suppress(Unreachable, TargetUnusable):
-        connection.send(wire, exchanges.append)
-    connection.close()
-    return exchanges[-1] if exchanges else Exchange("", 1, Step.PROBE, None, "GET", asked, (), None)
-
-
-def _is_config(exchange: Exchange) -> bool:
-    if exchange.status != 200:
-        return False
-    try:
-        return isinstance(read_json(exchange.response_body), dict)
-    except ValueError:
-        return False
 
 
 def _of_config(session: Session) -> Iterator[Advice]:
@@ -322,12 +263,13 @@ def _of_first_table(session: Session, catalog: Catalog) -> Iterator[Advice]:
             )
             return
         reply = Reply(catalog.exchanges[-1], session.schemas)
-        yield _unmade(session, "namespace", reply, "if only some parents take any")
+        yield from _unmade(session, "namespace", reply, "if only some parents take any")
         return
     if made.namespace != session.adaptations.only_in:
         yield Advice(True, "a namespace can be created")
     if not made.reply.ok:
-        yield _unmade(session, "table", made.reply, "if tables live under given ones", places=True)
+        why = "if tables live under given ones"
+        yield from _unmade(session, "table", made.reply, why, places=True)
         return
     for words in session.adaptations.records:
         placed = session.adaptations.location_root is not None
@@ -355,31 +297,44 @@ def _kept(session: Session, what: str) -> Advice:
 
 def _unmade(
     session: Session, kind: str, reply: Reply, because: str, *, places: bool = False
-) -> Advice:
-    """Return the advice for the first object that cannot be made; ``places``: it has a location."""
+) -> Iterator[Advice]:
+    """Yield the advice for the first object that cannot be made; ``places``: it has a location."""
     what = f"creating a {kind} is answered {reply.status}{_words(session, reply)}"
     if reply.status == 401 and not session.target.authenticates:
-        return Advice(False, what, _GIVE_CREDENTIALS, blocks=True, ask=_WITH_TOKEN)
-    parents = () if session.target.namespace else _parents(session)
-    there = f" (there are {', '.join(parents[:_PARENTS_SHOWN])})" if parents else ""
+        yield Advice(False, what, _GIVE_CREDENTIALS, blocks=True, ask=_WITH_TOKEN)
+        return
+    parents, left = ([], []) if session.target.namespace else _parents(session)
+    if left:
+        yield Advice(False, f"earlier runs or looks seem to have left {_some_of(left)}")
+    there = f" (there are {_some_of(parents)})" if parents else ""
     otherwise = f"--namespace PARENT, {because}{there}"
     if reply.status in {401, 403}:
         otherwise = f"these credentials may not write: give others; or {otherwise}"
     elif places:
         otherwise = f"{otherwise}; --location-root URI"
     options = ("--namespace", parents[0]) if parents else ()
-    return Advice(False, what, otherwise, blocks=True, options=options)
+    yield Advice(False, what, otherwise, blocks=True, options=options)
 
 
-def _parents(session: Session) -> list[str]:
-    """Return the namespaces at the top that others made, as ``--namespace`` takes them."""
+def _some_of(names: list[str]) -> str:
+    more = len(names) - _PARENTS_SHOWN
+    return ", ".join(names[:_PARENTS_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _parents(session: Session) -> tuple[list[str], list[str]]:
+    """Return the namespaces at the top that may be parents, and those that runs have left.
+
+    Both as ``--namespace`` takes them. What this look itself has made is neither.
+    """
     reply = Catalog(session, _CHECK).list_namespaces()
     try:
         listed = read_json(reply.exchange.response_body)["namespaces"] if reply.ok else []
         single = [each[0] for each in listed if len(each) == 1 and "." not in each[0]]
-        return [name for name in single if not name.startswith(session.owner)]
-    except (ValueError, KeyError, TypeError, IndexError):
-        return []
+        others = [name for name in single if not name.startswith(session.owner)]
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+        return [], []
+    is_left = session.target.may_be_of_a_run
+    return [n for n in others if not is_left(n)], [n for n in others if is_left(n)]
 
 
 def _location(reply: Reply) -> str:

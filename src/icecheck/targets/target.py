@@ -249,6 +249,14 @@ class Target:
             )
         return token
 
+    def may_be_of_a_run(self, name: str) -> bool:
+        """Return whether an earlier run may have made a name: it begins as their tokens do."""
+        own, usual = (p.partition("{run}")[0] for p in (self.name_pattern, NAME_PATTERN))
+        run_id = re.match(r"[0-9A-Za-z]*", name.removeprefix(own))
+        return name.startswith(usual) or (
+            name.startswith(own) and run_id is not None and is_unlike_words(run_id[0])
+        )
+
     @property
     def base_url(self) -> str:
         """The URL that ``/v1/...`` is appended to (clients strip a trailing slash too)."""
