@@ -9,8 +9,7 @@ import httpx
 from icecheck.client.adapting import first_table
 from icecheck.client.catalog import Catalog
 from icecheck.client.deletion_probe import try_deleting_table
-from icecheck.client.opening import open_session
-from icecheck.client.reaching import WITHOUT_WAREHOUSE, help_to_reach
+from icecheck.client.opening import WITHOUT_WAREHOUSE, help_to_reach, open_session
 from icecheck.client.session import Session
 from icecheck.contract import DEFAULT_SPEC_VERSION, contract_for
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation

@@ -9,12 +9,12 @@ from icecheck.contract import Level
 from icecheck.findings.causes import causes_of
 from icecheck.findings.merging.groups import Group, Join, Rule, Seen, merged
 from icecheck.findings.merging.rules import (
-    IGNORED_UPDATES_MIN,
     NEVER_REFUSES_GROUPS_MIN,
     RULES,
     SAME_ANSWER_OPERATIONS_MIN,
     SAME_ANSWER_SHARE_MIN,
 )
+from icecheck.findings.merging.updates import IGNORED_UPDATES_MIN
 from icecheck.findings.verdict import CauseKey, Outcome, Verdict
 from tests.kit.contracts import CONTRACT
 from tests.unit.findings.test_merged_causes import ALIKE, HALF, LOST, evidence, failing, missed
@@ -272,3 +272,24 @@ def test_the_body_of_a_server_error_that_was_not_due_is_one_cause_with_it() -> N
         ("status", ("breaks", "page")),
         ("schema:type", ("body",)),
     }
+
+
+def test_what_commits_leave_wrong_elsewhere_is_another_cause_where_some_have_their_effect() -> None:
+    places = {"schema": "/metadata/schemas/1", "refs": "/metadata/refs/a", "statistics": ""}
+    lost = [
+        pointed(failing(f"u{kind}", f"effect-missing:{kind}", operations=("updateTable",)), place)
+        for kind, place in places.items()
+    ]
+    of_commits = ("updateTable", "loadTable")
+    refs = failing("refs", "snapshot-above-the-last", operations=of_commits)
+    log = pointed(failing("log", "log-lost", operations=of_commits), "/metadata/metadata-log")
+    works = failing(
+        "works", outcome=Outcome.PASS, findings=(), requirements=("update.set-properties.effect",)
+    )
+    causes = members_of(*lost, refs, log, works)
+    assert causes["ignores-updates"] == ("uschema", "urefs", "ustatistics", "refs")
+    assert len(causes) == 2
+
+
+def pointed(verdict: Verdict, pointer: str) -> Verdict:
+    return replace(verdict, findings=(replace(verdict.findings[0], pointer=pointer),))

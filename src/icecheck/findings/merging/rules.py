@@ -4,19 +4,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from icecheck.contract import Level
-from icecheck.findings.merging import kinds
+from icecheck.findings.merging import kinds, updates
 from icecheck.findings.merging.groups import Group, Join, Rule, Seen
 from icecheck.findings.shared_symptoms import (
     ANOMALY,
     ANSWER_DIFFERS_FROM_LOAD,
-    CHANGED_ALTHOUGH_REFUSED,
     EFFECT_MISSING,
-    ERROR_TYPE,
-    SCHEMA,
     SUITE_ERROR,
 )
 from icecheck.findings.statuses import ANY_SUCCESS, STATUS, Statuses
-from icecheck.findings.symptoms import NOT_AS_ACKNOWLEDGED, Severity, Symptom, declare
+from icecheck.findings.symptoms import Severity, Symptom, declare
 from icecheck.findings.verdict import CREDENTIALS, TARGET, CauseKey, Evidence, Outcome, Verdict
 
 __all__ = ["RULES"]
@@ -34,18 +31,8 @@ _NEVER_REFUSES = declare(
     "every client: it sees no error although its request was wrong",
     answer_in_id=False,
 )
-_IGNORES_UPDATES = declare(
-    "ignores-updates",
-    "Acknowledges changes of tables or views and does not carry out several kinds of them",
-    Severity.FALSE_OR_LOST,
-    NOT_AS_ACKNOWLEDGED,
-    answer_in_id=False,
-)
-
 _TAKEN_TWICE = CauseKey.of_status(STATUS, Statuses.of(409), ANY_SUCCESS)
 _LOST_IN_TRANSACTION = EFFECT_MISSING.of("second-change-of-a-table")
-_COLUMNS_NOT_COUNTED = EFFECT_MISSING.of("last-column-id")
-_LOST_COMMIT = EFFECT_MISSING.of("commit")
 _HALF_VISIBLE = ANOMALY.of("half-visible")
 _DUPLICATE_SUCCESS = ANOMALY.of("duplicate-success")
 _LEVELS = tuple(Level)
@@ -62,12 +49,6 @@ NEVER_REFUSES_GROUPS_MIN = 3
 """The number of missed kinds of refusal that are one cause if no refusal that is due was ever
 given: two kinds may be missed for two reasons, with three nothing looks at what is sent.
 """
-IGNORED_UPDATES_MIN = 3
-"""The number of missing effects of commits that count as one cause: two may have two reasons."""
-_COMMITS = frozenset({"updateTable", "replaceView", "commitTransaction"})
-_OF_COMMITS_ALONE = _COMMITS | {"loadTable", "loadView"}
-_OF_METADATA = _OF_COMMITS_ALONE | {"createTable", "createView", "registerTable"}
-_OF_NAMESPACES = frozenset({"createNamespace", "updateProperties", "loadNamespaceMetadata"})
 
 
 # ---- one answer to everything
@@ -182,63 +163,6 @@ def _competing_clients(seen: Seen) -> Iterator[Join]:
 
 def _as_competing(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
     return _least([g for g in groups if g.key.symptom.is_a(ANOMALY)])
-
-
-# ---- updates that are not carried out
-
-
-def _ignored_updates(seen: Seen) -> Iterator[Join]:
-    """Join the missing effects of commits when there are several: updates are left out unread.
-
-    What else such commits leave is wrong for the same reason: ids that are not counted on, members
-    that change beside. What creations of tables lose as well belongs to it.
-    """
-    effects = [
-        g
-        for g in seen.groups
-        if g.key.symptom.is_a(EFFECT_MISSING) and g.key.symptom not in kinds.IS_THERE
-    ]
-    lost = [g for g in effects if g.members and _is_of_commits(g)]
-    if len(lost) < IGNORED_UPDATES_MIN:
-        return
-    beside = [g for g in seen.groups if _is_of_metadata(g) and all(map(_only_commits, g.members))]
-    shared = [g for g in effects if _is_of_tables(g)]
-    if any(g.key.symptom == _COLUMNS_NOT_COUNTED for g in (*lost, *shared)):
-        shared += [g for g in seen.groups if g.key.symptom.slug == "id-above-the-last-one"]
-    blocked = [g for g in seen.groups if g.blocked and not g.members and _is_of_commits(g)]
-    keys = frozenset(g.key for g in (*lost, *beside, *shared, *blocked))
-    yield Join(keys, "updates of several kinds have no effect")
-
-
-def _is_of_commits(group: Group) -> bool:
-    """Return whether every check of a group commits: its missing effect may be an update's."""
-    return all(_COMMITS.intersection(v.operations) for v in group.members or group.blocked)
-
-
-def _is_of_tables(group: Group) -> bool:
-    """Return whether every check of a group is about the metadata of a table or view."""
-    made = all(_OF_METADATA.intersection(v.operations) for v in group.members)
-    return made and not any(_OF_NAMESPACES.intersection(v.operations) for v in group.members)
-
-
-def _only_commits(verdict: Verdict) -> bool:
-    operations = frozenset(verdict.operations)
-    return bool(operations & _COMMITS) and operations <= _OF_COMMITS_ALONE
-
-
-def _is_of_metadata(group: Group) -> bool:
-    """Return whether a group is about the metadata that is shown after something has succeeded."""
-    symptom = group.key.symptom
-    others = (STATUS, ANOMALY, CHANGED_ALTHOUGH_REFUSED, SCHEMA, ERROR_TYPE)
-    named = {f.pointer.partition("/metadata")[1] for f in group.findings}
-    return bool(group.members) and not any(map(symptom.is_a, others)) and named <= {"/metadata", ""}
-
-
-def _as_ignored_updates(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
-    """Return the key of whole commits that are not kept, if there are any: it says more."""
-    if whole := [g.key for g in groups if g.key.symptom == _LOST_COMMIT]:
-        return whole[0]
-    return CauseKey(_IGNORES_UPDATES, "what was committed", "something else")
 
 
 # ---- one wrong value
@@ -358,7 +282,7 @@ RULES = (
     Rule("nothing is refused", 1, _never_refuses, _as_never_refuses),
     Rule("transactions in parts", 2, _transactions, _as_transaction),
     Rule("names given twice", 3, _names_given_twice, _as_status),
-    Rule("several updates ignored", 4, _ignored_updates, _as_ignored_updates),
+    Rule("several updates ignored", 4, updates.ignored_updates, updates.as_ignored_updates),
     Rule("staged tables made at once", 5, kinds.staged_at_once, kinds.as_staged),
     Rule("names mixed up", 6, kinds.names_mixed_up, kinds.as_names),
     Rule("a missing effect and its answer", 7, _same_value, _as_missing_effect),
