@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from icecheck.client.session import Isolation, Session
+from icecheck.client.session import NOT_SHOWN, Isolation, Session
 from icecheck.contract import Action, Object
 from icecheck.ownership.ledger import Entry
 from icecheck.targets.target import Namespace
@@ -70,7 +70,7 @@ def isolate(session: Session, worker: str) -> Isolation:
         dropped = _call(session, "dropNamespace", child).status not in _GONE
         works = made_it and (dropped if kept is None else kept)
         if made_it and not works:
-            session.unkept.add("nested-namespaces")
+            session.unkept["nested-namespaces"] = NOT_SHOWN
             said = (
                 "createNamespace of two levels is answered with success and not kept: the run's "
                 "namespaces are top-level ones, as with --isolation flat"

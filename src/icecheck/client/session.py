@@ -19,10 +19,13 @@ from icecheck.wire.credentials import stranger_words
 from icecheck.wire.exchange import Exchange
 
 __all__ = [
+    "NOT_SHOWN",
     "Isolation",
     "Session",
     "SessionSummary",
 ]
+
+NOT_SHOWN = "the catalog acknowledges this, and no load shows the effect"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +100,8 @@ class Session:
     created: int = 0
     deleted: int = 0
     capabilities: dict[str, bool | None] = field(default_factory=dict)
-    unkept: set[str] = field(default_factory=set)
-    """Capabilities that the catalog answers with a success and whose effect no load shows."""
+    unkept: dict[str, str] = field(default_factory=dict)
+    """Capabilities that the catalog does not refuse and does not have either -> what it does."""
     kept: dict[str, bool] = field(default_factory=dict)
     """Requirement of an effect -> whether a load shows it, for those that were tried."""
     forbidden: set[str] = field(default_factory=set)

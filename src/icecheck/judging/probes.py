@@ -18,6 +18,7 @@ from icecheck.client.given import (
     shared_table,
     shared_tables,
 )
+from icecheck.client.session import NOT_SHOWN
 from icecheck.client.table import Table
 from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
 from icecheck.findings.verdict import SkipKind
@@ -47,7 +48,7 @@ class Trait:
 
     A ``probe`` may find out several at once. None: a check that sends the very request remembers
     the result (``saw``). ``effect`` is the requirement that a catalog misses if it acknowledges
-    such a request and does not keep its effect (verdict-rules 19).
+    such a request and does not keep its effect (verdict-rules 19), or breaks down at it.
     """
 
     operation: str
@@ -61,7 +62,8 @@ def has_capability(catalog: Catalog, name: str) -> bool:
     """Return whether the catalog has a capability; it is probed once and remembered.
 
     A probe that cannot be arranged gives None, which counts as present: the checks then report what
-    is wrong. A capability that is acknowledged and not kept counts as missing.
+    is wrong. A capability that is acknowledged and not kept, or breaks the server, counts as
+    missing.
     """
     with catalog.session.sharing:
         return _known(catalog, name) and name not in catalog.session.unkept
@@ -70,20 +72,19 @@ def has_capability(catalog: Catalog, name: str) -> bool:
 def require_capability(catalog: Catalog, name: str, proves: Collection[str] = ()) -> None:
     """End a check that needs a capability which the catalog lacks.
 
-    Raises NotOffered where it may be refused. Where it is acknowledged and not kept, or refused
-    though demanded, raises Blocked by the requirement of that effect, unless this is what the check
-    ``proves``.
+    Raises NotOffered where it may be refused. Where it is acknowledged and not kept, ends in a
+    server error, or is refused though demanded, raises Blocked by the requirement of that effect,
+    unless this is what the check ``proves``.
     """
     if has_capability(catalog, name):
         return
-    trait, unkept = CAPABILITIES[name], name in catalog.session.unkept
+    trait, unkept = CAPABILITIES[name], catalog.session.unkept.get(name)
     if name in catalog.session.forbidden:
         raise NotOffered(f"{name} is answered 403: run with credentials that may do this")
     if not unkept and not trait.demanded:
         raise NotOffered(f"the catalog has no {name}", SkipKind.NOT_APPLICABLE)
     if trait.effect not in proves:
-        why = f"the catalog acknowledges {name}, and no load shows the effect"
-        raise Blocked(trait.effect, why if unkept else f"the catalog refuses {name}")
+        raise Blocked(trait.effect, f"{name}: {unkept or 'the catalog refuses this'}")
 
 
 def _known(catalog: Catalog, name: str) -> bool:
@@ -166,7 +167,7 @@ def _nested_namespaces(catalog: Catalog) -> bool | None:
         if is_gone(shown) and is_gone(catalog.load_namespace_metadata(child[:-1])):
             return None  # no namespace is kept: that is more than this capability
         if is_gone(shown) or (shown.ok and shown.json().get("namespace") != [*child]):
-            catalog.session.unkept.add("nested-namespaces")
+            catalog.session.unkept["nested-namespaces"] = NOT_SHOWN
             return None
     return not is_refusal(made)
 
@@ -218,16 +219,17 @@ def _unless_refused(catalog: Catalog, reply: Reply) -> bool:
     return False
 
 
-def _format_version(version: int) -> Callable[[Catalog], bool]:
-    def probe(catalog: Catalog) -> bool:
+def _format_version(version: int) -> Callable[[Catalog], bool | None]:
+    def probe(catalog: Catalog) -> bool | None:
         namespace = shared_namespace(catalog)
         body = bodies.create_table_body(
             catalog.new_name(), properties={"format-version": str(version)}
         )
         reply = catalog.create_table(namespace, body)
         if reply.status == HTTPStatus.INTERNAL_SERVER_ERROR:
-            given_table(catalog)  # not if every table ends like that; a check judges this answer
-            return False
+            given_table(catalog)  # not if every table ends like that
+            catalog.session.unkept[f"format-version-{version}"] = "the catalog answers 500"
+            return None
         return _unless_refused(catalog, reply)
 
     return probe
@@ -273,7 +275,7 @@ def _refs_and_history(
     # Without main, or with the snapshots themselves lost, more is missing than this capability.
     for name, ref in accepted.items() if "main" in refs else ():
         if ref not in refs:
-            catalog.session.unkept.add(name)
+            catalog.session.unkept[name] = NOT_SHOWN
             found[name] = None
     listed = [s.get("snapshot-id") for s in shown.get("snapshots") or ()]
     # Keeping only the current snapshot is a design; checks judge any other list.
@@ -290,6 +292,7 @@ def _names_with(what: str) -> Trait:
     return Trait("createNamespace", f"objects cannot have names with {what}, quoted or not")
 
 
+_OF_VERSIONS = "createTable.format-version-property"
 CAPABILITIES: dict[str, Trait] = {
     "nested-namespaces": Trait(
         "createNamespace",
@@ -359,17 +362,22 @@ CAPABILITIES: dict[str, Trait] = {
         effect="update.set-snapshot-ref.effect",
     ),
     "format-version-1": Trait(
-        "createTable", "no tables of format version 1 for old readers", _format_version(1)
+        "createTable",
+        "no tables of format version 1 for old readers",
+        _format_version(1),
+        effect=_OF_VERSIONS,
     ),
     "format-version-2": Trait(
         "createTable",
         "no deletes by position or equality: MERGE and DELETE rewrite files",
         _format_version(2),
+        effect=_OF_VERSIONS,
     ),
     "format-version-3": Trait(
         "createTable",
         "no deletion vectors, row lineage, default values, variants or nanoseconds",
         _format_version(3),
+        effect=_OF_VERSIONS,
     ),
     "purge": Trait("dropTable", "DROP TABLE … PURGE fails, or leaves every file of the table"),
     "view-dialects": Trait(

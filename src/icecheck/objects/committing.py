@@ -16,7 +16,7 @@ from icecheck.client.given import (
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
 from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
 from icecheck.findings.verdict import SkipKind
-from icecheck.judging.probes import has_capability, offered
+from icecheck.judging.probes import has_capability, offered, require_capability
 from icecheck.objects import metadata_view as view
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.replies.matching import Matcher, show
@@ -276,9 +276,7 @@ def given_table_since(catalog: Catalog, version: int, **members: Any) -> Table:
     table = given_table(catalog, **members)
     if table.metadata.get("format-version", version) >= version:
         return table
-    if not has_capability(catalog, f"format-version-{version}"):
-        reason = f"the catalog has no format version {version}"
-        raise NotOffered(reason, SkipKind.NOT_APPLICABLE)
+    require_capability(catalog, f"format-version-{version}")
     return given_table_of(catalog, version, **members)
 
 
