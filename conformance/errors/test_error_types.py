@@ -34,7 +34,7 @@ Missing = tuple[*Request, str]
 
 @check("error.type-of-missing-namespace", proves="error.type-of-missing-namespace")
 def test_a_missing_namespace_is_told_from_a_missing_table(catalog: Catalog) -> None:
-    """Where a table is put into a missing namespace, the error's type says namespace."""
+    """Where a table or view is put into a missing namespace, the error's type says namespace."""
     table = shared_table(catalog)
     missing = catalog.new_namespace_name()
     body = bodies.create_table_body(catalog.new_name())
@@ -42,6 +42,11 @@ def test_a_missing_namespace_is_told_from_a_missing_table(catalog: Catalog) -> N
     if table.metadata_location is not None:
         name = catalog.new_name()
         _expect_no_such_namespace(catalog.register_table(missing, name, table.metadata_location))
+    if catalog.claims("createView"):
+        view = bodies.create_view_body(catalog.new_name(), table.namespace)
+        reply = catalog.create_view(missing, view)
+        if reply.status != 406:  # it supports no views
+            _expect_no_such_namespace(reply)
 
 
 def _expect_no_such_namespace(reply: Reply) -> None:

@@ -3,15 +3,16 @@
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import shared_table, some_table
-from icecheck.findings.shared_symptoms import SCHEMA, SCHEMA_REQUIRED
 from icecheck.judging.check import check
 from icecheck.objects.arranging import require
 from icecheck.objects.committing import expect_unchanged, set_property
-from icecheck.objects.reading import expect_json, expect_levels, not_applicable
-from icecheck.replies.expect import Reply
-from icecheck.replies.matching import ABSENT, find, show
+from icecheck.objects.reading import (
+    expect_envelope,
+    expect_json,
+    expect_levels,
+    not_applicable,
+)
 
-_MEMBERS = {"message": str, "type": str, "code": int}
 _UNKNOWN_UPDATE = {"action": "set-icecheck-option", "option": "none"}
 _WRONG_UUID = {"type": "assert-table-uuid", "uuid": "9c12d441-03fe-4693-9a96-a0705ddf69c1"}
 
@@ -23,21 +24,11 @@ def test_an_error_has_message_type_and_code(catalog: Catalog) -> None:
     reply = catalog.load_namespace_metadata(catalog.new_namespace_name()).expect(404)
     if not reply.exchange.claims_json:
         raise not_applicable("the error does not claim to be JSON")
-    _expect_envelope(reply)
+    expect_envelope(reply)
     # A message that repeats a name must escape quotes; some servers refuse such a name.
     quoted = catalog.load_namespace_metadata(catalog.new_namespace_name('"\\'))
     if quoted.status == 404 and quoted.exchange.claims_json:
-        _expect_envelope(quoted)
-
-
-def _expect_envelope(reply: Reply) -> None:
-    body = reply.json()
-    for member, kind in _MEMBERS.items():
-        value = find(body, ("error", member))
-        if not isinstance(value, kind):
-            symptom = SCHEMA_REQUIRED if value is ABSENT else SCHEMA.of("type")
-            expected = "an integer" if kind is int else "a string"
-            raise reply.violation(symptom, expected, show(value), pointer=f"/error/{member}")
+        expect_envelope(quoted)
 
 
 @check("http.json-content-type", proves="http.json-content-type")

@@ -21,6 +21,7 @@ from icecheck.judging.check import check
 from icecheck.objects.arranging import require
 from icecheck.objects.committing import expect_unchanged, set_property
 from icecheck.objects.reading import (
+    expect_envelope,
     expect_json,
     namespaces_in,
     not_applicable,
@@ -46,15 +47,21 @@ def test_a_false_token_is_refused(catalog: Catalog) -> None:
     _expect_unauthorized(REQUESTS[operation_id](catalog, FALSE_TOKEN))
 
 
-@check("auth.refusals-are-json", proves="http.json-content-type", group=Group.GENERATED)
+@check(
+    "auth.refusals-are-json",
+    proves=("http.json-content-type", "error.envelope"),
+    group=Group.GENERATED,
+)
 def test_refusals_of_strangers_are_json(catalog: Catalog) -> None:
-    """A refusal of an invalid token says application/json, on every route."""
+    """A refusal of an invalid token says application/json, and is an error, on every route."""
     _require_credentials(catalog)
     for operation_id, send in REQUESTS.items():
         if catalog.claims(operation_id):
             reply = send(catalog, FALSE_TOKEN)
             if reply.status in {401, 403} and reply.exchange.method != "HEAD":
                 expect_json(reply)
+                if reply.exchange.claims_json:
+                    expect_envelope(reply)
 
 
 @check("auth.refused-changes-nothing", proves="auth.refused-changes-nothing")

@@ -60,6 +60,21 @@ def _page_for_strangers(
     return Reply(refusal.status, (("content-type", "text/html"),), b"<html>Stop</html>")
 
 
+def _anybody(_request: Request, _security: Security) -> bool:
+    return True
+
+
+declare_each(
+    ("auth-refused-without-a-word", "loadTable.401",
+     "Who has no good token is answered 401 and nothing else.",
+     "Users see no reason why their session ended.", by(open_gate, _anybody, Reply(401))),
+    ("auth-refused-with-a-message", "error.envelope",
+     "Who has no good token is told so in an object of the server's own.",
+     "PyIceberg fails on the answer instead of telling that the token is refused.",
+     by(open_gate, _anybody, replies.json_reply({"message": "Unauthorized"}, 401))),
+)  # fmt: skip
+
+
 # ------------------------------------------------------------------------ no credentials
 
 

@@ -90,6 +90,10 @@ declare_each(
      "Clients try again and again, and jobs are taken for broken.",
      by(answer_restricted, ("loadTable",),
         replies.error_reply(500, "InternalServerError", "Permission check failed"))),
+    ("forbidden-page", "loadTable.403", "What the caller may not load is told in a page of HTML.",
+     "Clients show a page of HTML instead of what the caller may not do.",
+     by(answer_restricted, ("loadTable",),
+        Reply(403, (("content-type", "text/html"),), b"<html>Stop</html>"))),
 )  # fmt: skip
 
 

@@ -183,6 +183,35 @@ def _all_one(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
 
 
 @defect(
+    "token-without-grant-is-a-wrong-client",
+    on="getToken",
+    breaks="getToken.error-codes",
+    suffering="A client that forgot a parameter is told to look for another secret.",
+)
+def _grant_blames_client(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A request that names no grant is answered invalid_client."""
+    outcome = faithful(state, call)
+    if outcome.reply.status < 400 or b"grant_type=" in call.request.body:
+        return outcome
+    return with_answer(outcome, json.loads(outcome.reply.body) | {"error": "invalid_client"})
+
+
+@defect(
+    "token-refused-in-words",
+    on="getToken",
+    breaks="getToken.400",
+    suffering="The Java client takes the refusal of its grant for an outage.",
+)
+def _refused_in_words(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A refused grant is told in plain text."""
+    outcome = faithful(state, call)
+    if outcome.reply.status != 400:
+        return outcome
+    told = Reply(400, (("content-type", "text/plain"),), b"Cannot handle this grant")
+    return _with_reply(outcome, told)
+
+
+@defect(
     "token-for-a-user-is-the-users-own",
     on="getToken",
     breaks="getToken.exchange-for-a-user",

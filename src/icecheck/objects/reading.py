@@ -9,7 +9,9 @@ from icecheck.findings.shared_symptoms import (
     CHANGED_ALTHOUGH_REFUSED,
     EFFECT_MISSING,
     NAME_ALTERED,
+    SCHEMA,
     SCHEMA_NOT_JSON,
+    SCHEMA_REQUIRED,
 )
 from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
 from icecheck.findings.symptoms import (
@@ -22,7 +24,7 @@ from icecheck.findings.symptoms import (
 )
 from icecheck.findings.verdict import SkipKind
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
-from icecheck.replies.matching import ABSENT, show
+from icecheck.replies.matching import ABSENT, find, show
 from icecheck.targets.target import Namespace
 
 __all__ = [
@@ -42,6 +44,7 @@ __all__ = [
     "entries_in_pages",
     "expect_answered_location",
     "expect_bad_request",
+    "expect_envelope",
     "expect_gone",
     "expect_json",
     "expect_levels",
@@ -66,6 +69,8 @@ T = TypeVar("T")
 
 PAGES_MAX = 60
 """The pages of a list that a check asks for; a list with more is not judged as a whole."""
+
+_ERROR_MEMBERS = {"message": str, "type": str, "code": int}
 
 LISTING = declare(
     "listing",
@@ -217,6 +222,17 @@ def expect_json(reply: Reply) -> None:
     media = (reply.header("content-type") or "none").split(";")[0].strip().lower()
     if media != "application/json":
         raise reply.violation(SCHEMA_NOT_JSON, "application/json", media)
+
+
+def expect_envelope(reply: Reply) -> None:
+    """Judge that an error is one object `error` with message, type and code."""
+    body = reply.json()
+    for member, kind in _ERROR_MEMBERS.items():
+        value = find(body, ("error", member))
+        if not isinstance(value, kind):
+            symptom = SCHEMA_REQUIRED if value is ABSENT else SCHEMA.of("type")
+            expected = "an integer" if kind is int else "a string"
+            raise reply.violation(symptom, expected, show(value), pointer=f"/error/{member}")
 
 
 def expect_unlisted(reply: Reply, namespace: Namespace, name: str, symptom: Symptom) -> None:

@@ -19,9 +19,12 @@ _JUDGED_MAX = 256
 """The number of judged answers that are kept: more than any check reads."""
 NOT_JSON = "not-json"
 """The kind of problem of a body that is no JSON, or says that it is something else."""
-# Statuses whose documented body must be JSON. 400 may be text/plain (L4512); 401, 403, 419 and 5xx
-# often come from a gateway in front of the catalog.
+# Statuses whose documented body must be JSON. 400 may be text/plain (L4512); 5xx often come from a
+# gateway in front of the catalog.
 _JSON_DUE = frozenset({200, 404, 406, 409, 422})
+_REFUSES_THE_CALLER = frozenset({401, 403, 419})
+"""Statuses of which the same holds, but where a firewall took offence at a name or a parameter."""
+_SEPARATOR = "%1f"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ class SchemaJudge:
         response = self.contract.response(exchange.operation, exchange.status)
         if response is None or not response.has_body:
             return ()
-        if not exchange.claims_json and exchange.status not in _JSON_DUE:
+        if not exchange.claims_json and not _is_json_due(exchange):
             return ()
         problem = "the body says it is JSON but cannot be parsed"
         if not exchange.claims_json:
@@ -145,6 +148,16 @@ class SchemaJudge:
             content = _resolve(document, node["responses"][rest[0]])["content"]
         schema: dict[str, Any] = next(iter(content.values()))["schema"]
         return schema
+
+
+def _is_json_due(exchange: Exchange) -> bool:
+    """Return whether an answer must be JSON, and no page or text, empty ones included."""
+    if exchange.status in _REFUSES_THE_CALLER:
+        names = exchange.url.lower().partition("/namespaces/")[2]
+        return "%" not in names.replace(_SEPARATOR, "")
+    # Errors of the token endpoint are OAuth's, not those that may be text.
+    of_oauth = exchange.status == 400 and exchange.operation == "getToken"
+    return of_oauth or exchange.status in _JSON_DUE
 
 
 @cache

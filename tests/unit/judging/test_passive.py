@@ -209,6 +209,37 @@ def test_a_slash_in_a_name_may_be_stopped_before_the_catalog() -> None:
         assert len(told) == found
 
 
+REFUSALS = {401: "updateTable", 403: "updateTable", 419: "updateTable", 400: "getToken"}
+NAMES_OF_TWO_LEVELS = "http://c.invalid/v1/namespaces/a%1Fb/tables/t"
+
+
+@pytest.mark.parametrize("status", REFUSALS)
+@pytest.mark.parametrize("body", [b"", b"<html>Stop</html>"])
+def test_whoever_is_refused_is_told_in_json(status: int, body: bytes) -> None:
+    answer = replace(
+        answered(status, {}),
+        operation=REFUSALS[status],
+        url=NAMES_OF_TWO_LEVELS,
+        response_headers=(("content-type", "text/html"),),
+        response_body=body,
+    )
+    assert failed(answer) == {f"schema.{REFUSALS[status]}.{status}"}
+
+
+@pytest.mark.parametrize("status", [401, 403, 419])
+@pytest.mark.parametrize("escaped", ["namespaces/a%27", "namespaces/a/tables?pageToken=%00"])
+def test_a_firewall_may_take_offence_at_a_name(status: int, escaped: str) -> None:
+    page = (("content-type", "text/html"),)
+    answer = replace(answered(status, {}), response_headers=page, response_body=b"<html>Stop")
+    assert failed(replace(answer, url=f"http://c.invalid/v1/{escaped}")) == set()
+
+
+def test_a_bad_request_may_be_told_in_words() -> None:
+    words = (("content-type", "text/plain"),)
+    answer = replace(answered(400, {}), response_headers=words, response_body=b"Bad Request")
+    assert failed(answer) == set()
+
+
 def test_what_was_accepted_wrong_or_is_removed_again_is_not_judged_by_its_shape() -> None:
     junk = answered(200, {}, {"updates": 1}, ordinal=1)
     shown = answered(200, NO_METADATA, COMMIT, ordinal=2)
