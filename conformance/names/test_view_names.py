@@ -1,7 +1,8 @@
 """Checks of view names: renames, and the name space shared with tables."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
@@ -40,6 +41,8 @@ from icecheck.replies.expect import Reply, equal
 from icecheck.targets.target import Namespace
 
 _ASSERT_CREATE = {"type": "assert-create"}
+
+_Way = tuple[str, Callable[[], Reply]]
 
 
 def _renamed(catalog: Catalog, namespace: Namespace | None = None) -> tuple[View, str]:
@@ -220,34 +223,58 @@ def test_rename_table_over_a_view(catalog: Catalog) -> None:
     expect_view_unchanged(catalog, view)
 
 
+def _ways(catalog: Catalog, view: View) -> Iterator[_Way]:
+    """Yield what makes a table of an existing view's name, but for a plain creation."""
+    where = (view.namespace, view.name)
+    if has_capability(catalog, "stage-create"):
+        staged = given_table(catalog, stage_create=True)
+        sent = (creation_updates(staged.metadata), [_ASSERT_CREATE])
+        change = {"identifier": view.identifier, "requirements": sent[1], "updates": sent[0]}
+        yield "a commit that creates it", partial(catalog.update_table, *where, *sent)
+        if catalog.claims("commitTransaction"):
+            yield "a transaction", partial(catalog.commit_transaction, [change])
+    if not catalog.claims("registerTable"):
+        return
+    table = given_table(catalog)
+    if (file := table.metadata_location) is not None:
+        given_dropped(catalog, table.namespace, table.name)
+        register = partial(catalog.register_table, *where, file)
+        yield "a registration", register
+        yield "a registration with overwrite", partial(register, overwrite=True)
+
+
 @check(
     "createTable.view-in-every-way",
     proves="createTable.name-of-a-view-refused",
     group=Group.GENERATED,
 )
 def test_no_table_comes_over_a_view(catalog: Catalog) -> None:
-    """No commit and no registration makes a table under the name of a view, which stays."""
-    view, table = given_view(catalog), given_table(catalog)
-    where = (view.namespace, view.name)
-    ways: dict[str, Callable[[], Reply]] = {}
-    if has_capability(catalog, "stage-create"):
-        staged = given_table(catalog, stage_create=True)
-        sent = (creation_updates(staged.metadata), [_ASSERT_CREATE])
-        change = {"identifier": view.identifier, "requirements": sent[1], "updates": sent[0]}
-        ways["a commit that creates it"] = lambda: catalog.update_table(*where, *sent)
-        if catalog.claims("commitTransaction"):
-            ways["a transaction"] = lambda: catalog.commit_transaction([change])
-    if catalog.claims("registerTable") and (file := table.metadata_location) is not None:
-        given_dropped(catalog, table.namespace, table.name)
-        ways["a registration"] = lambda: catalog.register_table(*where, file)
-        again = "a registration with overwrite"
-        ways[again] = lambda: catalog.register_table(*where, file, overwrite=True)
-    for how, send in ways.items():
+    """No commit and no registration makes a table under the name of a view."""
+    for how, send in _ways(catalog, given_view(catalog)):
         reply = send()
         if reply.ok:
             raise reply.wrong_status(Statuses.of(409), detail=how)
-        catalog.load_table(*where).expect(404, detail=f"after {how}, which was refused")
-        expect_view_unchanged(catalog, view)
+
+
+@check(
+    "createTable.spares-views",
+    proves=("createTable.spares-views", "createView.spares-tables"),
+    group=Group.GENERATED,
+)
+def test_what_has_the_name_stays(catalog: Catalog) -> None:
+    """Whatever makes a table of a view's name, or a view of a table's, leaves what has the name."""
+    view, table = loaded_view(catalog, given_view(catalog)), shared_table(catalog)
+    where = (view.namespace, view.name)
+    body = bodies.create_table_body(view.name)
+    create: _Way = ("a creation", partial(catalog.create_table, view.namespace, body))
+    taken = False
+    for how, send in [create, *_ways(catalog, view)]:
+        taken = send().ok or taken
+        expect_view_unchanged(catalog, view, how)
+    if not taken:
+        catalog.load_table(*where).expect(404, detail="after every way to make it was refused")
+    catalog.create_view(table.namespace, create_view_body(table.name, table.namespace))
+    _expect_table_stays(catalog, table)
 
 
 @check("loadView.of-a-table", proves="loadView.table-is-no-view")

@@ -22,7 +22,7 @@ from icecheck.mock_server.defects.kit.remembering import (
     list_under_old_name,
     refuse_later,
 )
-from icecheck.mock_server.defects.kit.requests import Name, rename_end, sent_name
+from icecheck.mock_server.defects.kit.requests import Name, rename_end, sent_json, sent_name
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
     answer_status,
@@ -34,6 +34,7 @@ from icecheck.mock_server.defects.kit.storing import view_with
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
 
+_DESTROYED = "CREATE of a mistaken name destroys something else."
 _WRONG_KIND = "DROP or SELECT of a mistaken name meets the wrong kind of thing."
 
 
@@ -111,15 +112,17 @@ def _unsupported_moves(faithful: Faithful, state: WarehouseState, call: Call) ->
 # ------------------------------------------------------------- one name space with tables
 
 
-def _not_looking_at(registries: Registries, operation_id: str, kind: Kind) -> None:
-    """Let an operation take a name that an object of this kind has; both then exist."""
+def _not_looking_at(
+    registries: Registries, operation_id: str, kind: Kind, *, spares: bool = True
+) -> None:
+    """Let an operation take a name that an object of this kind has; both then exist, or the new."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         renames = operation_id.startswith("rename")
         made = (call.namespace, call.name or sent_name(call))
         name = rename_end(call, "destination") if renames else made
         outcome = faithful(without(state, name, kind), call)
-        if without(state, name, kind) is state:
+        if without(state, name, kind) is state or not spares:
             return outcome
         return replace(outcome, state=put_back(outcome.state, state, name))
 
@@ -195,4 +198,26 @@ declare_each(
     ("table-registered-over-a-view", "createTable.name-of-a-view-refused",
      "A registration does not ask whether a view has the table's name.", _WRONG_KIND,
      by(_not_looking_at, "registerTable", "view")),
+    ("table-in-place-of-a-view", "createTable.spares-views",
+     "The names of tables and views are one key, and a creation writes it.", _DESTROYED,
+     by(_not_looking_at, "createTable", "view", spares=False)),
+    ("table-committed-in-place-of-a-view", "createTable.spares-views",
+     "The names of tables and views are one key, and a commit that creates a table writes it.",
+     _DESTROYED, by(_not_looking_at, "updateTable", "view", spares=False)),
+    ("view-in-place-of-a-table", "createView.spares-tables",
+     "The names of tables and views are one key, and the creation of a view writes it.",
+     _DESTROYED, by(_not_looking_at, "createView", "table", spares=False)),
 )  # fmt: skip
+
+
+@defect(
+    "register-overwrites-views",
+    on="registerTable",
+    breaks="createTable.spares-views",
+    suffering="Restoring a table under a mistaken name destroys a view.",
+)
+def _overwrites_views(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A registration with overwrite takes the place of whatever has the name."""
+    if sent_json(call).get("overwrite"):
+        state = without(state, (call.namespace, sent_name(call)), "view")
+    return faithful(state, call)

@@ -283,10 +283,11 @@ def _settled(version: Json) -> Json:
     return {"schema-id": version.get("schema-id"), **definition_of(version)}
 
 
-def expect_view_unchanged(catalog: Catalog, before: View) -> None:
-    """Judge that a refused request left a view as an earlier answer showed it."""
+def expect_view_unchanged(catalog: Catalog, before: View, detail: str = "") -> None:
+    """Judge that a request which must not change a view left it as an earlier answer showed it."""
     reply = catalog.load_view(before.namespace, before.name)
     found = settled_view(_usable(reply), MARK) if reply.ok else {}
     if found != settled_view(before.metadata, MARK):
         symptom, due = CHANGED_ALTHOUGH_REFUSED, "the view as it was"
-        raise reply.violation(symptom, due, "another view" if found else "no view")
+        seen = "another view" if found else "no view"
+        raise reply.violation(symptom, due, seen, detail=detail)
