@@ -1,6 +1,7 @@
-"""Races: the concurrent requests of several clients, and the judgement of their history."""
+"""Races: the concurrent requests of several clients, and the judgement of their answers."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from icecheck.client.catalog import Catalog, Table
@@ -19,12 +20,14 @@ from icecheck.histories.history import (
 from icecheck.histories.racing import Move, race
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.targets.target import Namespace
+from icecheck.wire.retry import trouble_of
 
 __all__ = [
     "CONTENDERS",
     "MARK",
     "commit_to",
-    "expect_no_anomaly",
+    "expect_a_winner",
+    "expect_fair",
     "expect_success",
     "given",
     "load",
@@ -42,8 +45,13 @@ MARK = "icecheck.mark"
 """The property that identifies the client that made an object."""
 
 _LOADS = {"table": "loadTable", "view": "loadView"}
+_CONFLICT = (409,)
+# What a request may meet in a race as well as elsewhere, some of it from a gateway.
+_BESIDE_THE_RACE = frozenset({401, 403, 406, 408, 419, 429, 502, 504})
 
 Json = dict[str, Any]
+Due = Mapping[str, tuple[int, ...]]
+"""Operation -> the statuses that tell one that asks for it that another client was faster."""
 
 # Runs are compared by these texts, so they must not depend on which client was faster.
 _WORDS = {
@@ -68,18 +76,23 @@ def named(namespace: Namespace, name: str = "") -> str:
     return ".".join((*namespace, *filter(None, (name,))))
 
 
-def commit_to(table: Table, updates: Sequence[Json], *requirements: Json, deeds: Any) -> Move:
-    """Return a commit to a table with these requirements."""
-    return Move(
-        "updateTable",
-        {"namespace": table.namespace, "table": table.name},
-        {
-            "identifier": table.identifier,
-            "requirements": [*requirements],
-            "updates": [*updates],
-        },
-        deeds=tuple(deeds),
-    )
+def commit_to(
+    table: Table,
+    updates: Sequence[Json],
+    *requirements: Json,
+    deeds: Iterable[Deed],
+    by_transaction: bool = False,
+) -> Move:
+    """Return a commit to a table with these requirements, or a transaction of it alone."""
+    change = {
+        "identifier": table.identifier,
+        "requirements": [*requirements],
+        "updates": [*updates],
+    }
+    if by_transaction:
+        return Move("commitTransaction", body={"table-changes": [change]}, deeds=tuple(deeds))
+    names: dict[str, str | Namespace] = {"namespace": table.namespace, "table": table.name}
+    return Move("updateTable", names, change, deeds=tuple(deeds))
 
 
 def rename(source: Table, name: str, deeds: Iterable[Deed] = ()) -> Move:
@@ -92,7 +105,7 @@ def rename(source: Table, name: str, deeds: Iterable[Deed] = ()) -> Move:
 def load(namespace: Namespace, name: str, kind: str = "table") -> Move:
     """Return a load of a table or view that reads its existence, its maker and its fields.
 
-    The fields are its properties, and ``main``, the snapshot id of that branch.
+    The fields are its properties, and under the names of its refs their snapshot ids.
     """
     label = named(namespace, name)
 
@@ -105,9 +118,9 @@ def load(namespace: Namespace, name: str, kind: str = "table") -> Move:
         if not isinstance(metadata, dict):
             return (Seen(label, present=True),)
         properties = metadata.get("properties") or {}
-        branch = (metadata.get("refs") or {}).get("main") or {}
-        main = branch.get("snapshot-id", metadata.get("current-snapshot-id"))
-        shown = {**properties, "main": main}
+        refs = (metadata.get("refs") or {}).items()
+        heads = {ref: head.get("snapshot-id") for ref, head in refs}
+        shown = {"main": metadata.get("current-snapshot-id"), **properties, **heads}
         return (Seen(label, present=True, holder=properties.get(MARK), fields=shown),)
 
     return Move(_LOADS[kind], {"namespace": namespace, kind: name}, reads=reads)
@@ -126,14 +139,55 @@ def given(*deeds: Deed) -> Event:
 # ------------------------------------------------------------------------- judgement
 
 
-def expect_no_anomaly(history: Sequence[Event]) -> None:
-    """Judge that some order of the requests explains all answers."""
+def expect_fair(
+    catalog: Catalog, history: Sequence[Event], due: Due | None = None, *, told: bool = False
+) -> None:
+    """Judge that some order of the requests explains all answers, and that losers are told so.
+
+    A conflict is always a lawful refusal, because a catalog may refuse whatever overlaps; ``due``
+    holds what else is. Where the document says that a 5xx leaves the outcome unknown, it is lawful
+    too, unless losers must be ``told``. Where nobody has won, nobody is known to have lost.
+    """
     found = anomalies_in(history)
     if found:
         # Of several anomalies of this kind, take the one that starts last: its events are the
         # closest together and show it best.
         alike = (anomaly for anomaly in found if anomaly.kind is found[0].kind)
         raise violation_of(max(alike, key=lambda anomaly: min(_exchanges(anomaly), default=0)))
+    answers = [*_answers(catalog, history)]
+    if not any(reply.ok for reply in answers):
+        return
+    for reply in answers:
+        operation = catalog.contract.operations[reply.exchange.operation or ""]
+        lawful = (*_CONFLICT, *(due or {}).get(operation.id, ()))
+        unknown = reply.status >= 500 and str(reply.status) in operation.responses and not told
+        if reply.status >= 400 and not unknown:
+            reply.expect(*lawful, detail="other clients sent theirs at the same time")
+
+
+def expect_a_winner(catalog: Catalog, history: Sequence[Event], *, gone: bool) -> None:
+    """Judge that one of several clients that drop one object at once is told that it did.
+
+    ``gone``: the object is no longer there. Conflicts alone may end a race that nobody wins.
+    """
+    asked = [event for event in history if event.process in CONTENDERS]
+    answers = [*_answers(catalog, history)]
+    if len(answers) < len(asked) or any(event.answer is not Answer.REFUSED for event in asked):
+        return
+    for reply in answers:
+        if gone or reply.status not in _CONFLICT:
+            reply.expect(204, detail="no client was told that it has dropped the object")
+
+
+def _answers(catalog: Catalog, history: Sequence[Event]) -> Iterator[Reply]:
+    """Yield the contenders' answers that may be judged: of the catalog, and to the first try."""
+    tries = Counter(exchange.ordinal for exchange in catalog.exchanges)
+    asked = {event.exchange for event in history if event.process in CONTENDERS}
+    for exchange in catalog.exchanges:
+        first = exchange.ordinal in asked and tries[exchange.ordinal] == 1
+        beside = exchange.status in _BESIDE_THE_RACE or trouble_of(exchange) is not None
+        if first and not beside:
+            yield Reply(exchange, catalog.session.schemas, catalog.handed_out)
 
 
 def violation_of(anomaly: Anomaly) -> Violation:

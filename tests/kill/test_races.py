@@ -11,10 +11,10 @@ from msgspec import structs
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
+from icecheck.findings.verdict import Level, SkipKind, Verdict
 from icecheck.findings.verdict import Outcome as Ending
-from icecheck.findings.verdict import SkipKind, Verdict
 from icecheck.judging.judge import judge
-from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Delay, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.defects.commits.late_sight import LateSight
@@ -47,6 +47,7 @@ CONTENDED = (
     "registerTable",
     "renameTable",
     "dropTable",
+    "dropView",
     "commitTransaction",
     "updateProperties",
     "dropNamespace",
@@ -131,7 +132,9 @@ def test_lawful_catalogs_are_not_blamed(name: str) -> None:
     assert words(blamed) == []
 
 
-def _trouble_for_losers(registries: Registries, status: int, *, applied: bool) -> None:
+def _trouble_for_losers(
+    registries: Registries, status: int, *operations: str, applied: bool = False
+) -> None:
     """Answer so during another request, whether or not the answered one took effect."""
     sight = LateSight(window_ms=10)
 
@@ -146,28 +149,40 @@ def _trouble_for_losers(registries: Registries, status: int, *, applied: bool) -
         except Problem:
             return Outcome(state, trouble)
 
-    for operation_id in CONTENDED:
+    for operation_id in operations or CONTENDED:
         wrap(registries, operation_id, around)
 
 
-@pytest.mark.parametrize(("status", "applied"), [(429, False), (500, True), (503, False)])
+@pytest.mark.parametrize(("status", "applied"), [(429, False), (504, True), (503, False)])
 def test_unknown_outcomes_are_not_blamed(status: int, applied: bool) -> None:
     with mock_session() as (mock, session):
         session.connection._sleep = lambda _: None  # retries take no time here
         _trouble_for_losers(mock.registries, status, applied=applied)
         session.exchanges.clear()
         verdicts = judged(session)
-    assert words(verdicts) == []
+    assert [v for v in verdicts if v.level is Level.MUST and v.outcome is not Ending.PASS] == []
     assert len([e for e in session.exchanges if e.status == status]) > 20
 
 
-def test_a_catalog_that_refuses_whatever_overlaps_is_not_blamed() -> None:
+@pytest.mark.parametrize("applied", [True, False])
+def test_commits_may_end_with_an_unknown_outcome(applied: bool) -> None:
+    """The document names 500 for commits only; writers cannot retry after it."""
+    with mock_session() as (mock, session):
+        commits = ("updateTable", "commitTransaction")
+        _trouble_for_losers(mock.registries, 500, *commits, applied=applied)
+        failed = {v.check: v.level for v in judged(session) if v.outcome is Ending.FAIL}
+    assert failed == {"race.conflict-is-told": Level.INTEROP}
+
+
+@pytest.mark.parametrize("late_ms", [0, 30])
+def test_a_catalog_that_refuses_whatever_overlaps_is_not_blamed(late_ms: int) -> None:
     """The whole warehouse has optimistic locking: any overlapping request is a conflict."""
     sight = LateSight(window_ms=10)
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if sight.state(faithful.context, state) is not state:
-            raise Problem(409, "CommitFailedException", "Somebody else is faster")
+            refused = replies.error_reply(409, "CommitFailedException", "Somebody else is faster")
+            return Outcome(state, refused, (Delay(late_ms),))
         return sight.wrote(faithful.context, state, faithful(state, call))
 
     with mock_session() as (mock, session):
@@ -175,6 +190,26 @@ def test_a_catalog_that_refuses_whatever_overlaps_is_not_blamed() -> None:
             wrap(mock.registries, operation_id, around)
         verdicts = judged(session)
     assert words(verdicts) == []
+
+
+def test_a_drop_that_nobody_is_told_of_is_noticed() -> None:
+    """Both clients are told that the table is not there, and so it is."""
+    (check,) = [check for check in CHECKS if check.id == "race.drop"]
+    with mock_session() as (mock, session):
+        catalog = Catalog(session, check.id)
+        of_the_race = catalog.new_name().rpartition("_")[0]
+
+        def lost(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+            outcome = faithful(state, call)
+            if not call.name.startswith(of_the_race):
+                return outcome
+            gone = replies.error_reply(404, "NoSuchTableException", "Gone")
+            return structs.replace(outcome, reply=gone)
+
+        wrap(mock.registries, "dropTable", lost)
+        verdict = judge(check, catalog)
+    assert verdict.outcome is Ending.FAIL
+    assert (verdict.findings[0].expected, verdict.findings[0].actual) == ("204", "404")
 
 
 def test_a_catalog_without_renaming_or_views_is_not_blamed() -> None:
@@ -189,6 +224,7 @@ def test_a_catalog_without_renaming_or_views_is_not_blamed() -> None:
         skip = verdicts.pop(check_id).skip
         assert skip is not None
         assert skip.kind is SkipKind.NOT_APPLICABLE
+    assert verdicts.pop("race.drop-view").outcome is Ending.BLOCKED
     assert words(verdicts.values()) == []
 
 
@@ -215,6 +251,9 @@ def test_every_defect_fails_its_check_over_http(name: str) -> None:
         (check,) = [check for check in CHECKS if defects()[name].breaks in check.proves]
         verdict = judge(check, Catalog(session, check.id))
     assert verdict.outcome is Ending.FAIL
+    if name.startswith(("race-loser-breaks", "race-loser-is", "race-loser-of", "race-drop")):
+        assert verdict.findings[0].symptom.slug == "status"
+        return
     assert verdict.findings[0].symptom.slug.startswith("anomaly:")
     assert "contradiction: " in verdict.findings[0].detail
     # The exchanges that the witness names are in the evidence.
@@ -228,6 +267,9 @@ WITHOUT_CONTENDERS = {
     "race-loser-replaces-table": "createTable.already-exists",
     "race-registered-twice": "registerTable.already-exists",
     "race-renamed-over-another": "renameTable.target-exists",
+    "race-loser-breaks-tables": "createTable.already-exists",
+    "race-loser-is-a-bad-request": "commit.one-winner",
+    "race-refs-replaced-whole": "commit.independent-writers",
     "race-requirements-before-lock": "commit.one-winner",
     "race-last-writer-wins": "commit.independent-writers",
     "race-transaction-table-by-table": "transaction.every-table-changes",

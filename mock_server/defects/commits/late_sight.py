@@ -19,7 +19,7 @@ from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
 
-__all__ = ["LateSight", "Publish", "decide_late", "note_writes", "refuse_late"]
+__all__ = ["LateSight", "Publish", "decide_late", "mistell_losers", "note_writes", "refuse_late"]
 
 Publish = Callable[[WarehouseState, WarehouseState, Call], WarehouseState]
 """Puts the result of a late decision (second) into the present state (first)."""
@@ -90,6 +90,23 @@ def refuse_late(registries: Registries, operation_id: str, publish: Publish) -> 
             return msgspec.structs.replace(late, state=published, reply=reply)
 
     wrap(registries, operation_id, around)
+
+
+def mistell_losers(registries: Registries, *operation_ids: str, status: int) -> None:
+    """Let operations answer with this status what they refuse while another write is new."""
+    seen = LateSight()
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return seen.wrote(faithful.context, state, faithful(state, call))
+        except Problem as problem:
+            if seen.state(faithful.context, state) is state:
+                raise
+            told = "could not serialize access due to concurrent update"
+            raise Problem(status, "InternalServerError", told) from problem
+
+    for operation_id in operation_ids:
+        wrap(registries, operation_id, around)
 
 
 def note_writes(registries: Registries, operation_id: str, sight: LateSight) -> None:

@@ -7,6 +7,7 @@ from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.commits.late_sight import (
     LateSight,
     decide_late,
+    mistell_losers,
     note_writes,
     refuse_late,
 )
@@ -91,6 +92,53 @@ declare_each(
 )  # fmt: skip
 
 
+# ---- what losers are told
+
+_UNCAUGHT = "Of two creations at the same time, one ends in an uncaught error of the database."
+_A_FAILURE = "A client takes a name that is taken for a breakdown, and tries again or gives up."
+
+declare_each(
+    ("race-loser-breaks-namespaces", "race.create-namespace", _UNCAUGHT, _A_FAILURE,
+     by(mistell_losers, "createNamespace", status=500)),
+    ("race-loser-breaks-tables", "race.create-table", _UNCAUGHT, _A_FAILURE,
+     by(mistell_losers, "createTable", status=500)),
+    ("race-loser-breaks-views", "race.create-view", _UNCAUGHT, _A_FAILURE,
+     by(mistell_losers, "createView", status=500)),
+    ("race-loser-breaks-registering", "race.register-table", _UNCAUGHT, _A_FAILURE,
+     by(mistell_losers, "registerTable", status=500)),
+    ("race-loser-breaks-renaming", "race.rename-table", _UNCAUGHT, _A_FAILURE,
+     by(mistell_losers, "renameTable", status=500)),
+    ("race-loser-breaks-creating-commits", "race.create-and-commit",
+     "A commit that creates a table is a bad request if another client was faster.",
+     "Spark and Flink give up a CREATE TABLE AS SELECT with an error that tells nothing.",
+     by(mistell_losers, "updateTable", "createTable", status=400)),
+    ("race-loser-is-a-bad-request", "race.commits-on-one-base",
+     "A commit that loses a race is refused as a bad request.",
+     "Writers do not retry: one of two streams stops.",
+     by(mistell_losers, "updateTable", status=400)),
+    ("race-loser-of-transactions-is-a-bad-request", "race.commits-on-one-base",
+     "A transaction that loses a race is refused as a bad request.",
+     "Writers do not retry: one of two streams stops.",
+     by(mistell_losers, "commitTransaction", status=400)),
+    ("race-loser-is-told-nothing", "race.conflict-is-told",
+     "A commit that loses a race ends in an uncaught error of the database.",
+     "Spark reports an unknown outcome instead of trying again, and its files are kept for ever.",
+     by(mistell_losers, "updateTable", status=500)),
+    ("race-drop-breaks-dropping", "race.drop",
+     "Of two drops at the same time, one ends in an uncaught error of the database.",
+     "A script that cleans up stops, although the table is gone.",
+     by(mistell_losers, "dropTable", status=500)),
+    ("race-drop-breaks-dropping-namespaces", "race.drop",
+     "Of two drops at the same time, one ends in an uncaught error of the database.",
+     "A script that cleans up stops, although the namespace is gone.",
+     by(mistell_losers, "dropNamespace", status=500)),
+    ("race-drop-breaks-dropping-views", "race.drop-view",
+     "Of two drops at the same time, one ends in an uncaught error of the database.",
+     "A script that cleans up stops, although the view is gone.",
+     by(mistell_losers, "dropView", status=500)),
+)  # fmt: skip
+
+
 # ---- one table
 
 
@@ -118,6 +166,26 @@ declare(
     by(decide_late, "updateTable", _publish),
     breaks="race.independent-commits",
     suffering="Acknowledged commits are lost.",
+)
+
+
+def _publish_refs(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
+    """Put a commit into the present state, with all refs as they were when it was decided on."""
+    name = (call.namespace, call.name)
+    entry, late = present.table(*name), decided.table(*name)
+    if entry is None or late is None:
+        return present
+    properties = {**entry.metadata.properties, **late.metadata.properties}
+    metadata = structs.replace(late.metadata, properties=properties)
+    return present.with_table(*name, structs.replace(late, metadata=metadata, replies={}))
+
+
+declare(
+    "race-refs-replaced-whole",
+    "A commit writes back all branches of a table as it has read them.",
+    by(decide_late, "updateTable", _publish_refs),
+    breaks="race.independent-commits",
+    suffering="Of commits to two branches, one is acknowledged and gone.",
 )
 
 
