@@ -14,15 +14,19 @@ from icecheck.client.given import (
     given_transaction,
     shared_object,
 )
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.committing import (
+    MARK,
+    commit,
     expect_loaded,
     expect_unchanged,
     numbered_assertions,
     same_table,
     set_property,
 )
+from icecheck.replies.matching import ABSENT
 from icecheck.targets.target import Namespace
 
 Json = dict[str, Any]
@@ -235,13 +239,19 @@ def test_conflict(catalog: Catalog) -> None:
     "transaction.atomic-on-failed-requirement", proves="transaction.atomic-on-failed-requirement"
 )
 def test_nothing_changes_when_a_requirement_fails(catalog: Catalog) -> None:
-    """When a requirement of one table fails, no table of the transaction changes."""
-    tables = first, second = shared_tables(catalog)
+    """When a requirement of one table fails, no table of the transaction changes, now or later."""
+    tables = first, second = given_tables(catalog)
     passes = change(first, set_property("1"))
     fails = change(second, set_property("1"), requirements=[WRONG_UUID])
     asserts = change(second, requirements=[WRONG_UUID])  # no updates, only a requirement
     for changes in ([passes, fails], [fails, passes], [passes, asserts]):
         expect_refused(catalog, tables, changes)
+    what = "the first commit after a refused transaction"
+    for table in tables:
+        commit(catalog, table, [set_property("2", "after")]).expect(200, detail=what)
+        reply = catalog.load_table(table.namespace, table.name).expect(200)
+        due = {"properties": {MARK: ABSENT, "before": "0"}}
+        reply.expect_json(due, at=["metadata"], symptom=CHANGED_ALTHOUGH_REFUSED, detail=what)
 
 
 @check("transaction.atomic-on-refused-update", proves="transaction.atomic-on-refused-update")

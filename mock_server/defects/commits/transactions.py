@@ -6,7 +6,8 @@ from icecheck.mock_server.core.context import Call, FileEffect, Outcome, Registr
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import request_of
-from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_members
+from icecheck.mock_server.defects.kit.remembering import place_of
+from icecheck.mock_server.defects.kit.requests import Json, Name, sent_json, with_members
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
     alter_request_body,
@@ -185,3 +186,56 @@ def _assert_only_changes_skipped(body: Json) -> Json:
     if not isinstance(changes, list) or not all(isinstance(each, dict) for each in changes):
         return body
     return {**body, "table-changes": [c for c in changes if c.get("updates") != []] or changes}
+
+
+# ---- after a transaction that was refused
+
+
+def _refused_before(
+    registries: Registries, later: Callable[[Faithful, WarehouseState, Call, list[Json]], Outcome]
+) -> None:
+    """Let the first commit to a table after a refused transaction know that one's updates."""
+    refused: dict[Name, list[Json]] = {}
+
+    def transaction(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(state, call)
+        except Problem as problem:
+            changes = sent_json(call)["table-changes"] if problem.status == 409 else []
+            for each in changes:
+                named = each["identifier"]
+                refused[(tuple(named["namespace"]), named["name"])] = each["updates"]
+            raise
+
+    def commit(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        updates = refused.pop(place_of(call), None)
+        return faithful(state, call) if updates is None else later(faithful, state, call, updates)
+
+    wrap(registries, "commitTransaction", transaction)
+    wrap(registries, "updateTable", commit)
+
+
+@defect(
+    "transaction-refused-is-committed-later",
+    on=through(_refused_before),
+    breaks="transaction.atomic-on-failed-requirement",
+    suffering="What a client was told has failed is in the table after somebody else's commit.",
+)
+def _refused_is_committed_later(
+    faithful: Faithful, state: WarehouseState, call: Call, updates: list[Json]
+) -> Outcome:
+    """The updates of a refused transaction stay in a session, and the next commit takes them."""
+    return faithful(state, with_members(call, updates=[*updates, *sent_json(call)["updates"]]))
+
+
+@defect(
+    "transaction-refused-leaves-locks",
+    on=through(_refused_before),
+    breaks="transaction.atomic-on-failed-requirement",
+    suffering="After a conflict no writer can commit to the tables any more.",
+)
+def _refused_leaves_locks(
+    _faithful: Faithful, _state: WarehouseState, _call: Call, _updates: list[Json]
+) -> Outcome:
+    """The tables of a refused transaction stay locked until the lock expires."""
+    raise Problem(409, "CommitFailedException", "The table is locked by another transaction")
