@@ -175,17 +175,13 @@ for _case in NUMBERS:
     _name = _case.type.replace("-", "_")
     for _outcome, _make in (("satisfied", _satisfied), ("violated", _violated)):
         _id = f"assertion.{_case.type}.{_outcome}"
-        globals()[f"test_{_name}_{_outcome}"] = check(_id, proves=_id)(_make(_case))
+        globals()[f"test_{_name}_{_outcome}"] = check(_id)(_make(_case))
 
 
 # ---- assert-create
 
 
-@check(
-    "assertion.assert-create.satisfied",
-    proves="assertion.assert-create.satisfied",
-    needs=("stage-create",),
-)
+@check("assertion.assert-create.satisfied", needs=("stage-create",))
 def test_assert_create_satisfied(catalog: Catalog) -> None:
     """A commit that asserts creation goes through when no table has the name, or no longer."""
     staged = given_table(catalog, stage_create=True)
@@ -201,7 +197,7 @@ def test_assert_create_satisfied(catalog: Catalog) -> None:
         catalog.load_table(*where).expect(200, detail=turn)
 
 
-@check("assertion.assert-create.violated", proves="assertion.assert-create.violated")
+@check("assertion.assert-create.violated")
 def test_assert_create_violated(catalog: Catalog) -> None:
     """A commit that asserts creation is refused when the table exists, which stays as it was."""
     before = shared_table(catalog)
@@ -214,14 +210,14 @@ def test_assert_create_violated(catalog: Catalog) -> None:
 # ---- assert-table-uuid
 
 
-@check("assertion.assert-table-uuid.satisfied", proves="assertion.assert-table-uuid.satisfied")
+@check("assertion.assert-table-uuid.satisfied")
 def test_assert_table_uuid_satisfied(catalog: Catalog) -> None:
     """A commit that asserts the table's own uuid goes through."""
     table = given_table(catalog)
     _goes_through(catalog, table, {"type": "assert-table-uuid", "uuid": table.uuid})
 
 
-@check("assertion.assert-table-uuid.violated", proves="assertion.assert-table-uuid.violated")
+@check("assertion.assert-table-uuid.violated")
 def test_assert_table_uuid_violated(catalog: Catalog) -> None:
     """A commit that asserts another uuid is refused and changes nothing."""
     table = shared_table(catalog)
@@ -236,11 +232,7 @@ def ref_is(snapshot_id: int | None, ref: str = "main") -> Json:
     return {"type": "assert-ref-snapshot-id", "ref": ref, "snapshot-id": snapshot_id}
 
 
-@check(
-    "assertion.assert-ref-snapshot-id.satisfied",
-    proves="assertion.assert-ref-snapshot-id.satisfied",
-    needs=("metadata-only-snapshots",),
-)
+@check("assertion.assert-ref-snapshot-id.satisfied", needs=("metadata-only-snapshots",))
 def test_assert_ref_satisfied(catalog: Catalog) -> None:
     """A commit that asserts the snapshot which main names goes through."""
     table, [snapshot_id] = given_snapshots(catalog, 1)
@@ -259,11 +251,7 @@ def test_assert_tag_satisfied(catalog: Catalog) -> None:
     _goes_through(catalog, table, ref_is(first, TAG))
 
 
-@check(
-    "assertion.assert-ref-snapshot-id.violated",
-    proves="assertion.assert-ref-snapshot-id.violated",
-    needs=("metadata-only-snapshots",),
-)
+@check("assertion.assert-ref-snapshot-id.violated", needs=("metadata-only-snapshots",))
 def test_assert_ref_violated(catalog: Catalog) -> None:
     """A commit that asserts another snapshot for main is refused and changes nothing."""
     table, [first, _] = shared_snapshots(catalog)
@@ -282,11 +270,7 @@ def test_assert_missing_ref(catalog: Catalog) -> None:
     _conflicts(catalog, table, ref_is(first, TAG))
 
 
-@check(
-    "assertion.assert-ref-snapshot-id.without-id",
-    proves="assertion.assert-ref-snapshot-id.without-id",
-    needs=("metadata-only-snapshots",),
-)
+@check("assertion.assert-ref-snapshot-id.without-id", needs=("metadata-only-snapshots",))
 def test_assert_ref_without_id(catalog: Catalog) -> None:
     """A requirement on a ref that exists, with no snapshot id in it, stops the commit."""
     table, _ = shared_snapshots(catalog)
@@ -295,20 +279,13 @@ def test_assert_ref_without_id(catalog: Catalog) -> None:
     expect_refused(catalog, table, [set_property("1")], 400, 409, requirements=[requirement])
 
 
-@check(
-    "assertion.assert-ref-snapshot-id.null-satisfied",
-    proves="assertion.assert-ref-snapshot-id.null-satisfied",
-)
+@check("assertion.assert-ref-snapshot-id.null-satisfied")
 def test_assert_no_ref_satisfied(catalog: Catalog) -> None:
     """A commit that asserts that main does not exist goes through on an empty table."""
     _goes_through(catalog, given_table(catalog), ref_is(None))
 
 
-@check(
-    "assertion.assert-ref-snapshot-id.null-violated",
-    proves="assertion.assert-ref-snapshot-id.null-violated",
-    needs=("metadata-only-snapshots",),
-)
+@check("assertion.assert-ref-snapshot-id.null-violated", needs=("metadata-only-snapshots",))
 def test_assert_no_ref_violated(catalog: Catalog) -> None:
     """A commit that asserts that main does not exist is refused when it does."""
     table, _ = shared_snapshots(catalog)

@@ -18,8 +18,7 @@ from icecheck.conformance.kit.demanding_values import (
     zero_based,
 )
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import check, generated_check
 from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import (
     NO_SNAPSHOT,
@@ -75,10 +74,9 @@ def test_main_that_was_removed_is_gone(catalog: Catalog) -> None:
     _expect_if_claimed(catalog, table, [removal], due, "removed-main")
 
 
-@check(
+@generated_check(
     "update.remove-snapshots.named-effect",
     proves="update.remove-snapshots.effect",
-    group=Group.GENERATED,
     needs=("metadata-only-snapshots", "snapshot-history", "tags"),
 )
 def test_named_snapshots_that_were_removed_are_gone(catalog: Catalog) -> None:
@@ -90,11 +88,7 @@ def test_named_snapshots_that_were_removed_are_gone(catalog: Catalog) -> None:
     _expect_if_claimed(catalog, table, [removal], due, "removed-snapshot")
 
 
-@check(
-    "update.add-spec.without-field-ids",
-    proves="update.add-spec.effect",
-    group=Group.GENERATED,
-)
+@generated_check("update.add-spec.without-field-ids", proves="update.add-spec.effect")
 def test_a_spec_without_field_ids_is_there(catalog: Catalog) -> None:
     """After an accepted add-spec whose fields have no ids, the table has that spec."""
     table = given_table_since(catalog, 2)
@@ -104,11 +98,7 @@ def test_a_spec_without_field_ids_is_there(catalog: Catalog) -> None:
     _expect_if_claimed(catalog, table, [update], due, "partition-spec")
 
 
-@check(
-    "update.set-properties.large-value-effect",
-    proves="update.set-properties.effect",
-    group=Group.GENERATED,
-)
+@generated_check("update.set-properties.large-value-effect", proves="update.set-properties.effect")
 def test_a_large_property_is_kept_whole(catalog: Catalog) -> None:
     """A property with an accepted value of 100 KiB is kept as it was sent."""
     update = large_property()
@@ -118,11 +108,7 @@ def test_a_large_property_is_kept_whole(catalog: Catalog) -> None:
     _expect_if_claimed(catalog, given_table(catalog), [update], due, "large-property")
 
 
-@check(
-    "createTable.thousand-columns-effect",
-    proves="createTable.schema-kept",
-    group=Group.GENERATED,
-)
+@generated_check("createTable.thousand-columns-effect", proves="createTable.schema-kept")
 def test_a_thousand_columns_are_kept(catalog: Catalog) -> None:
     """A table that was created with a thousand columns has all of them, in their order."""
     namespace, name, wide = shared_namespace(catalog), catalog.new_name(), wide_schema()
@@ -138,11 +124,7 @@ def test_a_thousand_columns_are_kept(catalog: Catalog) -> None:
         )
 
 
-@check(
-    "createTable.field-ids-from-zero-effect",
-    proves="createTable.partition-spec-kept",
-    group=Group.GENERATED,
-)
+@generated_check("createTable.field-ids-from-zero-effect", proves="createTable.partition-spec-kept")
 def test_a_partition_by_column_zero_is_kept(catalog: Catalog) -> None:
     """A table that was created partitioned by the column with id 0 is partitioned by that one."""
     namespace, name = shared_namespace(catalog), catalog.new_name()
@@ -152,10 +134,9 @@ def test_a_partition_by_column_zero_is_kept(catalog: Catalog) -> None:
     equal(view.partition_fields(metadata), due, symptom=EFFECT_MISSING.of("partition-spec"))
 
 
-@check(
+@generated_check(
     "view-update.set-current-view-version.last-added",
     proves="view-update.set-current-view-version.effect",
-    group=Group.GENERATED,
 )
 def test_the_version_added_last_is_current(catalog: Catalog) -> None:
     """After an accepted commit that makes version -1 current, that is the version it added."""
@@ -174,7 +155,7 @@ def test_the_version_added_last_is_current(catalog: Catalog) -> None:
     equal(current, due, symptom=EFFECT_MISSING.of("view-definition"))
 
 
-@check("dropTable.as-pyiceberg-effect", proves="dropTable.gone", group=Group.GENERATED)
+@generated_check("dropTable.as-pyiceberg-effect", proves="dropTable.gone")
 def test_what_pyiceberg_dropped_is_gone(catalog: Catalog) -> None:
     """After an accepted drop with purgeRequested=False, written so, the table is gone."""
     table = given_table(catalog)

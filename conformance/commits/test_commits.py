@@ -13,8 +13,7 @@ from icecheck.client.given import (
 )
 from icecheck.findings.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD
 from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import check, generated_check
 from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import (
     MARK,
@@ -109,7 +108,7 @@ def test_conflicting_commit(catalog: Catalog) -> None:
     commit(catalog, table, [set_property("1")], [stale]).expect(409)
 
 
-@check("commit.unknown-update", proves="commit.unknown-update")
+@check("commit.unknown-update")
 def test_unknown_update(catalog: Catalog) -> None:
     """An unknown update is refused with 400, and so is everything sent with it."""
     unknown = {"action": "set-icecheck-option", "option": "none"}
@@ -117,7 +116,7 @@ def test_unknown_update(catalog: Catalog) -> None:
     expect_refused(catalog, shared_table(catalog), updates, 400)
 
 
-@check("commit.unknown-assertion", proves="commit.unknown-assertion")
+@check("commit.unknown-assertion")
 def test_unknown_assertion(catalog: Catalog) -> None:
     """An unknown requirement is refused with 400, and so is everything sent with it."""
     unknown = {"type": "assert-icecheck-option", "option": "none"}
@@ -125,14 +124,14 @@ def test_unknown_assertion(catalog: Catalog) -> None:
     expect_refused(catalog, table, [set_property("1")], 400, requirements=[unknown])
 
 
-@check("commit.view-update-refused", proves="commit.view-update-refused")
+@check("commit.view-update-refused")
 def test_view_update_on_a_table(catalog: Catalog) -> None:
     """An update that only views have is refused on a table."""
     updates = [set_property("1"), VIEW_UPDATE]
     expect_refused(catalog, shared_table(catalog), updates, 400, 406)
 
 
-@check("commit.malformed-assertion", proves="commit.malformed-assertion")
+@check("commit.malformed-assertion")
 def test_malformed_assertions(catalog: Catalog) -> None:
     """A requirement without the members of its type is refused, and nothing is applied."""
     table = shared_table(catalog)
@@ -141,7 +140,7 @@ def test_malformed_assertions(catalog: Catalog) -> None:
     expect_unchanged(catalog, table)
 
 
-@check("commit.identifier-optional", proves="commit.identifier-optional")
+@check("commit.identifier-optional")
 def test_commit_without_identifier(catalog: Catalog) -> None:
     """A commit needs no identifier in its body: the path says which table it is."""
     table = given_table(catalog)
@@ -170,7 +169,7 @@ def test_answer_is_what_load_returns(catalog: Catalog) -> None:
     expect_answered_location(answer.member("metadata-location"), location)
 
 
-@check("commit.new-metadata-location", proves="commit.new-metadata-location")
+@check("commit.new-metadata-location")
 def test_location_changes(catalog: Catalog) -> None:
     """Every commit that changes the metadata changes the metadata location."""
     table = given_table(catalog)
@@ -188,7 +187,7 @@ def test_location_changes(catalog: Catalog) -> None:
         seen.add(location)
 
 
-@check("commit.last-updated", proves="commit.last-updated")
+@check("commit.last-updated")
 def test_time_does_not_run_backwards(catalog: Catalog) -> None:
     """A commit does not turn last-updated-ms back, neither in its answer nor in a load."""
     table = given_table(catalog)
@@ -201,7 +200,7 @@ def test_time_does_not_run_backwards(catalog: Catalog) -> None:
     expect_loaded(catalog, table, {"last-updated-ms": not_before}, what="last-updated-ms")
 
 
-@check("commit.nothing-to-do", proves="commit.nothing-to-do")
+@check("commit.nothing-to-do")
 def test_empty_commit(catalog: Catalog) -> None:
     """A commit without requirements and updates is accepted and changes nothing."""
     before = reloaded(catalog, given_table(catalog, properties={MARK: "0"}))
@@ -211,11 +210,7 @@ def test_empty_commit(catalog: Catalog) -> None:
         raise reply.violation(_CHANGED_BY_NOTHING, "the table as it was", "a changed table")
 
 
-@check(
-    "commit.snapshot-log",
-    proves="commit.snapshot-log",
-    needs=("metadata-only-snapshots", "snapshot-history"),
-)
+@check("commit.snapshot-log", needs=("metadata-only-snapshots", "snapshot-history"))
 def test_snapshot_log(catalog: Catalog) -> None:
     """The snapshot log names every snapshot that main was moved to, in order."""
     table, [first, second] = given_snapshots(catalog, 2)
@@ -224,11 +219,8 @@ def test_snapshot_log(catalog: Catalog) -> None:
     expect_effect(catalog, table, back, {"snapshot-log": moves}, what="snapshot-log")
 
 
-@check(
-    "commit.snapshot-log-after-removal",
-    proves="commit.snapshot-log-after-removal",
-    needs=("metadata-only-snapshots", "snapshot-history"),
-    group=Group.GENERATED,
+@generated_check(
+    "commit.snapshot-log-after-removal", needs=("metadata-only-snapshots", "snapshot-history")
 )
 def test_snapshot_log_after_a_removal(catalog: Catalog) -> None:
     """Where the oldest snapshot is removed, the snapshot log names those that came after it."""
@@ -253,7 +245,7 @@ def file_of(entries: list[Any]) -> Any:
     return entries[0].get("metadata-file") if entries and isinstance(entries[0], dict) else None
 
 
-@check("commit.metadata-log", proves="commit.metadata-log")
+@check("commit.metadata-log")
 def test_metadata_log(catalog: Catalog) -> None:
     """The metadata log names last the metadata file that a commit replaced."""
     table = given_commit(catalog, given_table(catalog), [set_property("1")])

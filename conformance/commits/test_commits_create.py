@@ -75,7 +75,7 @@ def test_complete_a_staged_table_with_its_first_snapshot(catalog: Catalog) -> No
     )
 
 
-@check("commit.create-missing-namespace", proves="commit.create-missing-namespace", needs=NEEDS)
+@check("commit.create-missing-namespace", needs=NEEDS)
 def test_create_in_a_missing_namespace(catalog: Catalog) -> None:
     """A commit that creates a table in a namespace that does not exist is refused."""
     staged = given_table(catalog, stage_create=True)

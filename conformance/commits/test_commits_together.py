@@ -4,8 +4,7 @@ from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_table, reloaded, shared_table
 from icecheck.findings.symptoms import Severity, declare
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import check, generated_check
 from icecheck.judging.probes import is_refusal
 from icecheck.objects.committing import (
     commit,
@@ -42,7 +41,7 @@ def schema_is(schema_id: int) -> dict[str, object]:
 # ---- all or nothing
 
 
-@check("commit.atomic-on-failed-requirement", proves="commit.atomic-on-failed-requirement")
+@check("commit.atomic-on-failed-requirement")
 def test_nothing_is_applied_when_a_requirement_fails(catalog: Catalog) -> None:
     """When one requirement fails, none of the updates is applied."""
     table = shared_table(catalog)
@@ -50,21 +49,21 @@ def test_nothing_is_applied_when_a_requirement_fails(catalog: Catalog) -> None:
     expect_refused(catalog, table, updates, requirements=[WRONG_UUID])
 
 
-@check("commit.atomic-on-refused-update", proves="commit.atomic-on-refused-update")
+@check("commit.atomic-on-refused-update")
 def test_nothing_is_applied_when_an_update_is_refused(catalog: Catalog) -> None:
     """When one update cannot be applied, none of the others is."""
     table = shared_table(catalog)
     expect_refused(catalog, table, [set_property("1"), IMPOSSIBLE, set_property("2", "after")])
 
 
-@check("commit.requirements-before-updates", proves="commit.requirements-before-updates")
+@check("commit.requirements-before-updates")
 def test_requirements_come_first(catalog: Catalog) -> None:
     """A commit with a failing requirement and an impossible update is a conflict."""
     table = shared_table(catalog)
     expect_refused(catalog, table, [IMPOSSIBLE], 409, requirements=[WRONG_UUID])
 
 
-@check("commit.requirements-against-base", proves="commit.requirements-against-base")
+@check("commit.requirements-against-base")
 def test_requirements_are_about_the_version_before(catalog: Catalog) -> None:
     """Requirements are judged against the table as it was before the commit's own updates."""
     table = given_table(catalog)
@@ -82,7 +81,7 @@ def test_requirements_are_about_the_version_before(catalog: Catalog) -> None:
     )
 
 
-@check("commit.every-requirement-counts", proves="commit.every-requirement-counts")
+@check("commit.every-requirement-counts")
 def test_every_requirement_counts(catalog: Catalog) -> None:
     """One failing requirement fails the commit, wherever it stands among those that hold."""
     table = shared_table(catalog)
@@ -98,7 +97,7 @@ def test_every_requirement_counts(catalog: Catalog) -> None:
 # ---- in order
 
 
-@check("commit.updates-in-order", proves="commit.updates-in-order")
+@check("commit.updates-in-order")
 def test_updates_are_applied_in_order(catalog: Catalog) -> None:
     """Updates are applied in the order sent: a later one overrides an earlier one."""
     table = given_table(catalog)
@@ -167,10 +166,9 @@ def test_main_is_moved_twice(catalog: Catalog) -> None:
     expect_effect(catalog, table, updates, expected, what="update-order")
 
 
-@check(
+@generated_check(
     "commit.other-refs-in-order",
     proves="commit.updates-in-order",
-    group=Group.GENERATED,
     needs=("metadata-only-snapshots", "snapshot-history", "branches", "tags"),
 )
 def test_other_refs_are_changed_in_order(catalog: Catalog) -> None:
@@ -189,9 +187,7 @@ def test_other_refs_are_changed_in_order(catalog: Catalog) -> None:
     expect_effect(catalog, table, updates, expected, what="update-order")
 
 
-@check(
-    "commit.several-updates", proves="commit.several-updates", needs=("metadata-only-snapshots",)
-)
+@check("commit.several-updates", needs=("metadata-only-snapshots",))
 def test_several_updates(catalog: Catalog) -> None:
     """A commit of several updates applies every one of them in one new version."""
     table = given_table(catalog)
@@ -228,7 +224,7 @@ def test_several_updates(catalog: Catalog) -> None:
 # ---- other writers
 
 
-@check("commit.one-winner", proves="commit.one-winner", needs=("metadata-only-snapshots",))
+@check("commit.one-winner", needs=("metadata-only-snapshots",))
 def test_one_winner(catalog: Catalog) -> None:
     """Of two appends to the same base, the first succeeds and the second is a conflict."""
     table, [first] = given_snapshots(catalog, 1)
@@ -245,7 +241,7 @@ def test_one_winner(catalog: Catalog) -> None:
     )
 
 
-@check("commit.independent-writers", proves="commit.independent-writers")
+@check("commit.independent-writers")
 def test_independent_writers(catalog: Catalog) -> None:
     """Commits of writers that loaded the same version and change different things are all kept."""
     table = given_table(catalog)
@@ -258,11 +254,7 @@ def test_independent_writers(catalog: Catalog) -> None:
     expect_loaded(catalog, table, {"properties": kept}, what="acknowledged-commit")
 
 
-@check(
-    "commit.same-commit-twice",
-    proves="commit.same-commit-twice",
-    needs=("metadata-only-snapshots",),
-)
+@check("commit.same-commit-twice", needs=("metadata-only-snapshots",))
 def test_the_same_commit_twice(catalog: Catalog) -> None:
     """A commit that is sent again after it succeeded is refused, and changes nothing."""
     table = given_table(catalog)

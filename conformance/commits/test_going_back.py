@@ -7,8 +7,7 @@ from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_commit, given_namespace, given_table
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability, is_refusal, offered
 from icecheck.objects import metadata_view
 from icecheck.objects.committing import (
@@ -60,11 +59,7 @@ def _to_and_fro(
         table = expect_effect(catalog, table, [make(wanted)], {member: wanted}, what=member)
 
 
-@check(
-    "update.set-current-schema.back",
-    proves="update.set-current-schema.effect",
-    group=Group.GENERATED,
-)
+@generated_check("update.set-current-schema.back", proves="update.set-current-schema.effect")
 def test_an_earlier_schema_is_current_again(catalog: Catalog) -> None:
     """A schema that was current before can be made the current one again."""
     table = given_table(catalog)
@@ -77,11 +72,7 @@ def test_an_earlier_schema_is_current_again(catalog: Catalog) -> None:
     )
 
 
-@check(
-    "update.set-default-spec.back",
-    proves="update.set-default-spec.effect",
-    group=Group.GENERATED,
-)
+@generated_check("update.set-default-spec.back", proves="update.set-default-spec.effect")
 def test_an_earlier_spec_is_the_default_again(catalog: Catalog) -> None:
     """A partition spec that was the default before can be made the default again."""
     table = given_table_since(catalog, 2)
@@ -95,10 +86,8 @@ def test_an_earlier_spec_is_the_default_again(catalog: Catalog) -> None:
     _to_and_fro(catalog, table, "default-spec-id", ids, lambda i: {"action": action, "spec-id": i})
 
 
-@check(
-    "update.set-default-sort-order.back",
-    proves="update.set-default-sort-order.effect",
-    group=Group.GENERATED,
+@generated_check(
+    "update.set-default-sort-order.back", proves="update.set-default-sort-order.effect"
 )
 def test_an_earlier_sort_order_is_the_default_again(catalog: Catalog) -> None:
     """A sort order that was the default before can be made the default again."""
@@ -117,10 +106,9 @@ def test_an_earlier_sort_order_is_the_default_again(catalog: Catalog) -> None:
     _to_and_fro(catalog, table, member, ids, lambda i: {"action": action, "sort-order-id": i})
 
 
-@check(
+@generated_check(
     "update.set-snapshot-ref.back",
     proves="update.set-snapshot-ref.effect",
-    group=Group.GENERATED,
     needs=("metadata-only-snapshots", "snapshot-history"),
 )
 def test_a_branch_is_rolled_back(catalog: Catalog) -> None:
@@ -157,7 +145,7 @@ def _turned(value: str | None) -> Json:
     return {"action": "set-properties", "updates": {KEY: value}}
 
 
-@check("update.set-properties.back", proves="update.set-properties.effect", group=Group.GENERATED)
+@generated_check("update.set-properties.back", proves="update.set-properties.effect")
 def test_a_property_has_an_earlier_value_again(catalog: Catalog) -> None:
     """A table's property can be set to a value that it had before, also after its removal."""
     table = given_table(catalog)
@@ -166,7 +154,7 @@ def test_a_property_has_an_earlier_value_again(catalog: Catalog) -> None:
         table = expect_effect(catalog, table, [_turned(value)], due, what="properties")
 
 
-@check("update.set-location.back", proves="update.set-location.effect", group=Group.GENERATED)
+@generated_check("update.set-location.back", proves="update.set-location.effect")
 def test_a_table_is_back_at_its_location(catalog: Catalog) -> None:
     """A table that was moved can be moved back to where it was."""
     table = given_table(catalog)
@@ -191,11 +179,8 @@ def _expect_home(metadata: Json, home: str) -> None:
     equal(found, metadata_view.place(home), symptom=EFFECT_MISSING.of("location"))
 
 
-@check(
-    "updateProperties.back",
-    proves="updateProperties.set",
-    group=Group.GENERATED,
-    needs=("namespace-properties",),
+@generated_check(
+    "updateProperties.back", proves="updateProperties.set", needs=("namespace-properties",)
 )
 def test_a_namespace_has_an_earlier_value_again(catalog: Catalog) -> None:
     """A namespace's property can be set to a value that it had before, also after its removal."""
@@ -209,10 +194,9 @@ def test_a_namespace_has_an_earlier_value_again(catalog: Catalog) -> None:
 # ------------------------------------------------------------------------------- views
 
 
-@check(
+@generated_check(
     "view-update.set-current-view-version.back",
     proves="view-update.set-current-view-version.effect",
-    group=Group.GENERATED,
 )
 def test_an_earlier_version_is_current_again(catalog: Catalog) -> None:
     """A version of a view that was current before can be made the current one again."""
@@ -234,11 +218,7 @@ def _expect_current(catalog: Catalog, view: View, sql: str) -> None:
     equal(queries, [sql], symptom=EFFECT_MISSING.of("view-definition"))
 
 
-@check(
-    "view-update.set-properties.back",
-    proves="view-update.set-properties.effect",
-    group=Group.GENERATED,
-)
+@generated_check("view-update.set-properties.back", proves="view-update.set-properties.effect")
 def test_a_views_property_has_an_earlier_value_again(catalog: Catalog) -> None:
     """A view's property can be set to a value that it had before, also after its removal."""
     view = given_view(catalog)
@@ -248,11 +228,7 @@ def test_a_views_property_has_an_earlier_value_again(catalog: Catalog) -> None:
         equal(properties.get(KEY), value, symptom=EFFECT_MISSING.of("view-properties"))
 
 
-@check(
-    "view-update.set-location.back",
-    proves="view-update.set-location.effect",
-    group=Group.GENERATED,
-)
+@generated_check("view-update.set-location.back", proves="view-update.set-location.effect")
 def test_a_view_is_back_at_its_location(catalog: Catalog) -> None:
     """A view that was moved can be moved back to where it was."""
     view = given_view(catalog)

@@ -85,11 +85,7 @@ def given_full_table(catalog: Catalog) -> Table:
     return given_commit(catalog, table, updates)
 
 
-@check(
-    "commit.changes-nothing-else",
-    proves="commit.changes-nothing-else",
-    needs=("metadata-only-snapshots",),
-)
+@check("commit.changes-nothing-else", needs=("metadata-only-snapshots",))
 def test_nothing_else_changes(catalog: Catalog) -> None:
     """A commit leaves alone what its updates do not name."""
     before = reloaded(catalog, given_full_table(catalog))
@@ -108,7 +104,7 @@ def test_nothing_else_changes(catalog: Catalog) -> None:
         )
 
 
-@check("commit.logs-in-order", proves="commit.logs-in-order", needs=("metadata-only-snapshots",))
+@check("commit.logs-in-order", needs=("metadata-only-snapshots",))
 def test_logs_are_in_order(catalog: Catalog) -> None:
     """The times of a table's logs run forwards, up to the time of its last update."""
     table, _ = shared_snapshots(catalog)
@@ -145,7 +141,7 @@ def _outside_enumerations(table: Table, snapshot_id: int) -> dict[str, Json]:
     }
 
 
-@check("commit.enumerations", proves="commit.enumerations", needs=("metadata-only-snapshots",))
+@check("commit.enumerations", needs=("metadata-only-snapshots",))
 def test_values_outside_an_enumeration(catalog: Catalog) -> None:
     """An update with a value that the document does not list is refused, and nothing applied."""
     before, [_, snapshot_id] = shared_snapshots(catalog)
@@ -235,9 +231,7 @@ def test_large_row_ids(catalog: Catalog) -> None:
 
 
 @check(
-    "update.add-snapshot.next-row-id-exact",
-    proves="update.add-snapshot.next-row-id-exact",
-    needs=("metadata-only-snapshots", "format-version-3"),
+    "update.add-snapshot.next-row-id-exact", needs=("metadata-only-snapshots", "format-version-3")
 )
 def test_next_row_id_is_exact(catalog: Catalog) -> None:
     """next-row-id is where the next snapshot's rows start, in the answer and in a load."""

@@ -6,8 +6,7 @@ from typing import Any
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_loaded, given_table
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.committing import (
     creation_updates,
@@ -63,10 +62,8 @@ def _expect_still_staged(catalog: Catalog, staged: Table, reply: Reply) -> None:
         raise found.violation(CHANGED_ALTHOUGH_REFUSED, due, seen, detail=detail)
 
 
-@check(
-    "commit.unknown-anywhere",
-    proves=("commit.unknown-update", "commit.unknown-assertion"),
-    group=Group.GENERATED,
+@generated_check(
+    "commit.unknown-anywhere", proves=("commit.unknown-update", "commit.unknown-assertion")
 )
 def test_unknown_parts_of_a_commit(catalog: Catalog) -> None:
     """Wherever an unknown update or requirement stands in a commit, 400 refuses all of it."""

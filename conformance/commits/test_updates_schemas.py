@@ -32,7 +32,7 @@ def test_add_schema(catalog: Catalog) -> None:
     )
 
 
-@check("update.add-schema.identifier-fields", proves="update.add-schema.identifier-fields")
+@check("update.add-schema.identifier-fields")
 def test_other_identifier_fields(catalog: Catalog) -> None:
     """A schema with the same columns and other identifier-field-ids is another schema."""
     table = given_table(catalog)
@@ -56,7 +56,7 @@ def test_other_identifier_fields(catalog: Catalog) -> None:
     equal(found, named, symptom=EFFECT_MISSING.of("identifier-fields"))
 
 
-@check("update.add-schema.last-column-id", proves="update.add-schema.last-column-id")
+@check("update.add-schema.last-column-id")
 def test_last_column_id_follows(catalog: Catalog) -> None:
     """last-column-id follows an added schema, although the client does not send it."""
     table = given_table(catalog)
@@ -100,7 +100,7 @@ def test_set_current_schema(catalog: Catalog) -> None:
     )
 
 
-@check("update.set-current-schema.last-added", proves="update.set-current-schema.last-added")
+@check("update.set-current-schema.last-added")
 def test_set_last_added_schema(catalog: Catalog) -> None:
     """Schema id -1 makes the schema current that the same commit added last."""
     table = given_table(catalog)

@@ -6,8 +6,7 @@ from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_commit, given_table, reloaded
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import check, generated_check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.committing import (
     NO_SNAPSHOT,
@@ -88,11 +87,7 @@ def test_add_snapshot(catalog: Catalog) -> None:
     )
 
 
-@check(
-    "update.add-snapshot.operations",
-    proves="update.add-snapshot.operations",
-    needs=("metadata-only-snapshots", "snapshot-history"),
-)
+@check("update.add-snapshot.operations", needs=("metadata-only-snapshots", "snapshot-history"))
 def test_snapshots_of_every_operation(catalog: Catalog) -> None:
     """Snapshots of all four operations are stored as sent, parents and summaries included."""
     table = given_table(catalog)
@@ -122,11 +117,7 @@ def test_add_a_snapshot_twice(catalog: Catalog) -> None:
     expect_refused(catalog, table, [add_snapshot(again)], 400)
 
 
-@check(
-    "update.add-snapshot.sequence-number",
-    proves="update.add-snapshot.sequence-number",
-    needs=("metadata-only-snapshots",),
-)
+@check("update.add-snapshot.sequence-number", needs=("metadata-only-snapshots",))
 def test_last_sequence_number_follows(catalog: Catalog) -> None:
     """last-sequence-number is the sequence number of the snapshot added last."""
     table = given_table_since(catalog, 2)
@@ -140,11 +131,7 @@ def test_last_sequence_number_follows(catalog: Catalog) -> None:
     )
 
 
-@check(
-    "update.add-snapshot.version-1",
-    proves="update.add-snapshot.version-1",
-    needs=("metadata-only-snapshots", "format-version-1"),
-)
+@check("update.add-snapshot.version-1", needs=("metadata-only-snapshots", "format-version-1"))
 def test_snapshot_of_version_1(catalog: Catalog) -> None:
     """A table of format version 1 takes a snapshot without a sequence number."""
     table = given_table_of(catalog, 1)
@@ -158,11 +145,7 @@ def test_snapshot_of_version_1(catalog: Catalog) -> None:
     )
 
 
-@check(
-    "update.add-snapshot.next-row-id",
-    proves="update.add-snapshot.next-row-id",
-    needs=("metadata-only-snapshots", "format-version-3"),
-)
+@check("update.add-snapshot.next-row-id", needs=("metadata-only-snapshots", "format-version-3"))
 def test_next_row_id_follows(catalog: Catalog) -> None:
     """next-row-id is above the rows of the snapshots added so far."""
     table = given_table_of(catalog, 3)
@@ -288,11 +271,7 @@ def test_main_is_current(catalog: Catalog) -> None:
     )
 
 
-@check(
-    "update.set-snapshot-ref.retention",
-    proves="update.set-snapshot-ref.retention",
-    needs=("metadata-only-snapshots", "branches", "tags"),
-)
+@check("update.set-snapshot-ref.retention", needs=("metadata-only-snapshots", "branches", "tags"))
 def test_retention_is_kept(catalog: Catalog) -> None:
     """The retention settings of a branch and of a tag are those that were sent last."""
     table, [first] = given_snapshots(catalog, 1)
@@ -353,22 +332,17 @@ def test_remove_snapshot_ref(catalog: Catalog) -> None:
     )
 
 
-@check(
-    "update.remove-snapshot-ref.main",
-    proves="update.remove-snapshot-ref.main",
-    needs=("metadata-only-snapshots",),
-)
+@check("update.remove-snapshot-ref.main", needs=("metadata-only-snapshots",))
 def test_remove_main(catalog: Catalog) -> None:
     """A commit that removes main is accepted."""
     table, _ = given_snapshots(catalog, 1)
     commit(catalog, table, [{"action": "remove-snapshot-ref", "ref-name": "main"}]).expect(200)
 
 
-@check(
+@generated_check(
     "update.set-snapshot-ref.before-main",
     proves=("update.set-snapshot-ref.effect", "update.set-snapshot-ref.main-is-current"),
     needs=("metadata-only-snapshots", "snapshot-history", "branches"),
-    group=Group.GENERATED,
 )
 def test_a_branch_before_main(catalog: Catalog) -> None:
     """On a table without main, setting another branch makes no main and no current snapshot."""

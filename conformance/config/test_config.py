@@ -51,7 +51,7 @@ def test_the_configuration_is_answered(catalog: Catalog) -> None:
             raise reply.violation(SCHEMA.of(kind), expected, show(value), pointer=f"/{member}")
 
 
-@check("getConfig.warehouse-parameter", proves="getConfig.warehouse-parameter")
+@check("getConfig.warehouse-parameter")
 def test_the_named_warehouse_is_configured(catalog: Catalog) -> None:
     """A request that names a warehouse is accepted, and gets the same warehouse each time.
 
@@ -74,7 +74,7 @@ def test_the_named_warehouse_is_configured(catalog: Catalog) -> None:
             )
 
 
-@check("getConfig.prefix-serves", proves="getConfig.prefix-serves")
+@check("getConfig.prefix-serves")
 def test_the_announced_prefix_is_served(catalog: Catalog) -> None:
     """The routes answer under the prefix that the configuration announces."""
     prefix = _prefix(object_in(_ask(catalog).expect(200)))
@@ -83,7 +83,7 @@ def test_the_announced_prefix_is_served(catalog: Catalog) -> None:
     catalog.call("listNamespaces", path=f"/v1/{prefix.strip('/')}/namespaces").expect(200)
 
 
-@check("getConfig.endpoint-format", proves="getConfig.endpoint-format")
+@check("getConfig.endpoint-format")
 def test_endpoints_are_verb_and_path(catalog: Catalog) -> None:
     """Each listed endpoint is an HTTP verb, one space and a path."""
     reply = _ask(catalog).expect(200)
@@ -107,13 +107,13 @@ def test_endpoints_are_verb_and_path(catalog: Catalog) -> None:
         )
 
 
-@check("getConfig.endpoint-spelling", proves="getConfig.endpoint-spelling")
+@check("getConfig.endpoint-spelling")
 def test_endpoints_are_spelled_as_documented(catalog: Catalog) -> None:
     """A listed endpoint of the document is spelled as the document spells it."""
     _expect_spelled(catalog, before_config=False)
 
 
-@check("getConfig.endpoint-spelling-of-config", proves="getConfig.endpoint-spelling-of-config")
+@check("getConfig.endpoint-spelling-of-config")
 def test_endpoints_before_the_list_are_spelled_as_documented(catalog: Catalog) -> None:
     """A listed endpoint that clients ask before they have the list is spelled as documented."""
     _expect_spelled(catalog, before_config=True)

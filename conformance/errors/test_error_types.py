@@ -7,8 +7,7 @@ from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Table
 from icecheck.client.given import given_namespace, given_table, shared_table
 from icecheck.findings.shared_symptoms import ERROR_TYPE
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import check, generated_check
 from icecheck.objects.arranging import UNKNOWN_PLAN, UNKNOWN_PLAN_TASK
 from icecheck.objects.committing import set_property
 from icecheck.objects.metrics_reports import commit_report
@@ -32,7 +31,7 @@ Missing = tuple[*Request, str]
 """A request, and the error type that a 404 must have."""
 
 
-@check("error.type-of-missing-namespace", proves="error.type-of-missing-namespace")
+@check("error.type-of-missing-namespace")
 def test_a_missing_namespace_is_told_from_a_missing_table(catalog: Catalog) -> None:
     """Where a table or view is put into a missing namespace, the error's type says namespace."""
     table = shared_table(catalog)
@@ -56,11 +55,7 @@ def _expect_no_such_namespace(reply: Reply) -> None:
     _expect_type(reply, _NAMESPACE)
 
 
-@check(
-    "error.type-of-what-is-missing",
-    proves="error.type-of-what-is-missing",
-    group=Group.GENERATED,
-)
+@generated_check("error.type-of-what-is-missing")
 def test_the_type_of_an_error_says_what_is_missing(catalog: Catalog) -> None:
     """The type of a 404 says which of the objects that the request names is missing."""
     table = given_table(catalog)
@@ -77,7 +72,7 @@ def test_the_type_of_an_error_says_what_is_missing(catalog: Catalog) -> None:
         raise NotOffered("no answer was a 404 that claims to be JSON")
 
 
-@check("http.json-refusals", proves="http.json-content-type", group=Group.GENERATED)
+@generated_check("http.json-refusals", proves="http.json-content-type")
 def test_refusals_say_that_they_are_json(catalog: Catalog) -> None:
     """A refusal with a body says application/json; only a 400 may have another content type."""
     table = given_table(catalog, given_namespace(catalog))

@@ -11,8 +11,7 @@ from icecheck.conformance.kit.every_route import (
     expect_own_unchanged,
     own_objects,
 )
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects.committing import set_property
 from icecheck.targets.target import Namespace
 
@@ -23,15 +22,11 @@ _OPTIONAL = "if that is done at all"
 """The ending of optional forms, which may be refused with any status but 500."""
 
 
-@check(
-    "error.missing-in-every-form",
-    proves=(
+@generated_check("error.missing-in-every-form", proves=(
         "listNamespaces.404", "listTables.404", "listViews.404", "loadTable.404", "dropTable.404",
         "loadNamespaceMetadata.404", "namespaceExists.404", "dropNamespace.404",
         "updateProperties.404", "registerTable.404", "renameTable.404", "updateTable.404",
-    ),
-    group=Group.GENERATED,
-)  # fmt: skip
+    ))  # fmt: skip
 def test_what_is_missing_is_so_in_every_form(catalog: Catalog) -> None:
     """A request for a missing object is answered 404 in every form that the request may have."""
     own = own_objects(catalog)

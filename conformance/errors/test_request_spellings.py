@@ -9,8 +9,7 @@ from icecheck.client.catalog import NO_BODY, Catalog
 from icecheck.conformance.kit.every_route import OTHERS, Asked, Own, own_objects, reads, writes
 from icecheck.contract import Action, Object
 from icecheck.findings.shared_symptoms import EFFECT_MISSING, SPELLING_CHANGES_THE_ANSWER
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects.metadata_view import metadata_in
 from icecheck.objects.reading import not_applicable, object_in
 from icecheck.replies.expect import Reply, Violation
@@ -65,11 +64,7 @@ def _with_query(asked: Asked) -> Asked:
 _KINDS = (Object.TABLE, Object.VIEW)
 
 
-@check(
-    "request.headers-on-every-route",
-    proves="request.reads-spelled-otherwise",
-    group=Group.GENERATED,
-)
+@generated_check("request.headers-on-every-route", proves="request.reads-spelled-otherwise")
 def test_a_read_is_answered_the_same_however_it_is_spelled(catalog: Catalog) -> None:
     """Unknown headers and tags, and any Accept of JSON, do not change the answer to a read."""
     own = own_objects(catalog)
@@ -108,11 +103,7 @@ def _expect_same_answers(catalog: Catalog, asked: Asked) -> None:
 # ------------------------------------------------------------------------------ writes
 
 
-@check(
-    "request.content-type-on-every-route",
-    proves="request.writes-spelled-otherwise",
-    group=Group.GENERATED,
-)
+@generated_check("request.content-type-on-every-route", proves="request.writes-spelled-otherwise")
 def test_a_write_is_carried_out_however_its_content_type_is_spelled(catalog: Catalog) -> None:
     """A content type with a charset or in capitals does not change what a request does."""
     try:
@@ -135,7 +126,7 @@ def _as_it_is(asked: Asked) -> Asked:
     return asked
 
 
-@check("request.json-on-every-route", proves="request.json-is-json", group=Group.GENERATED)
+@generated_check("request.json-on-every-route", proves="request.json-is-json")
 def test_a_write_is_carried_out_however_its_json_is_written(catalog: Catalog) -> None:
     """The order of members, white space and escapes in JSON do not change what a request does."""
     what = "its members in another order, and spaced out"

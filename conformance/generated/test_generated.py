@@ -15,8 +15,7 @@ from icecheck.conformance.generated.generated_requests import (
     judge_mistyped,
     judge_refused,
 )
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 
 BODIES = (
     "createNamespace",
@@ -64,12 +63,7 @@ def _declare(
     generated.__doc__ = f"{title}."
     check_id = f"generated.{operation_id}.{kind}"
     pages = operation_id in LISTINGS and kind == "mistyped"
-    declared = check(
-        check_id,
-        proves=check_id,
-        group=Group.GENERATED,
-        needs=("pagination",) if pages else (),
-    )(generated)
+    declared = generated_check(check_id, needs=("pagination",) if pages else ())(generated)
     globals()[generated.__name__] = declared
 
 
@@ -96,11 +90,7 @@ for _operation_id in OPERATIONS:
     )
 
 
-@check(
-    "generated.wrong-beside-the-schema",
-    proves="generated.wrong-beside-the-schema",
-    group=Group.GENERATED,
-)
+@generated_check("generated.wrong-beside-the-schema")
 def test_what_no_schema_calls_wrong_is_no_server_error(catalog: Catalog) -> None:
     """Another content type, or a metadata file that is not there, meets with no server error."""
     judge_beside_the_schema(catalog)

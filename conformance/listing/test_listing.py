@@ -35,14 +35,14 @@ def test_without_a_parent_the_top_level_is_listed(catalog: Catalog) -> None:
     _expect_top_level(catalog.list_namespaces(), own)
 
 
-@check("listNamespaces.empty-parent", proves="listNamespaces.empty-parent")
+@check("listNamespaces.empty-parent")
 def test_an_empty_parent_is_the_top_level(catalog: Catalog) -> None:
     """An empty parent parameter means the top level."""
     own = _own_tree(catalog)
     _expect_top_level(catalog.list_namespaces(query=[("parent", "")]), own)
 
 
-@check("listNamespaces.children-only", proves="listNamespaces.children-only", needs=_NESTED)
+@check("listNamespaces.children-only", needs=_NESTED)
 def test_a_parent_lists_its_children_only(catalog: Catalog) -> None:
     """With a parent its direct children are listed by their full path, and no grandchildren."""
     tree = shared_namespaces(catalog)
@@ -53,7 +53,7 @@ def test_a_parent_lists_its_children_only(catalog: Catalog) -> None:
     _expect_children(catalog.list_namespaces(tree.path), children)
 
 
-@check("listNamespaces.multipart-parent", proves="listNamespaces.multipart-parent", needs=_NESTED)
+@check("listNamespaces.multipart-parent", needs=_NESTED)
 def test_a_parent_may_have_several_levels(catalog: Catalog) -> None:
     """A parent of several levels, joined by the unit separator, lists the children of that one."""
     tree = shared_namespaces(catalog)
@@ -61,20 +61,20 @@ def test_a_parent_may_have_several_levels(catalog: Catalog) -> None:
     _expect_children(catalog.list_namespaces(outer), [(*outer, tree.holds[3])])
 
 
-@check("listNamespaces.no-children", proves="listNamespaces.no-children", needs=_NESTED)
+@check("listNamespaces.no-children", needs=_NESTED)
 def test_a_parent_without_children_lists_nothing(catalog: Catalog) -> None:
     """A parent without children yields an empty list, not an error."""
     _expect_children(catalog.list_namespaces(shared_empty_namespace(catalog)), [])
 
 
-@check("listNamespaces.list-present", proves="listNamespaces.list-present", needs=_NESTED)
+@check("listNamespaces.list-present", needs=_NESTED)
 def test_an_empty_list_of_namespaces_is_there(catalog: Catalog) -> None:
     """The answer holds the list of namespaces even when it is empty."""
     reply = catalog.list_namespaces(shared_empty_namespace(catalog)).expect(200)
     _expect_list(reply, "namespaces")
 
 
-@check("listNamespaces.unique", proves="listNamespaces.unique")
+@check("listNamespaces.unique")
 def test_no_namespace_is_listed_twice(catalog: Catalog) -> None:
     """No namespace is listed twice, not even one that holds several others."""
     own = _own_tree(catalog)
@@ -104,7 +104,7 @@ def test_every_table_is_listed_once(catalog: Catalog) -> None:
     _expect_tables(catalog.list_tables(tables.path), tables.path, [*tables.holds])
 
 
-@check("listTables.this-namespace-only", proves="listTables.this-namespace-only")
+@check("listTables.this-namespace-only")
 def test_tables_of_other_namespaces_are_not_listed(catalog: Catalog) -> None:
     """Tables of other namespaces are not listed, not even of those below this one."""
     namespace = given_namespace(catalog)
@@ -116,7 +116,7 @@ def test_tables_of_other_namespaces_are_not_listed(catalog: Catalog) -> None:
     _expect_tables(catalog.list_tables(namespace), namespace, [table.name])
 
 
-@check("listTables.list-present", proves="listTables.list-present")
+@check("listTables.list-present")
 def test_an_empty_list_of_tables_is_there(catalog: Catalog) -> None:
     """The answer holds the list of tables even when it is empty."""
     reply = catalog.list_tables(shared_empty_namespace(catalog)).expect(200)

@@ -12,8 +12,7 @@ from icecheck.conformance.listing.paging import (
     tables_placed,
     views_placed,
 )
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects.reading import LISTING, next_page_token, not_applicable
 from icecheck.replies.expect import Reply
 from icecheck.replies.matching import show
@@ -69,10 +68,9 @@ def _page(place: Place, token: str) -> Reply:
     return place.ask([("pageToken", token), ("pageSize", "1")])
 
 
-@check(
+@generated_check(
     "listNamespaces.more-after-drops",
     proves="listNamespaces.token-while-more",
-    group=Group.GENERATED,
     needs=("pagination", "nested-namespaces"),
 )
 def test_a_list_of_namespaces_goes_on_after_drops(catalog: Catalog) -> None:
@@ -81,11 +79,8 @@ def test_a_list_of_namespaces_goes_on_after_drops(catalog: Catalog) -> None:
     _expect_more(catalog, place, "dropNamespace", catalog.drop_namespace)
 
 
-@check(
-    "listTables.more-after-drops",
-    proves="listTables.token-while-more",
-    group=Group.GENERATED,
-    needs=("pagination",),
+@generated_check(
+    "listTables.more-after-drops", proves="listTables.token-while-more", needs=("pagination",)
 )
 def test_a_list_of_tables_goes_on_after_drops(catalog: Catalog) -> None:
     """A list of tables goes on after the table that its token points at was dropped."""
@@ -93,11 +88,8 @@ def test_a_list_of_tables_goes_on_after_drops(catalog: Catalog) -> None:
     _expect_more(catalog, place, "dropTable", lambda entry: catalog.drop_table(*entry))
 
 
-@check(
-    "listViews.more-after-drops",
-    proves="listViews.token-while-more",
-    group=Group.GENERATED,
-    needs=("pagination",),
+@generated_check(
+    "listViews.more-after-drops", proves="listViews.token-while-more", needs=("pagination",)
 )
 def test_a_list_of_views_goes_on_after_drops(catalog: Catalog) -> None:
     """A list of views goes on after the view that its token points at was dropped."""

@@ -13,8 +13,7 @@ from icecheck.conformance.listing.paging import (
     views_placed,
 )
 from icecheck.conformance.listing.test_pagination import expect_everything
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import check, generated_check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.arranging import given_namespace_at
 from icecheck.objects.reading import (
@@ -50,10 +49,9 @@ def _lookalike(catalog: Catalog, namespace: Namespace) -> Namespace:
     return given_namespace_at(catalog, (*namespace[:-1], f"{namespace[-1]}x"))
 
 
-@check(
+@generated_check(
     "listTables.pages-of-this-namespace",
     proves="listTables.this-namespace-only",
-    group=Group.GENERATED,
     needs=("pagination",),
 )
 def test_pages_hold_tables_of_this_namespace(catalog: Catalog) -> None:
@@ -66,10 +64,9 @@ def test_pages_hold_tables_of_this_namespace(catalog: Catalog) -> None:
     _expect_pages(lambda query: catalog.list_tables(namespace, query), tables_in, due)
 
 
-@check(
+@generated_check(
     "listViews.pages-without-tables",
     proves=("listViews.no-tables", "listTables.no-views"),
-    group=Group.GENERATED,
     needs=("pagination",),
 )
 def test_pages_hold_one_kind(catalog: Catalog) -> None:
@@ -81,10 +78,9 @@ def test_pages_hold_one_kind(catalog: Catalog) -> None:
     _expect_pages(lambda query: catalog.list_tables(namespace, query), tables_in, tables)
 
 
-@check(
+@generated_check(
     "listNamespaces.pages-of-children",
     proves="listNamespaces.children-only",
-    group=Group.GENERATED,
     needs=("pagination", "nested-namespaces"),
 )
 def test_pages_hold_children(catalog: Catalog) -> None:
@@ -96,10 +92,9 @@ def test_pages_hold_children(catalog: Catalog) -> None:
     _expect_pages(lambda query: catalog.list_namespaces(parent, query), namespaces_in, due)
 
 
-@check(
+@generated_check(
     "listNamespaces.pages-of-an-empty-parent",
     proves="listNamespaces.empty-parent",
-    group=Group.GENERATED,
     needs=("pagination", "nested-namespaces"),
 )
 def test_pages_of_an_empty_parent(catalog: Catalog) -> None:
@@ -148,10 +143,9 @@ def _expect_once(last: Reply, place: Place, listed: list[Any]) -> None:
             raise last.violation(LISTING, "each entry on one page", "another list", detail=detail)
 
 
-@check(
+@generated_check(
     "listNamespaces.page-size-of-each-page",
     proves=("listNamespaces.page-size-bound", "listNamespaces.pages-cover-all"),
-    group=Group.GENERATED,
     needs=("pagination",),
 )
 def test_each_page_of_namespaces_has_its_own_size(catalog: Catalog) -> None:
@@ -159,10 +153,9 @@ def test_each_page_of_namespaces_has_its_own_size(catalog: Catalog) -> None:
     _expect_each_page(namespaces_placed(catalog, _ENTRIES))
 
 
-@check(
+@generated_check(
     "listTables.page-size-of-each-page",
     proves=("listTables.page-size-bound", "listTables.pages-cover-all"),
-    group=Group.GENERATED,
     needs=("pagination",),
 )
 def test_each_page_of_tables_has_its_own_size(catalog: Catalog) -> None:
@@ -170,10 +163,9 @@ def test_each_page_of_tables_has_its_own_size(catalog: Catalog) -> None:
     _expect_each_page(tables_placed(catalog, _ENTRIES))
 
 
-@check(
+@generated_check(
     "listViews.page-size-of-each-page",
     proves=("listViews.page-size-bound", "listViews.pages-cover-all"),
-    group=Group.GENERATED,
     needs=("pagination",),
 )
 def test_each_page_of_views_has_its_own_size(catalog: Catalog) -> None:
@@ -198,11 +190,7 @@ def _expect_small(place: Place) -> None:
         raise reply.violation(PAGE_TOO_LONG, "at most pageSize entries", "more", detail=detail)
 
 
-@check(
-    "listTables.small-page-of-many",
-    proves="listTables.page-size-bound",
-    group=Group.GENERATED,
-)
+@generated_check("listTables.small-page-of-many", proves="listTables.page-size-bound")
 def test_a_small_page_of_many_tables(catalog: Catalog) -> None:
     """A page of many tables is as small as it was asked to be."""
     _expect_small(tables_shared(catalog, _HUNDRED))
@@ -221,11 +209,7 @@ def test_without_a_token_a_hundred_views_come_at_once(catalog: Catalog) -> None:
     expect_everything(views_placed(catalog, _HUNDRED))
 
 
-@check(
-    "listTables.without-token-hundred",
-    proves="listTables.without-token-everything",
-    group=Group.GENERATED,
-)
+@generated_check("listTables.without-token-hundred", proves="listTables.without-token-everything")
 def test_without_a_token_a_hundred_tables_come_at_once(catalog: Catalog) -> None:
     """Without a pageToken, more than a hundred tables come in one answer."""
     expect_everything(tables_shared(catalog, _HUNDRED))

@@ -18,8 +18,8 @@ from icecheck.conformance.listing.paging import (
 )
 from icecheck.findings.shared_symptoms import CHANGE
 from icecheck.findings.symptoms import NOT_ALL_SEEN, Severity, declare
-from icecheck.findings.verdict import Group, SkipKind
-from icecheck.judging.check import check
+from icecheck.findings.verdict import SkipKind
+from icecheck.judging.check import check, generated_check
 from icecheck.objects.reading import (
     PAGE_TOO_LONG,
     PAGES_MAX,
@@ -84,13 +84,13 @@ def test_pages_hold_every_namespace_once(catalog: Catalog) -> None:
     _expect_each_once(namespaces_shared(catalog))
 
 
-@check("listNamespaces.token-null-at-end", proves="listNamespaces.token-null-at-end")
+@check("listNamespaces.token-null-at-end")
 def test_the_last_page_of_namespaces_says_null(catalog: Catalog) -> None:
     """The last page of namespaces carries a next-page-token that is null."""
     _expect_null_at_end(namespaces_shared(catalog))
 
 
-@check("listNamespaces.page-size-bound", proves="listNamespaces.page-size-bound")
+@check("listNamespaces.page-size-bound")
 def test_no_page_of_namespaces_is_too_long(catalog: Catalog) -> None:
     """No page of namespaces holds more entries than pageSize."""
     _expect_bounded(namespaces_shared(catalog))
@@ -102,7 +102,7 @@ def test_without_a_token_all_namespaces_come_at_once(catalog: Catalog) -> None:
     expect_everything(namespaces_shared(catalog))
 
 
-@check("listNamespaces.empty-token-starts", proves="listNamespaces.empty-token-starts")
+@check("listNamespaces.empty-token-starts")
 def test_an_empty_token_starts_a_list_of_namespaces(catalog: Catalog) -> None:
     """An empty pageToken is answered with the first page of namespaces, or with all of them."""
     place = namespaces_shared(catalog)
@@ -131,13 +131,13 @@ def test_pages_hold_every_table_once(catalog: Catalog) -> None:
     _expect_each_once(tables_placed(catalog, 3, ending=ODD))
 
 
-@check("listTables.token-null-at-end", proves="listTables.token-null-at-end")
+@check("listTables.token-null-at-end")
 def test_the_last_page_of_tables_says_null(catalog: Catalog) -> None:
     """The last page of tables carries a next-page-token that is null."""
     _expect_null_at_end(tables_shared(catalog))
 
 
-@check("listTables.page-size-bound", proves="listTables.page-size-bound")
+@check("listTables.page-size-bound")
 def test_no_page_of_tables_is_too_long(catalog: Catalog) -> None:
     """No page of tables holds more entries than pageSize."""
     _expect_bounded(tables_shared(catalog))
@@ -149,7 +149,7 @@ def test_without_a_token_all_tables_come_at_once(catalog: Catalog) -> None:
     expect_everything(tables_shared(catalog))
 
 
-@check("listTables.empty-token-starts", proves="listTables.empty-token-starts")
+@check("listTables.empty-token-starts")
 def test_an_empty_token_starts_a_list_of_tables(catalog: Catalog) -> None:
     """An empty pageToken is answered with the first page of tables, or with all of them."""
     place = tables_shared(catalog)
@@ -176,13 +176,13 @@ def test_pages_hold_every_view_once(catalog: Catalog) -> None:
     _expect_each_once(views_shared(catalog))
 
 
-@check("listViews.token-null-at-end", proves="listViews.token-null-at-end")
+@check("listViews.token-null-at-end")
 def test_the_last_page_of_views_says_null(catalog: Catalog) -> None:
     """The last page of views carries a next-page-token that is null."""
     _expect_null_at_end(views_shared(catalog))
 
 
-@check("listViews.page-size-bound", proves="listViews.page-size-bound")
+@check("listViews.page-size-bound")
 def test_no_page_of_views_is_too_long(catalog: Catalog) -> None:
     """No page of views holds more entries than pageSize."""
     _expect_bounded(views_shared(catalog))
@@ -194,7 +194,7 @@ def test_without_a_token_all_views_come_at_once(catalog: Catalog) -> None:
     expect_everything(views_shared(catalog))
 
 
-@check("listViews.empty-token-starts", proves="listViews.empty-token-starts")
+@check("listViews.empty-token-starts")
 def test_an_empty_token_starts_a_list_of_views(catalog: Catalog) -> None:
     """An empty pageToken is answered with the first page of views, or with all of them."""
     place = views_shared(catalog)
@@ -212,34 +212,19 @@ def test_a_bad_page_size_for_views_is_refused(catalog: Catalog) -> None:
 # ----------------------------------------------------------------- repeated requests for a page
 
 
-@check(
-    "listNamespaces.token-again",
-    proves="listNamespaces.token-again",
-    group=Group.GENERATED,
-    needs=("pagination", "nested-namespaces"),  # others may create namespaces at the top level
-)
+@generated_check("listNamespaces.token-again", needs=("pagination", "nested-namespaces"))
 def test_a_page_of_namespaces_can_be_asked_for_again(catalog: Catalog) -> None:
     """The same token gets the same page of namespaces again, or is refused."""
     _expect_the_same_again(namespaces_shared(catalog))
 
 
-@check(
-    "listTables.token-again",
-    proves="listTables.token-again",
-    group=Group.GENERATED,
-    needs=("pagination",),
-)
+@generated_check("listTables.token-again", needs=("pagination",))
 def test_a_page_of_tables_can_be_asked_for_again(catalog: Catalog) -> None:
     """The same token gets the same page of tables again, or is refused."""
     _expect_the_same_again(tables_shared(catalog))
 
 
-@check(
-    "listViews.token-again",
-    proves="listViews.token-again",
-    group=Group.GENERATED,
-    needs=("pagination",),
-)
+@generated_check("listViews.token-again", needs=("pagination",))
 def test_a_page_of_views_can_be_asked_for_again(catalog: Catalog) -> None:
     """The same token gets the same page of views again, or is refused."""
     _expect_the_same_again(views_shared(catalog))

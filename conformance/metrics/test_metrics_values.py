@@ -6,8 +6,7 @@ from typing import Any
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_commit, given_loaded, given_table, shared_table
 from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects import metadata_view as view
 from icecheck.objects.evolving import schema_addition, wider_schema
 from icecheck.replies.expect import equal
@@ -146,11 +145,7 @@ def _commit_values() -> list[Values]:
     ]
 
 
-@check(
-    "reportMetrics.every-value",
-    proves="reportMetrics.every-value",
-    group=Group.GENERATED,
-)
+@generated_check("reportMetrics.every-value")
 def test_reports_with_every_kind_of_value(catalog: Catalog) -> None:
     """Reports are accepted, whatever their counters, timers, filters, names and numbers are."""
     table = shared_table(catalog)
@@ -185,7 +180,7 @@ def _expect_of_each_schema(catalog: Catalog) -> None:
         reply.expect(200, 204, detail=f"sent a scan with schema {schema['schema-id']}")
 
 
-@check("reportMetrics.twice", proves="reportMetrics.twice", group=Group.GENERATED)
+@generated_check("reportMetrics.twice")
 def test_reports_that_come_again(catalog: Catalog) -> None:
     """The same report is accepted again and again, and leaves the table as it was."""
     table = given_loaded(catalog, given_table(catalog))

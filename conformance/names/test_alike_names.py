@@ -20,8 +20,7 @@ from icecheck.conformance.names.lookalike_names import (
     raise_if_none,
 )
 from icecheck.contract import Action
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.arranging import given_namespace_at, require
 from icecheck.objects.reading import LISTING, namespaces_in, supported
@@ -90,11 +89,7 @@ def _expect_empty(catalog: Catalog, short: Namespace, inside: dict[str, list[Bea
             raise reply.violation(LISTING, "an empty list", "another list", detail=detail)
 
 
-@check(
-    "alike.empty-namespace-beside-full-ones",
-    proves="alike.empty-namespace-beside-full-ones",
-    group=Group.GENERATED,
-)
+@generated_check("alike.empty-namespace-beside-full-ones")
 def test_an_empty_namespace_beside_full_ones(catalog: Catalog) -> None:
     """A namespace is empty, and can be dropped, whatever is in those with longer names."""
     require(catalog, "createNamespace", "dropNamespace", "loadNamespaceMetadata")
@@ -173,14 +168,14 @@ def _siblings(catalog: Catalog, kind: Kind, rename: Rename) -> None:
         kind.drop(catalog, each).expect(200, 204)
 
 
-@check("alike.tables-beside-longer-names", proves="alike.tables", group=Group.GENERATED)
+@generated_check("alike.tables-beside-longer-names", proves="alike.tables")
 def test_tables_beside_longer_names(catalog: Catalog) -> None:
     """Tables whose names begin alike are dropped, made anew and renamed one by one."""
     require(catalog, "createTable", "loadTable", "dropTable")
     _siblings(catalog, TABLES, _rename_table)
 
 
-@check("alike.views-beside-longer-names", proves="alike.views", group=Group.GENERATED)
+@generated_check("alike.views-beside-longer-names", proves="alike.views")
 def test_views_beside_longer_names(catalog: Catalog) -> None:
     """Views whose names begin alike are dropped, made anew and renamed one by one."""
     require(catalog, "createView", "loadView", "dropView")
@@ -263,25 +258,21 @@ def _apart(catalog: Catalog, kind: Kind, rename: Rename) -> None:
     expect_bearers(catalog, kind, others)
 
 
-@check("alike.tables-of-one-name", proves="alike.tables-of-one-name", group=Group.GENERATED)
+@generated_check("alike.tables-of-one-name")
 def test_tables_of_one_name(catalog: Catalog) -> None:
     """Tables of one name in several namespaces change, move and go one by one."""
     require(catalog, "createTable", "loadTable", "updateTable", "dropTable")
     _apart(catalog, TABLES, _rename_table)
 
 
-@check("alike.views-of-one-name", proves="alike.views-of-one-name", group=Group.GENERATED)
+@generated_check("alike.views-of-one-name")
 def test_views_of_one_name(catalog: Catalog) -> None:
     """Views of one name in several namespaces change, move and go one by one."""
     require(catalog, "createView", "loadView", "replaceView", "dropView")
     _apart(catalog, VIEWS, _rename_view)
 
 
-@check(
-    "alike.transaction-over-one-name",
-    proves="alike.transaction-over-one-name",
-    group=Group.GENERATED,
-)
+@generated_check("alike.transaction-over-one-name")
 def test_a_transaction_over_tables_of_one_name(catalog: Catalog) -> None:
     """Of tables of one name, a transaction changes each as it says, and looks at the right one."""
     require(catalog, "createTable", "loadTable")

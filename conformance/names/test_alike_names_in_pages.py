@@ -7,8 +7,7 @@ from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Query
 from icecheck.client.given import given_namespace
 from icecheck.conformance.names.lookalike_names import VIEWS, Bearer
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects.arranging import require
 from icecheck.objects.reading import (
     LISTING,
@@ -51,12 +50,7 @@ def _pages(catalog: Catalog, make: Callable[[str], Reply], listing: Listing) -> 
         _expect_pages(stem, listing, size)
 
 
-@check(
-    "alike.pages-of-namespaces",
-    proves="alike.pages-of-namespaces",
-    group=Group.GENERATED,
-    needs=("pagination", "nested-namespaces"),
-)
+@generated_check("alike.pages-of-namespaces", needs=("pagination", "nested-namespaces"))
 def test_pages_of_namespaces_in_mixed_case(catalog: Catalog) -> None:
     """Pages hold every namespace once, where names mix case, digits and underscores."""
     require(catalog, "createNamespace", "listNamespaces")
@@ -65,12 +59,7 @@ def test_pages_of_namespaces_in_mixed_case(catalog: Catalog) -> None:
     _pages(catalog, lambda name: catalog.create_namespace((*parent, name)), listing)
 
 
-@check(
-    "alike.pages-of-tables",
-    proves="alike.pages-of-tables",
-    group=Group.GENERATED,
-    needs=("pagination",),
-)
+@generated_check("alike.pages-of-tables", needs=("pagination",))
 def test_pages_of_tables_in_mixed_case(catalog: Catalog) -> None:
     """Pages hold every table once, where names mix case, digits and underscores."""
     require(catalog, "createTable", "listTables")
@@ -83,12 +72,7 @@ def test_pages_of_tables_in_mixed_case(catalog: Catalog) -> None:
     _pages(catalog, make, listing)
 
 
-@check(
-    "alike.pages-of-views",
-    proves="alike.pages-of-views",
-    group=Group.GENERATED,
-    needs=("pagination",),
-)
+@generated_check("alike.pages-of-views", needs=("pagination",))
 def test_pages_of_views_in_mixed_case(catalog: Catalog) -> None:
     """Pages hold every view once, where names mix case, digits and underscores."""
     require(catalog, "createView", "listViews")

@@ -11,8 +11,7 @@ from icecheck.client.given import shared_namespace as given_home
 from icecheck.conformance.kit.bisection import Pieces, expect_kept, no_breakdown, send_in_pieces
 from icecheck.conformance.names.lookalike_names import properties_in
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects.arranging import require
 from icecheck.objects.committing import commit
 from icecheck.objects.reading import not_applicable, supported
@@ -160,24 +159,14 @@ def _well_known(
 # ------------------------------------------------------------------------ namespaces
 
 
-@check(
-    "alike.namespace-keys",
-    proves="alike.namespace-keys",
-    group=Group.GENERATED,
-    needs=("namespace-properties",),
-)
+@generated_check("alike.namespace-keys", needs=("namespace-properties",))
 def test_keys_of_a_namespace(catalog: Catalog) -> None:
     """Of keys that are alike, each property of a namespace changes by itself."""
     require(catalog, "createNamespace", "updateProperties", "loadNamespaceMetadata")
     _one_by_one(_namespace(catalog))
 
 
-@check(
-    "alike.namespace-well-known-keys",
-    proves="alike.namespace-well-known-keys",
-    group=Group.GENERATED,
-    needs=("namespace-properties",),
-)
+@generated_check("alike.namespace-well-known-keys", needs=("namespace-properties",))
 def test_well_known_keys_of_a_namespace(catalog: Catalog) -> None:
     """A namespace keeps properties whose keys stores have columns for."""
     require(catalog, "createNamespace", "updateProperties", "loadNamespaceMetadata")
@@ -193,14 +182,14 @@ def test_well_known_keys_of_a_namespace(catalog: Catalog) -> None:
 # ---------------------------------------------------------------------------- tables
 
 
-@check("alike.table-keys", proves="alike.table-keys", group=Group.GENERATED)
+@generated_check("alike.table-keys")
 def test_keys_of_a_table(catalog: Catalog) -> None:
     """Of keys that are alike, each property of a table changes by itself."""
     require(catalog, "createTable", "updateTable", "loadTable")
     _one_by_one(_table(catalog))
 
 
-@check("alike.table-well-known-keys", proves="alike.table-well-known-keys", group=Group.GENERATED)
+@generated_check("alike.table-well-known-keys")
 def test_well_known_keys_of_a_table(catalog: Catalog) -> None:
     """A table keeps properties whose keys stores have columns for."""
     require(catalog, "createTable", "updateTable", "loadTable")
@@ -217,14 +206,14 @@ def test_well_known_keys_of_a_table(catalog: Catalog) -> None:
 # ----------------------------------------------------------------------------- views
 
 
-@check("alike.view-keys", proves="alike.view-keys", group=Group.GENERATED)
+@generated_check("alike.view-keys")
 def test_keys_of_a_view(catalog: Catalog) -> None:
     """Of keys that are alike, each property of a view changes by itself."""
     require(catalog, "createView", "replaceView", "loadView")
     _one_by_one(_view(catalog))
 
 
-@check("alike.view-well-known-keys", proves="alike.view-well-known-keys", group=Group.GENERATED)
+@generated_check("alike.view-well-known-keys")
 def test_well_known_keys_of_a_view(catalog: Catalog) -> None:
     """A view keeps properties whose keys stores have columns for."""
     require(catalog, "createView", "replaceView", "loadView")

@@ -8,8 +8,7 @@ import re
 
 from icecheck.client.catalog import Catalog
 from icecheck.conformance.names.freed_names import TAKINGS, judge_taking
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects.arranging import require
 
 _NEEDS = {
@@ -40,9 +39,7 @@ def _declare(operation_id: str, title: str) -> None:
     taken.__name__ = taken.__qualname__ = f"test_{snake}_under_a_freed_name"
     taken.__doc__ = f"{title}."
     check_id = f"freed-name.{operation_id}"
-    declared = check(
-        check_id, proves=check_id, group=Group.GENERATED, needs=_NEEDS.get(operation_id, ())
-    )(taken)
+    declared = generated_check(check_id, needs=_NEEDS.get(operation_id, ()))(taken)
     globals()[taken.__name__] = declared
 
 

@@ -23,8 +23,7 @@ from icecheck.conformance.names.name_reuse import (
 )
 from icecheck.contract import Action
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
 from icecheck.objects import metadata_view
 from icecheck.objects.arranging import given_namespace_at, require
@@ -93,7 +92,7 @@ def _expect_commits(catalog: Catalog, namespace: Namespace, name: str, uuid: str
     )
 
 
-@check("second-life.table", proves="second-life.table", group=Group.GENERATED)
+@generated_check("second-life.table")
 def test_name_of_a_dropped_table(catalog: Catalog) -> None:
     """A table made under the name of a dropped one shows nothing of it."""
     require(catalog, *_TABLE)
@@ -105,7 +104,7 @@ def test_name_of_a_dropped_table(catalog: Catalog) -> None:
     _expect_second_everywhere(catalog, *where, first.uuid, tags)
 
 
-@check("second-life.table-renamed", proves="second-life.table-renamed", group=Group.GENERATED)
+@generated_check("second-life.table-renamed")
 def test_name_of_a_renamed_table(catalog: Catalog) -> None:
     """A table made under the name that another one had is not that one, which keeps all it was."""
     require(catalog, *_TABLE)
@@ -134,12 +133,7 @@ def _expect_moved(catalog: Catalog, before: Table, name: str) -> None:
         raise reply.violation(symptom, due, "another one")
 
 
-@check(
-    "second-life.staged",
-    proves="second-life.staged",
-    group=Group.GENERATED,
-    needs=("stage-create",),
-)
+@generated_check("second-life.staged", needs=("stage-create",))
 def test_name_of_a_staged_table(catalog: Catalog) -> None:
     """A table made under the name of one that was only staged shows nothing of that."""
     require(catalog, *_TABLE)
@@ -155,7 +149,7 @@ def test_name_of_a_staged_table(catalog: Catalog) -> None:
 # ------------------------------------------------------------------------- namespaces
 
 
-@check("second-life.namespace", proves="second-life.namespace", group=Group.GENERATED)
+@generated_check("second-life.namespace")
 def test_name_of_a_dropped_namespace(catalog: Catalog) -> None:
     """A namespace made under the name of a dropped one has none of its properties and tables."""
     require(catalog, "createNamespace", "loadNamespaceMetadata", "dropNamespace")

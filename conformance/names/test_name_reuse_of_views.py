@@ -15,8 +15,7 @@ from icecheck.conformance.names.name_reuse import (
     second_table,
     second_view,
 )
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects import metadata_view
 from icecheck.objects.arranging import require
 from icecheck.objects.reading import supported
@@ -69,7 +68,7 @@ def _expect_second_everywhere(catalog: Catalog, first: View) -> None:
     expect_second_view(catalog.load_view(*where), first.uuid)
 
 
-@check("second-life.view", proves="second-life.view", group=Group.GENERATED)
+@generated_check("second-life.view")
 def test_name_of_a_dropped_view(catalog: Catalog) -> None:
     """A view made under the name of a dropped one shows nothing of it."""
     require(catalog, *_VIEW, "replaceView")
@@ -82,7 +81,7 @@ def test_name_of_a_dropped_view(catalog: Catalog) -> None:
     _expect_second_everywhere(catalog, first)
 
 
-@check("second-life.view-renamed", proves="second-life.view-renamed", group=Group.GENERATED)
+@generated_check("second-life.view-renamed")
 def test_name_of_a_renamed_view(catalog: Catalog) -> None:
     """A view made under the name that another one had is not that one, which keeps all it was."""
     require(catalog, *_VIEW, "replaceView")
@@ -104,7 +103,7 @@ def test_name_of_a_renamed_view(catalog: Catalog) -> None:
 # ------------------------------------------------------------------- one kind, then another
 
 
-@check("second-life.other-kind", proves="second-life.other-kind", group=Group.GENERATED)
+@generated_check("second-life.other-kind")
 def test_name_of_another_kind(catalog: Catalog) -> None:
     """A view made under the name of a dropped table is no table, and the other way round."""
     require(catalog, *_VIEW, *_TABLE)

@@ -48,31 +48,31 @@ _PLUS_KEPT = declare(
 _JAVA = {"X-Client-Version": "Apache Iceberg 1.10.0"}
 
 
-@check("names.space", proves="names.space")
+@check("names.space")
 def test_a_space_in_a_name(catalog: Catalog) -> None:
     """A name with a space is found under %20, wherever it was accepted."""
     _expect_round_trip(catalog, " b", "a space", "names-with-space")
 
 
-@check("names.plus", proves="names.plus")
+@check("names.plus")
 def test_a_plus_sign_in_a_name(catalog: Catalog) -> None:
     """A name with a plus sign is found under %2B, wherever it was accepted."""
     _expect_round_trip(catalog, "+b", "a plus sign", "names-with-plus")
 
 
-@check("names.percent", proves="names.percent")
+@check("names.percent")
 def test_a_percent_sign_in_a_name(catalog: Catalog) -> None:
     """A name with a percent sign is decoded once, and found, wherever it was accepted."""
     _expect_round_trip(catalog, "%41", "a percent sign", "names-with-percent")
 
 
-@check("names.unicode", proves="names.unicode")
+@check("names.unicode")
 def test_characters_beyond_ascii_in_a_name(catalog: Catalog) -> None:
     """A name with characters beyond ASCII is found and listed as it was created."""
     _expect_round_trip(catalog, "_ü東", "characters beyond ASCII", "names-with-unicode")
 
 
-@check("names.long", proves="names.long")
+@check("names.long")
 def test_a_long_name_of_a_table(catalog: Catalog) -> None:
     """A table with a long name is found and listed as it was created, wherever it was accepted."""
     require(catalog, *_ROUND_TRIP)
@@ -80,20 +80,20 @@ def test_a_long_name_of_a_table(catalog: Catalog) -> None:
     _expect_table_round_trip(catalog, given_namespace(catalog), ending, f"{_LONG} letters x")
 
 
-@check("names.dot", proves="names.dot")
+@check("names.dot")
 def test_a_dot_in_a_name(catalog: Catalog) -> None:
     """A dot inside a name is an ordinary character and splits nothing."""
     _require_no_separator(catalog, ".")
     _expect_round_trip(catalog, ".b", "a dot", "names-with-dot")
 
 
-@check("names.slash", proves="names.slash")
+@check("names.slash")
 def test_a_slash_in_a_name(catalog: Catalog) -> None:
     """A name with a slash is found under %2F, wherever it was accepted."""
     _expect_round_trip(catalog, "/b", "a slash", "names-with-slash")
 
 
-@check("names.case", proves="names.case")
+@check("names.case")
 def test_a_name_keeps_its_case(catalog: Catalog) -> None:
     """A name in mixed case is found and listed as it was created."""
     _expect_round_trip(catalog, "_MiXed", "capital letters", "mixed-case-names")
@@ -115,7 +115,7 @@ def test_names_that_differ_in_case_only(catalog: Catalog) -> None:
         expect_levels(catalog.load_namespace_metadata(namespace).expect(200), namespace)
 
 
-@check("names.views", proves="names.views")
+@check("names.views")
 def test_the_name_of_a_view(catalog: Catalog) -> None:
     """A view with a space, a plus sign, a percent sign and an umlaut in its name is found by it."""
     what = "a space, a plus sign, a percent sign and an umlaut"
@@ -135,7 +135,7 @@ def test_the_name_of_a_view(catalog: Catalog) -> None:
     _found(catalog.drop_view(namespace, name), what)
 
 
-@check("names.space-as-plus", proves="names.space-as-plus")
+@check("names.space-as-plus")
 def test_a_space_sent_as_a_plus_sign(catalog: Catalog) -> None:
     """A name with a space is also found when the path spells the space as a plus sign."""
     require(catalog, "createNamespace")
@@ -151,19 +151,19 @@ def test_a_space_sent_as_a_plus_sign(catalog: Catalog) -> None:
     expect_levels(reply, namespace)
 
 
-@check("names.unit-separator", proves="names.unit-separator", needs=_NESTED)
+@check("names.unit-separator", needs=_NESTED)
 def test_levels_are_separated_by_the_unit_separator(catalog: Catalog) -> None:
     """In a path the levels of a namespace are separated by %1F."""
     _expect_found_under_separator(catalog, "%1F")
 
 
-@check("names.separator-letter-case", proves="names.separator-letter-case", needs=_NESTED)
+@check("names.separator-letter-case", needs=_NESTED)
 def test_the_separator_may_be_written_in_lower_case(catalog: Catalog) -> None:
     """The separator between levels is the same byte when it is written %1f."""
     _expect_found_under_separator(catalog, "%1f")
 
 
-@check("names.distinct", proves="names.distinct", needs=_NESTED)
+@check("names.distinct", needs=_NESTED)
 def test_levels_are_not_joined(catalog: Catalog) -> None:
     """Namespaces that differ only in where a level ends are different namespaces."""
     _require_no_separator(catalog, ".")

@@ -17,8 +17,7 @@ from icecheck.conformance.names.lookalike_names import (
     is_made,
     raise_if_none,
 )
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.arranging import require
 from icecheck.objects.edge_values import EdgeValue as Hostile
@@ -85,12 +84,7 @@ def _expect_children(catalog: Catalog, it: Bearer, child: Namespace) -> None:
             )
 
 
-@check(
-    "listNamespaces.odd-parents",
-    proves="listNamespaces.odd-parents",
-    group=Group.GENERATED,
-    needs=("nested-namespaces",),
-)
+@generated_check("listNamespaces.odd-parents", needs=("nested-namespaces",))
 def test_children_of_namespaces_with_odd_names(catalog: Catalog) -> None:
     """The children of a namespace are listed, whatever characters its name has."""
     require(catalog, "createNamespace", "listNamespaces", "loadNamespaceMetadata")

@@ -34,8 +34,8 @@ from icecheck.conformance.names.lookalike_names import (
 from icecheck.conformance.names.odd_names import FAMILIES, Names, apart
 from icecheck.contract import Action
 from icecheck.findings.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
-from icecheck.findings.verdict import Group, SkipKind
-from icecheck.judging.check import check
+from icecheck.findings.verdict import SkipKind
+from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.arranging import require
 from icecheck.objects.reading import supported
@@ -324,9 +324,7 @@ def _declare(requirement: str, judge: Judge, needs: tuple[str, ...], family: str
     snake = re.sub("[^a-z]", "_", requirement.partition(".")[2])
     names.__name__ = names.__qualname__ = f"test_{snake}_{family}"
     names.__doc__ = str(judge.__doc__).format(words=_WORDS[family])
-    declared = check(
-        f"{requirement}.{family}", proves=requirement, group=Group.GENERATED, needs=needs
-    )(names)
+    declared = generated_check(f"{requirement}.{family}", proves=requirement, needs=needs)(names)
     globals()[names.__name__] = declared
 
 

@@ -19,8 +19,7 @@ from icecheck.client.given import (
 from icecheck.conformance.names.name_reuse import reused, unusable_renames
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
 from icecheck.findings.statuses import Statuses
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import check, generated_check
 from icecheck.judging.probes import has_capability, saw
 from icecheck.objects import metadata_view
 from icecheck.objects.committing import creation_updates
@@ -243,11 +242,7 @@ def _ways(catalog: Catalog, view: View) -> Iterator[_Way]:
         yield "a registration with overwrite", partial(register, overwrite=True)
 
 
-@check(
-    "createTable.view-in-every-way",
-    proves="createTable.name-of-a-view-refused",
-    group=Group.GENERATED,
-)
+@generated_check("createTable.view-in-every-way", proves="createTable.name-of-a-view-refused")
 def test_no_table_comes_over_a_view(catalog: Catalog) -> None:
     """No commit and no registration makes a table under the name of a view."""
     for how, send in _ways(catalog, given_view(catalog)):

@@ -39,7 +39,7 @@ def test_updates_are_set(catalog: Catalog) -> None:
     expect_properties(catalog, namespace, updates)
 
 
-@check("updateProperties.remove", proves="updateProperties.remove", needs=_NEEDS)
+@check("updateProperties.remove", needs=_NEEDS)
 def test_removals_are_removed(catalog: Catalog) -> None:
     """Properties under removals are gone afterwards."""
     short_lived = {"note": "short-lived", "also": "short-lived"}
@@ -52,9 +52,7 @@ def test_removals_are_removed(catalog: Catalog) -> None:
     expect_properties(catalog, namespace, {"team": None})
 
 
-@check(
-    "updateProperties.others-untouched", proves="updateProperties.others-untouched", needs=_NEEDS
-)
+@check("updateProperties.others-untouched", needs=_NEEDS)
 def test_other_properties_are_left_alone(catalog: Catalog) -> None:
     """Properties that a change does not name keep their values."""
     kept = {"a": "1", "b": "2"}
@@ -72,9 +70,7 @@ def test_other_properties_are_left_alone(catalog: Catalog) -> None:
             )
 
 
-@check(
-    "updateProperties.members-optional", proves="updateProperties.members-optional", needs=_NEEDS
-)
+@check("updateProperties.members-optional", needs=_NEEDS)
 def test_a_change_needs_only_one_member(catalog: Catalog) -> None:
     """A change with only updates, or with only removals, is carried out."""
     namespace = given_namespace(catalog)
@@ -86,7 +82,7 @@ def test_a_change_needs_only_one_member(catalog: Catalog) -> None:
     expect_properties(catalog, namespace, {"team": "icecheck", "note": None})
 
 
-@check("updateProperties.reports-updated", proves="updateProperties.reports-updated", needs=_NEEDS)
+@check("updateProperties.reports-updated", needs=_NEEDS)
 def test_the_keys_set_are_reported(catalog: Catalog) -> None:
     """The answer lists the keys that were set, each once, not those removed, none as missing."""
     namespace = given_namespace(catalog, {"team": "first", "note": "short-lived"})
@@ -100,7 +96,7 @@ def test_the_keys_set_are_reported(catalog: Catalog) -> None:
     _expect_none_missing(reply)
 
 
-@check("updateProperties.reports-removed", proves="updateProperties.reports-removed", needs=_NEEDS)
+@check("updateProperties.reports-removed", needs=_NEEDS)
 def test_the_keys_removed_are_reported(catalog: Catalog) -> None:
     """The answer lists the keys that were removed, not those set, and none as missing."""
     namespace = given_namespace(catalog, {"team": "first", "note": "short-lived"})
@@ -118,11 +114,7 @@ def _expect_none_missing(reply: Reply) -> None:
         raise reply.violation(CHANGE_REPORT, "no key missing", show(missing), pointer="/missing")
 
 
-@check(
-    "updateProperties.removed-really-existed",
-    proves="updateProperties.removed-really-existed",
-    needs=_NEEDS,
-)
+@check("updateProperties.removed-really-existed", needs=_NEEDS)
 def test_a_key_that_was_not_there_is_not_reported_removed(catalog: Catalog) -> None:
     """A key that did not exist is not reported as removed."""
     namespace = given_namespace(catalog, {"team": "icecheck"})
@@ -144,9 +136,7 @@ def test_the_rest_of_a_change_is_done_beside_a_key_that_is_missing(catalog: Cata
     expect_properties(catalog, namespace, {"team": "second", "note": None} if reply.ok else before)
 
 
-@check(
-    "updateProperties.missing-is-a-list", proves="updateProperties.missing-is-a-list", needs=_NEEDS
-)
+@check("updateProperties.missing-is-a-list", needs=_NEEDS)
 def test_missing_keys_come_as_a_list(catalog: Catalog) -> None:
     """The answer carries `missing` as a list, even when nothing was missing."""
     namespace = given_namespace(catalog)
@@ -169,11 +159,7 @@ def test_setting_and_removing_one_key_is_refused(catalog: Catalog) -> None:
     _overlap(catalog, _shared(catalog)).expect(422)
 
 
-@check(
-    "updateProperties.overlap-changes-nothing",
-    proves="updateProperties.overlap-changes-nothing",
-    needs=_NEEDS,
-)
+@check("updateProperties.overlap-changes-nothing", needs=_NEEDS)
 def test_a_refused_overlap_changes_nothing(catalog: Catalog) -> None:
     """A change refused for naming a key twice changes no property, not even others it names."""
     namespace = _shared(catalog)
@@ -206,11 +192,7 @@ def test_properties_are_kept_or_refused(catalog: Catalog) -> None:
         expect_properties(catalog, namespace, {"team": "icecheck"})
 
 
-@check(
-    "loadNamespaceMetadata.all-properties",
-    proves="loadNamespaceMetadata.all-properties",
-    needs=_NEEDS,
-)
+@check("loadNamespaceMetadata.all-properties", needs=_NEEDS)
 def test_every_stored_property_is_returned(catalog: Catalog) -> None:
     """Loading a namespace returns every property stored on it, whenever it was stored."""
     stored = {"team": "icecheck", "a.dotted-key": "1"}

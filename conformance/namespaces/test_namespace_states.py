@@ -7,8 +7,7 @@ from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
 from icecheck.findings.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects.arranging import require
 from icecheck.objects.reading import NO_PROPERTIES, not_applicable, object_in
 from icecheck.replies.expect import Reply, equal
@@ -208,12 +207,7 @@ class _Household:
         equal(shown, due_properties, symptom=symptom, detail=told)
 
 
-@check(
-    "states.namespaces",
-    proves="states.namespaces",
-    group=Group.GENERATED,
-    needs=("namespace-properties", "nested-namespaces"),
-)
+@generated_check("states.namespaces", needs=("namespace-properties", "nested-namespaces"))
 def test_a_life_of_namespaces(catalog: Catalog) -> None:
     """After every change to one of several namespaces each has just the properties set on it."""
     require(catalog, "createNamespace", "updateProperties", "dropNamespace")

@@ -60,7 +60,7 @@ def test_creating_a_namespace_is_answered_with_it(catalog: Catalog) -> None:
     expect_levels(reply, namespace)
 
 
-@check("createNamespace.exists-afterwards", proves="createNamespace.exists-afterwards")
+@check("createNamespace.exists-afterwards")
 def test_a_created_namespace_can_be_loaded(catalog: Catalog) -> None:
     """A namespace that was created can be loaded."""
     namespace = given_namespace(catalog)
@@ -72,7 +72,7 @@ def test_a_created_namespace_can_be_loaded(catalog: Catalog) -> None:
     expect_levels(reply.expect(200), namespace)
 
 
-@check("createNamespace.properties-optional", proves="createNamespace.properties-optional")
+@check("createNamespace.properties-optional")
 def test_a_namespace_needs_no_properties(catalog: Catalog) -> None:
     """A request with nothing but the namespace creates it."""
     namespace = catalog.new_namespace_name()
@@ -103,7 +103,7 @@ def test_properties_given_at_creation_are_stored(catalog: Catalog) -> None:
         )
 
 
-@check("createNamespace.nested", proves="createNamespace.nested", needs=("nested-namespaces",))
+@check("createNamespace.nested", needs=("nested-namespaces",))
 def test_a_namespace_can_be_created_below_another(catalog: Catalog) -> None:
     """A namespace of several levels can be created below an existing one, and is found there."""
     parent = given_namespace(catalog)
@@ -127,11 +127,7 @@ def test_creating_an_existing_namespace_is_refused(catalog: Catalog) -> None:
     catalog.create_namespace(namespace).expect(409)
 
 
-@check(
-    "createNamespace.conflict-changes-nothing",
-    proves="createNamespace.conflict-changes-nothing",
-    needs=("namespace-properties",),
-)
+@check("createNamespace.conflict-changes-nothing", needs=("namespace-properties",))
 def test_a_refused_creation_leaves_the_properties(catalog: Catalog) -> None:
     """Creating a namespace that exists does not touch its properties."""
     namespace = given_namespace(catalog, {"team": "first"})
@@ -194,7 +190,7 @@ def test_head_misses_a_missing_namespace(catalog: Catalog) -> None:
     catalog.namespace_exists(catalog.new_namespace_name()).expect(404)
 
 
-@check("namespaceExists.agrees-with-load", proves="namespaceExists.agrees-with-load")
+@check("namespaceExists.agrees-with-load")
 def test_head_and_get_agree(catalog: Catalog) -> None:
     """HEAD and GET agree about a namespace before it is created, after, and after its drop."""
     require(catalog, "createNamespace", "dropNamespace")
@@ -231,7 +227,7 @@ def test_dropping_an_empty_namespace_is_answered_204(catalog: Catalog) -> None:
     catalog.drop_namespace(given_namespace(catalog)).expect(204)
 
 
-@check("dropNamespace.gone", proves="dropNamespace.gone")
+@check("dropNamespace.gone")
 def test_a_dropped_namespace_is_gone(catalog: Catalog) -> None:
     """A dropped namespace neither loads nor is listed."""
     namespace = given_namespace(catalog)
@@ -288,21 +284,13 @@ def test_a_namespace_with_a_table_is_not_dropped(catalog: Catalog) -> None:
         )
 
 
-@check(
-    "dropNamespace.holds-namespace",
-    proves="dropNamespace.holds-namespace",
-    needs=("nested-namespaces",),
-)
+@check("dropNamespace.holds-namespace", needs=("nested-namespaces",))
 def test_a_namespace_with_a_namespace_is_not_dropped(catalog: Catalog) -> None:
     """A namespace that holds another namespace is not dropped."""
     catalog.drop_namespace(shared_namespaces(catalog).path).expect(409)
 
 
-@check(
-    "dropNamespace.inner-kept",
-    proves="dropNamespace.inner-kept",
-    needs=("nested-namespaces",),
-)
+@check("dropNamespace.inner-kept", needs=("nested-namespaces",))
 def test_a_namespace_in_a_dropped_one_is_not_lost(catalog: Catalog) -> None:
     """Dropping a namespace does not take along a namespace in it, refused or not."""
     outer = shared_namespaces(catalog)
@@ -320,7 +308,7 @@ def test_a_namespace_in_a_dropped_one_is_not_lost(catalog: Catalog) -> None:
     reply.expect(200)
 
 
-@check("dropNamespace.others-untouched", proves="dropNamespace.others-untouched")
+@check("dropNamespace.others-untouched")
 def test_a_drop_touches_no_other_namespace(catalog: Catalog) -> None:
     """A drop removes the namespace it names, and none whose name merely looks alike."""
     dropped = given_namespace(catalog)
@@ -347,7 +335,7 @@ def _sibling(
     return (*namespace[:-1], f"{head}{underscore_as}{tail}{ending}")
 
 
-@check("dropNamespace.recreate", proves="dropNamespace.recreate", needs=("namespace-properties",))
+@check("dropNamespace.recreate", needs=("namespace-properties",))
 def test_a_dropped_name_is_free_again(catalog: Catalog) -> None:
     """After a drop the name can be created again, without the old properties."""
     namespace = given_namespace(catalog, {"team": "first", "dropped": "yes"})

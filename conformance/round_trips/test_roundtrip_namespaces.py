@@ -7,8 +7,7 @@ from icecheck.client.catalog import Catalog
 from icecheck.client.given import arrange, given_namespace
 from icecheck.conformance.kit.bisection import Pieces, expect_kept, send_in_pieces
 from icecheck.findings.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects.arranging import given_namespace_at, require
 from icecheck.objects.edge_values import KEYS, STRINGS, string_map
 from icecheck.objects.reading import CHANGE_REPORT, object_in, properties_of
@@ -39,11 +38,8 @@ def _properties(reply: Reply) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-@check(
-    "roundtrip.namespace-properties.created",
-    proves="roundtrip.namespace-created",
-    group=Group.GENERATED,
-    needs=_NEEDS,
+@generated_check(
+    "roundtrip.namespace-properties.created", proves="roundtrip.namespace-created", needs=_NEEDS
 )
 def test_properties_of_a_creation(catalog: Catalog) -> None:
     """A namespace has every property that its creation gave it, key and value as sent."""
@@ -62,11 +58,8 @@ def test_properties_of_a_creation(catalog: Catalog) -> None:
     send_in_pieces([*string_map().items()], send)
 
 
-@check(
-    "roundtrip.namespace-properties.updated",
-    proves="roundtrip.namespace-updated",
-    group=Group.GENERATED,
-    needs=_NEEDS,
+@generated_check(
+    "roundtrip.namespace-properties.updated", proves="roundtrip.namespace-updated", needs=_NEEDS
 )
 def test_properties_of_an_update(catalog: Catalog) -> None:
     """A namespace has every property that an update set, and nothing else has changed."""
@@ -93,11 +86,8 @@ def test_properties_of_an_update(catalog: Catalog) -> None:
     _expect_as_before(catalog, beside, others, "another namespace")
 
 
-@check(
-    "roundtrip.namespace-properties.removed",
-    proves="roundtrip.namespace-removed",
-    group=Group.GENERATED,
-    needs=_NEEDS,
+@generated_check(
+    "roundtrip.namespace-properties.removed", proves="roundtrip.namespace-removed", needs=_NEEDS
 )
 def test_removed_properties(catalog: Catalog) -> None:
     """A removal removes only the keys that it names, not keys that look like them."""

@@ -17,8 +17,7 @@ from icecheck.conformance.round_trips.edge_columns import (
 )
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
 from icecheck.objects import metadata_view as view
 from icecheck.objects.comparing import KEPT, innermost
@@ -141,9 +140,7 @@ def _identifiers(schema: Any) -> list[str]:
     return sorted(str(names.get(each)) for each in schema.get("identifier-field-ids") or [])
 
 
-@check(
-    "roundtrip.createTable.columns", proves="roundtrip.createTable.columns", group=Group.GENERATED
-)
+@generated_check("roundtrip.createTable.columns")
 def test_columns_of_a_new_table(catalog: Catalog) -> None:
     """The columns of a created table come back as they were sent, whatever they are."""
 
@@ -198,7 +195,7 @@ _LAYOUTS: tuple[tuple[str, list[tuple[str, str, str]]], ...] = (
 )
 
 
-@check("roundtrip.createTable.layout", proves="roundtrip.createTable.layout", group=Group.GENERATED)
+@generated_check("roundtrip.createTable.layout")
 def test_layout_of_a_new_table(catalog: Catalog) -> None:
     """The partition spec and the write order of a created table come back as they were sent."""
 
@@ -240,11 +237,7 @@ def test_layout_of_a_new_table(catalog: Catalog) -> None:
 # ---- properties
 
 
-@check(
-    "roundtrip.createTable.properties",
-    proves="roundtrip.createTable.properties",
-    group=Group.GENERATED,
-)
+@generated_check("roundtrip.createTable.properties")
 def test_properties_of_a_new_table(catalog: Catalog) -> None:
     """The properties of a created table come back code point for code point."""
     items = shuffled([*string_map().items()], catalog.session.seed, "createTable.properties")
@@ -261,7 +254,7 @@ def test_properties_of_a_new_table(catalog: Catalog) -> None:
 # ---- loadTable
 
 
-@check("roundtrip.loadTable.own", proves="roundtrip.loadTable.own", group=Group.GENERATED)
+@generated_check("roundtrip.loadTable.own")
 def test_loads_show_the_table_that_was_asked_for(catalog: Catalog) -> None:
     """Loads of two tables with similar names always show the table that was asked for."""
     table = given_table(catalog, properties=dict(KEPT), table_schema=TABLE_SCHEMA)

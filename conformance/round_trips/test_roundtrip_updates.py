@@ -17,8 +17,7 @@ from icecheck.conformance.round_trips import edge_layout as layout
 from icecheck.conformance.round_trips import edge_updates as plain
 from icecheck.conformance.round_trips.edge_columns import TABLE_SCHEMA
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.committing import (
     RENAME_CHANGED_THE_TABLE,
@@ -163,7 +162,7 @@ def _declare(
     roundtrip.__name__ = roundtrip.__qualname__ = f"test_{snake}_round_trip"
     roundtrip.__doc__ = f"{title}, and all else stays as it was."
     check_id = f"roundtrip.updateTable.{action}"
-    declare = check(check_id, proves=check_id, group=Group.GENERATED, needs=needs)
+    declare = generated_check(check_id, needs=needs)
     globals()[roundtrip.__name__] = declare(roundtrip)
 
 
@@ -292,11 +291,7 @@ _declare(
 )
 
 
-@check(
-    "roundtrip.updateTable.upgrade-format-version",
-    proves="roundtrip.updateTable.upgrade-format-version",
-    group=Group.GENERATED,
-)
+@generated_check("roundtrip.updateTable.upgrade-format-version")
 def test_upgrade_format_version_round_trip(catalog: Catalog) -> None:
     """A table of a higher format version is the table that it was."""
     versions = [v for v in FORMAT_VERSIONS if has_capability(catalog, f"format-version-{v}")]
@@ -319,7 +314,7 @@ def _newest(catalog: Catalog) -> int:
     return newest if has_capability(catalog, f"format-version-{newest}") else newest - 1
 
 
-@check("roundtrip.registerTable", proves="roundtrip.registerTable", group=Group.GENERATED)
+@generated_check("roundtrip.registerTable")
 def test_register_table_round_trip(catalog: Catalog) -> None:
     """A table that is dropped and registered again has everything that it had."""
     table = given_rich_table(catalog, _newest(catalog))
@@ -339,7 +334,7 @@ def test_register_table_round_trip(catalog: Catalog) -> None:
         equal((loaded.get(log) or [])[: len(kept)], kept, symptom=symptom, detail=f"the {log}")
 
 
-@check("roundtrip.renameTable", proves="roundtrip.renameTable", group=Group.GENERATED)
+@generated_check("roundtrip.renameTable")
 def test_rename_table_round_trip(catalog: Catalog) -> None:
     """A table that is renamed has everything that it had."""
     table = given_rich_table(catalog, _newest(catalog))

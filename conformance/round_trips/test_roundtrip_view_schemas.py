@@ -15,8 +15,7 @@ from icecheck.conformance.round_trips.view_roundtrip import (
     next_version,
 )
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects import metadata_view
 from icecheck.objects.arranging import require
 from icecheck.objects.edge_values import STRINGS
@@ -102,9 +101,7 @@ def _expect_schema(reply: Reply, metadata: Mapping[str, Any], sent: Json) -> Non
     )
 
 
-@check(
-    "roundtrip.view-schema.created", proves="roundtrip.view-schema-created", group=Group.GENERATED
-)
+@generated_check("roundtrip.view-schema.created", proves="roundtrip.view-schema-created")
 def test_schema_of_a_creation(catalog: Catalog) -> None:
     """A view has every column that it was created with: name, type, required and doc, in order."""
     require(catalog, *_VIEW)
@@ -123,9 +120,7 @@ def test_schema_of_a_creation(catalog: Catalog) -> None:
     send_in_pieces(_columns(), send)
 
 
-@check(
-    "roundtrip.view-schema.replaced", proves="roundtrip.view-schema-replaced", group=Group.GENERATED
-)
+@generated_check("roundtrip.view-schema.replaced", proves="roundtrip.view-schema-replaced")
 def test_schema_of_a_commit(catalog: Catalog) -> None:
     """A schema that a commit adds to a view has every column sent, and all else stays."""
     require(catalog, *_VIEW)

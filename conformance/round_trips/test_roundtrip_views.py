@@ -17,8 +17,7 @@ from icecheck.conformance.round_trips.view_roundtrip import (
     view_properties,
 )
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects.arranging import require
 from icecheck.objects.edge_values import (
     KEYS,
@@ -94,7 +93,7 @@ def _created_with(catalog: Catalog, items: Sequence[tuple[str, str]], what: str)
     send_in_pieces(items, send, requests_max=16)
 
 
-@check("roundtrip.view-sql.created", proves="roundtrip.view-sql-created", group=Group.GENERATED)
+@generated_check("roundtrip.view-sql.created", proves="roundtrip.view-sql-created")
 def test_queries_of_a_creation(catalog: Catalog) -> None:
     """A view has every query and dialect that it was created with, letter for letter, in order."""
     require(catalog, *_VIEW)
@@ -102,7 +101,7 @@ def test_queries_of_a_creation(catalog: Catalog) -> None:
     _created_with(catalog, _dialects(), "dialects")
 
 
-@check("roundtrip.view-sql.replaced", proves="roundtrip.view-sql-replaced", group=Group.GENERATED)
+@generated_check("roundtrip.view-sql.replaced", proves="roundtrip.view-sql-replaced")
 def test_queries_of_a_commit(catalog: Catalog) -> None:
     """A version that a commit adds to a view has its queries letter for letter."""
     require(catalog, *_VIEW)
@@ -143,7 +142,7 @@ def _contexts(view: View) -> list[tuple[str, Json]]:
     return [*namespaces, *none, *catalogs, *none]
 
 
-@check("roundtrip.view-context", proves="roundtrip.view-context", group=Group.GENERATED)
+@generated_check("roundtrip.view-context")
 def test_default_catalog_and_namespace(catalog: Catalog) -> None:
     """Each version of a view keeps the default catalog and namespace that it was sent with."""
     require(catalog, *_VIEW)
@@ -179,7 +178,7 @@ def test_default_catalog_and_namespace(catalog: Catalog) -> None:
     expect_view_unchanged(catalog, beside)
 
 
-@check("roundtrip.view-summary", proves="roundtrip.view-summary", group=Group.GENERATED)
+@generated_check("roundtrip.view-summary")
 def test_summaries(catalog: Catalog) -> None:
     """A version that a commit adds has every entry of its summary, key and value as sent."""
     require(catalog, *_VIEW)
@@ -203,7 +202,7 @@ def test_summaries(catalog: Catalog) -> None:
 # ------------------------------------------------------------------------ properties
 
 
-@check("roundtrip.view-properties", proves="roundtrip.view-properties", group=Group.GENERATED)
+@generated_check("roundtrip.view-properties")
 def test_properties(catalog: Catalog) -> None:
     """A view has each property as it was set, keeps the others, and loses what was removed."""
     require(catalog, *_VIEW)
@@ -241,11 +240,7 @@ def _remove(some: Pieces) -> Json:
     return {"action": "remove-properties", "removals": [key for key, _ in some]}
 
 
-@check(
-    "roundtrip.view-properties.created",
-    proves="roundtrip.view-properties-created",
-    group=Group.GENERATED,
-)
+@generated_check("roundtrip.view-properties.created", proves="roundtrip.view-properties-created")
 def test_properties_of_a_creation(catalog: Catalog) -> None:
     """A view has every property that its creation gave it, key and value as sent."""
     require(catalog, *_VIEW)

@@ -54,7 +54,7 @@ def test_scan_of_an_empty_table(catalog: Catalog) -> None:
     equal(planned(catalog, table).locations, [], symptom=PLAN_OF_NOTHING)
 
 
-@check("planTableScan.state", proves="planTableScan.state")
+@check("planTableScan.state")
 def test_state_of_a_plan(catalog: Catalog) -> None:
     """An answer to a scan says its state, and has what a client needs in that state."""
     reply = catalog.plan_table_scan(shared_table(catalog)).expect(200)
@@ -141,7 +141,7 @@ def test_result_of_an_unknown_plan(catalog: Catalog) -> None:
     catalog.fetch_planning_result(table, UNKNOWN_PLAN).expect(404)
 
 
-@check("fetchPlanningResult.missing-table", proves="fetchPlanningResult.missing-table")
+@check("fetchPlanningResult.missing-table")
 def test_result_for_a_missing_table(catalog: Catalog) -> None:
     """Asking for a plan of a table that does not exist is refused."""
     for namespace, name in _missing(catalog):
@@ -158,7 +158,7 @@ def test_cancelling_for_a_missing_table(catalog: Catalog) -> None:
         catalog.cancel_planning(_absent(namespace, name), UNKNOWN_PLAN).expect(404)
 
 
-@check("cancelPlanning.ends-the-plan", proves="cancelPlanning.ends-the-plan")
+@check("cancelPlanning.ends-the-plan")
 def test_a_cancelled_plan_is_not_planned_on(catalog: Catalog) -> None:
     """A plan that was cancelled is not still being planned."""
     table = shared_table(catalog)
@@ -185,7 +185,7 @@ def test_unknown_plan_task(catalog: Catalog) -> None:
     catalog.fetch_scan_tasks(table, UNKNOWN_PLAN_TASK).expect(404)
 
 
-@check("fetchScanTasks.missing-table", proves="fetchScanTasks.missing-table")
+@check("fetchScanTasks.missing-table")
 def test_tasks_of_a_missing_table(catalog: Catalog) -> None:
     """Handing in a plan task for a table that does not exist is refused."""
     for namespace, name in _missing(catalog):

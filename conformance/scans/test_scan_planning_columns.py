@@ -29,8 +29,7 @@ from icecheck.conformance.scans.planned_files import (
     expect_among,
     expect_planned,
 )
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects.evolving import schema_addition
 from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Blocked, Violation, equal
@@ -163,12 +162,7 @@ def _expect_found(files: ManifestFiles, catalog: Catalog, asked: _Asked, **membe
     expect_planned(files, found, asked.files, asked.why)
 
 
-@check(
-    "planTableScan.names-of-each-schema",
-    proves="planTableScan.names-of-each-schema",
-    needs=HISTORY,
-    group=Group.GENERATED,
-)
+@generated_check("planTableScan.names-of-each-schema", needs=HISTORY)
 def test_names_of_each_schema(catalog: Catalog) -> None:
     """A scan resolves names in its own schema, also where another schema reuses them."""
     with given_files(catalog, layout=COLUMNS) as files:
@@ -193,12 +187,7 @@ def test_names_of_each_schema(catalog: Catalog) -> None:
                 expect_among(files, found, before, asked.why)
 
 
-@check(
-    "planTableScan.stats-of-each-schema",
-    proves="planTableScan.stats-of-each-schema",
-    needs=HISTORY,
-    group=Group.GENERATED,
-)
+@generated_check("planTableScan.stats-of-each-schema", needs=HISTORY)
 def test_statistics_of_each_schema(catalog: Catalog) -> None:
     """Statistics are of the columns that stats-fields names in the schema of the scan."""
     with given_files(catalog, layout=COLUMNS) as files:
@@ -237,12 +226,7 @@ _TWINS = Layout(
 )
 
 
-@check(
-    "planTableScan.names-in-two-cases",
-    proves="planTableScan.filter",
-    needs=V2,
-    group=Group.GENERATED,
-)
+@generated_check("planTableScan.names-in-two-cases", proves="planTableScan.filter", needs=V2)
 def test_columns_that_differ_in_case(catalog: Catalog) -> None:
     """A filter applies to the column that it names, also where another differs only in case."""
     with ExitStack() as stack:

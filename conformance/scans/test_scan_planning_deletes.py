@@ -28,8 +28,7 @@ from icecheck.conformance.scans.planned_files import (
     expect_undecided,
 )
 from icecheck.conformance.scans.planned_history import ALL_OF, DRESSES, SOME_OF, dress
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Reply, equal
 
@@ -136,12 +135,7 @@ def _expect_content(files: ManifestFiles, tasks: Iterable[Json], due: _Content, 
         equal(named, sorted(due.position[data]), symptom=PLANNED_DELETES, detail=detail)
 
 
-@check(
-    "planTableScan.deletes-of-a-snapshot",
-    proves="planTableScan.deletes-of-a-snapshot",
-    needs=HISTORY,
-    group=Group.GENERATED,
-)
+@generated_check("planTableScan.deletes-of-a-snapshot", needs=HISTORY)
 def test_deletes_after_every_step(catalog: Catalog) -> None:
     """Each snapshot is planned with the deletes that it has, not with earlier or later ones."""
     with given_files(catalog) as files:
@@ -196,12 +190,7 @@ def _asked(catalog: Catalog, files: ManifestFiles, snapshot_id: int, **members: 
     return reply
 
 
-@check(
-    "fetchScanTasks.deletes",
-    proves="fetchScanTasks.deletes",
-    needs=V2,
-    group=Group.GENERATED,
-)
+@generated_check("fetchScanTasks.deletes", needs=V2)
 def test_deletes_of_plan_tasks(catalog: Catalog) -> None:
     """Every part of a large plan has the delete files of its data files."""
     with given_files(catalog) as files:
@@ -232,12 +221,7 @@ def _given_sizes(files: ManifestFiles) -> tuple[int, dict[str, Json]]:
     return snapshot_id, due
 
 
-@check(
-    "fetchScanTasks.facts",
-    proves="fetchScanTasks.facts",
-    needs=V2,
-    group=Group.GENERATED,
-)
+@generated_check("fetchScanTasks.facts", needs=V2)
 def test_facts_of_plan_tasks(catalog: Catalog) -> None:
     """Every part of a large plan has the right facts and residual filter of each file."""
     with given_files(catalog) as files:
@@ -253,12 +237,7 @@ def test_facts_of_plan_tasks(catalog: Catalog) -> None:
             expect_undecided(task, f"of {name}")
 
 
-@check(
-    "fetchScanTasks.stats-fields",
-    proves="fetchScanTasks.stats-fields",
-    needs=V2,
-    group=Group.GENERATED,
-)
+@generated_check("fetchScanTasks.stats-fields", needs=V2)
 def test_statistics_of_plan_tasks(catalog: Catalog) -> None:
     """Files come with the statistics that were asked for in every part of a large plan."""
     with given_files(catalog) as files:
@@ -271,12 +250,7 @@ def test_statistics_of_plan_tasks(catalog: Catalog) -> None:
                 equal(1 in keys, True, symptom=PLANNED_FILE.of("lower-bounds"), detail=detail)
 
 
-@check(
-    "fetchScanTasks.of-its-plan",
-    proves="fetchScanTasks.of-its-plan",
-    needs=HISTORY,
-    group=Group.GENERATED,
-)
+@generated_check("fetchScanTasks.of-its-plan", needs=HISTORY)
 def test_plans_beside_each_other(catalog: Catalog) -> None:
     """A plan gives the files of its scan, whatever is planned, cancelled or committed meanwhile."""
     with given_files(catalog) as files:

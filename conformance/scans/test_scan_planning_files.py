@@ -37,7 +37,7 @@ Json = Any
 # ---- which snapshot
 
 
-@check("planTableScan.every-file", proves="planTableScan.every-file", needs=V2)
+@check("planTableScan.every-file", needs=V2)
 def test_every_file_is_planned(catalog: Catalog) -> None:
     """A scan without a filter plans every data file of the table, once."""
     with given_files(catalog) as files:
@@ -47,7 +47,7 @@ def test_every_file_is_planned(catalog: Catalog) -> None:
         expect_planned(files, found, ["a.parquet", "b.parquet", "c.parquet"])
 
 
-@check("planTableScan.file-facts", proves="planTableScan.file-facts", needs=V2)
+@check("planTableScan.file-facts", needs=V2)
 def test_facts_of_a_file(catalog: Catalog) -> None:
     """A planned data file has the size, the row count and the partition that its manifest says."""
     with given_files(catalog) as files:
@@ -68,7 +68,7 @@ def test_facts_of_a_file(catalog: Catalog) -> None:
         )
 
 
-@check("planTableScan.removed-files", proves="planTableScan.removed-files", needs=V2)
+@check("planTableScan.removed-files", needs=V2)
 def test_removed_files(catalog: Catalog) -> None:
     """A file that a later snapshot has removed is not planned."""
     with given_files(catalog) as files:
@@ -99,7 +99,7 @@ def test_main_by_default(catalog: Catalog) -> None:
         expect_planned(files, planned(catalog, files.table), ["a.parquet"])
 
 
-@check("planTableScan.incremental", proves="planTableScan.incremental", needs=V2)
+@check("planTableScan.incremental", needs=V2)
 def test_incremental(catalog: Catalog) -> None:
     """A scan of a range plans what was appended after its start, up to and with its end."""
     with given_files(catalog) as files:
@@ -158,7 +158,7 @@ _FILTERS: dict[str, tuple[Json, tuple[str, ...]]] = {
 }
 
 
-@check("planTableScan.filter", proves="planTableScan.filter", needs=V2)
+@check("planTableScan.filter", needs=V2)
 def test_filters_lose_nothing(catalog: Catalog) -> None:
     """A scan with a filter plans every file that may have matching rows."""
     with given_files(catalog) as files:
@@ -172,7 +172,7 @@ def test_filters_lose_nothing(catalog: Catalog) -> None:
             expect_among(files, found, names, f"asked for {what}")
 
 
-@check("planTableScan.constant-filters", proves="planTableScan.constant-filters", needs=V2)
+@check("planTableScan.constant-filters", needs=V2)
 def test_filters_that_are_constant(catalog: Catalog) -> None:
     """A filter that is the object for true keeps every file; that for false is accepted."""
     with given_files(catalog) as files:
@@ -182,7 +182,7 @@ def test_filters_that_are_constant(catalog: Catalog) -> None:
         planned(catalog, files.table, filter={"type": "false"})
 
 
-@check("planTableScan.case-insensitive", proves="planTableScan.case-insensitive", needs=V2)
+@check("planTableScan.case-insensitive", needs=V2)
 def test_names_without_case(catalog: Catalog) -> None:
     """With case-sensitive false, a column is found under a name in other letters."""
     with given_files(catalog) as files:
@@ -218,7 +218,7 @@ def test_schema_of_a_scan(catalog: Catalog) -> None:
 # ---- delete files
 
 
-@check("planTableScan.position-deletes", proves="planTableScan.position-deletes", needs=V2)
+@check("planTableScan.position-deletes", needs=V2)
 def test_position_deletes(catalog: Catalog) -> None:
     """A data file is planned with the position deletes that name it, or may do so."""
     with given_files(catalog) as files:
@@ -246,7 +246,7 @@ def test_position_deletes(catalog: Catalog) -> None:
         equal(deletes, due, symptom=PLANNED_DELETES)
 
 
-@check("planTableScan.equality-deletes", proves="planTableScan.equality-deletes", needs=V2)
+@check("planTableScan.equality-deletes", needs=V2)
 def test_equality_deletes(catalog: Catalog) -> None:
     """Equality deletes go with the older files of their partition, and with no others."""
     with given_files(catalog) as files:

@@ -36,8 +36,7 @@ from icecheck.conformance.scans.planned_history import (
     ranges,
 )
 from icecheck.findings.symptoms import OTHER_ROWS, Severity, declare
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects.committing import commit, shared_snapshots
 from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Reply, equal
@@ -70,12 +69,7 @@ def _expect_dressed(
             expect_undecided(task, detail)
 
 
-@check(
-    "planTableScan.every-snapshot",
-    proves="planTableScan.every-snapshot",
-    needs=HISTORY,
-    group=Group.GENERATED,
-)
+@generated_check("planTableScan.every-snapshot", needs=HISTORY)
 def test_every_snapshot_after_every_step(catalog: Catalog) -> None:
     """A scan plans the files of the snapshot that it names, whatever happened before and since."""
     with given_files(catalog) as files:
@@ -93,12 +87,7 @@ def test_every_snapshot_after_every_step(catalog: Catalog) -> None:
                 _expect_point(catalog, history, word, asked, "at the end")
 
 
-@check(
-    "planTableScan.main-throughout",
-    proves="planTableScan.main-throughout",
-    needs=HISTORY,
-    group=Group.GENERATED,
-)
+@generated_check("planTableScan.main-throughout", needs=HISTORY)
 def test_main_after_every_step(catalog: Catalog) -> None:
     """A scan that names no snapshot plans main as it is, after each commit and each rollback."""
     with given_files(catalog) as files:
@@ -111,12 +100,7 @@ def test_main_after_every_step(catalog: Catalog) -> None:
                 _expect_dressed(files, found, history.due(history.main), members, detail)
 
 
-@check(
-    "planTableScan.every-range",
-    proves="planTableScan.every-range",
-    needs=HISTORY,
-    group=Group.GENERATED,
-)
+@generated_check("planTableScan.every-range", needs=HISTORY)
 def test_every_range(catalog: Catalog) -> None:
     """A scan of a range plans what its snapshots appended, on main or on another branch."""
     with given_files(catalog) as files:
@@ -137,11 +121,8 @@ def test_every_range(catalog: Catalog) -> None:
             _expect_dressed(files, found, due, members, detail)
 
 
-@check(
-    "planTableScan.expired-snapshot",
-    proves="planTableScan.unknown-snapshot-refused",
-    needs=HISTORY,
-    group=Group.GENERATED,
+@generated_check(
+    "planTableScan.expired-snapshot", proves="planTableScan.unknown-snapshot-refused", needs=HISTORY
 )
 def test_scan_of_a_snapshot_that_has_expired(catalog: Catalog) -> None:
     """A scan of a removed snapshot is refused, even if it was planned before."""
@@ -160,12 +141,7 @@ def test_scan_of_a_snapshot_that_has_expired(catalog: Catalog) -> None:
 # ---- neither a point nor a range
 
 
-@check(
-    "planTableScan.mixtures-refused",
-    proves="planTableScan.mixtures-refused",
-    needs=("metadata-only-snapshots",),
-    group=Group.GENERATED,
-)
+@generated_check("planTableScan.mixtures-refused", needs=("metadata-only-snapshots",))
 def test_mixtures_of_points_and_ranges(catalog: Catalog) -> None:
     """A scan of a snapshot and of a range, or of a range without an end, is refused."""
     table, [first, second] = shared_snapshots(catalog)
@@ -189,12 +165,7 @@ def test_mixtures_of_points_and_ranges(catalog: Catalog) -> None:
 # ---- reused names
 
 
-@check(
-    "planTableScan.table-of-the-name",
-    proves="planTableScan.table-of-the-name",
-    needs=V2,
-    group=Group.GENERATED,
-)
+@generated_check("planTableScan.table-of-the-name", needs=V2)
 def test_tables_that_take_names(catalog: Catalog) -> None:
     """A scan plans the files of the table that has the name now, and of no former one."""
     with given_files(catalog) as one, given_files(catalog) as other, given_files(catalog) as gone:
@@ -236,12 +207,7 @@ def _exchanged(catalog: Catalog, one: Table, other: Table) -> bool:
     return True
 
 
-@check(
-    "planTableScan.lost-table",
-    proves="planTableScan.lost-table",
-    needs=V2,
-    group=Group.GENERATED,
-)
+@generated_check("planTableScan.lost-table", needs=V2)
 def test_plans_of_a_table_that_is_gone(catalog: Catalog) -> None:
     """Under a name that a table has lost, no plan of that table can be fetched or cancelled."""
     with given_files(catalog) as files:

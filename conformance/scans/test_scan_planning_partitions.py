@@ -15,8 +15,7 @@ from icecheck.client.planned_scan import planned
 from icecheck.conformance.kit.manifest_files import ManifestFiles, PlannedFile, given_files
 from icecheck.conformance.scans.partition_values import FIELDS, LAYOUT, Part, PartitionField
 from icecheck.conformance.scans.planned_files import PLANNED_FILE, PLANNED_FILES, V2, lost, takes
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Blocked, equal
 
@@ -50,12 +49,7 @@ def _given_partitions(catalog: Catalog) -> Iterator[ManifestFiles]:
 # ---- partition values
 
 
-@check(
-    "planTableScan.partition-values",
-    proves="planTableScan.file-facts",
-    needs=V2,
-    group=Group.GENERATED,
-)
+@generated_check("planTableScan.partition-values", proves="planTableScan.file-facts", needs=V2)
 def test_values_of_partitions(catalog: Catalog) -> None:
     """A file's partition has the values of its manifest, in the form of their types."""
     with _given_partitions(catalog) as files:
@@ -161,12 +155,7 @@ def _lost(catalog: Catalog, files: ManifestFiles, filter_: Json) -> list[str]:
     return lost(files, planned(catalog, files.table, filter=filter_), (_AFTER, _BEFORE))
 
 
-@check(
-    "planTableScan.partition-filters",
-    proves="planTableScan.filter",
-    needs=V2,
-    group=Group.GENERATED,
-)
+@generated_check("planTableScan.partition-filters", proves="planTableScan.filter", needs=V2)
 def test_filters_on_sources_of_partitions(catalog: Catalog) -> None:
     """A file whose partition may have matching rows is planned, for every transform."""
     with _given_partitions(catalog) as files:

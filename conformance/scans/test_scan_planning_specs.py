@@ -30,8 +30,7 @@ from icecheck.conformance.scans.planned_files import (
     lost,
 )
 from icecheck.conformance.scans.planned_history import SOME_OF, dress
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.replies.expect import equal
 
 Json = Any
@@ -132,12 +131,7 @@ def _expect_place(files: ManifestFiles, told: Mapping[str, Json], why: str) -> N
     equal(told["partition"], partition, symptom=PLANNED_FILE.of("partition"), detail=detail)
 
 
-@check(
-    "planTableScan.every-spec",
-    proves="planTableScan.every-spec",
-    needs=HISTORY,
-    group=Group.GENERATED,
-)
+@generated_check("planTableScan.every-spec", needs=HISTORY)
 def test_files_of_every_spec(catalog: Catalog) -> None:
     """In a repartitioned table, each file is planned with its own spec, partition and deletes."""
     with given_files(catalog, layout=LAYOUT) as files:

@@ -86,7 +86,7 @@ LITERALS: dict[str, Json] = {
 # ---- names and values in requests
 
 
-@check("planTableScan.field-names", proves="planTableScan.field-names")
+@check("planTableScan.field-names")
 def test_names_of_nested_fields(catalog: Catalog) -> None:
     """A scan names fields in structs, lists and maps by their path."""
     table = given_table(catalog, table_schema=NESTED)
@@ -95,7 +95,7 @@ def test_names_of_nested_fields(catalog: Catalog) -> None:
     equal(found.locations, [], symptom=PLAN_OF_NOTHING)
 
 
-@check("planTableScan.literals", proves="planTableScan.literals", needs=V2)
+@check("planTableScan.literals", needs=V2)
 def test_literals_of_every_type(catalog: Catalog) -> None:
     """A filter compares columns of every type with values in the document's form."""
     columns = [STRUCT(at, f"c{at}", type_) for at, type_ in enumerate(LITERALS, start=1)]
@@ -117,7 +117,7 @@ def _matches_everything_or_nothing(expression: Json) -> bool:
     return kind in (True, False, "true", "false")
 
 
-@check("planTableScan.residual", proves="planTableScan.residual", needs=V2)
+@check("planTableScan.residual", needs=V2)
 def test_residual_of_a_filter(catalog: Catalog) -> None:
     """A residual filter, where one is sent, is not constant for a file that matches in part."""
     with given_files(catalog) as files:
@@ -135,7 +135,7 @@ def test_residual_of_a_filter(catalog: Catalog) -> None:
             )
 
 
-@check("planTableScan.stats-fields", proves="planTableScan.stats-fields", needs=V2)
+@check("planTableScan.stats-fields", needs=V2)
 def test_statistics_of_columns(catalog: Catalog) -> None:
     """A file is planned with the statistics of the columns that were asked for."""
     with given_files(catalog) as files:
@@ -154,7 +154,7 @@ def test_statistics_of_columns(catalog: Catalog) -> None:
                 equal(value, due[0], symptom=symptom, detail="of the column asked for")
 
 
-@check("planTableScan.equality-ids", proves="planTableScan.equality-ids", needs=V2)
+@check("planTableScan.equality-ids", needs=V2)
 def test_fields_of_equality_deletes(catalog: Catalog) -> None:
     """An equality delete file is planned with the fields by which it deletes."""
     with given_files(catalog) as files:
@@ -166,11 +166,7 @@ def test_fields_of_equality_deletes(catalog: Catalog) -> None:
         equal(told, [[ID]], symptom=PLANNED_FILE.of("equality-ids"))
 
 
-@check(
-    "planTableScan.content-size",
-    proves="planTableScan.content-size",
-    needs=("format-version-3",),
-)
+@check("planTableScan.content-size", needs=("format-version-3",))
 def test_size_of_a_deletion_vector(catalog: Catalog) -> None:
     """A deletion vector that is planned with its offset is planned with its length too."""
     offset, length = 4, 40

@@ -13,8 +13,7 @@ from icecheck.conformance.scans.partition_values import (
     same,
 )
 from icecheck.conformance.scans.planned_files import PLANNED_FILE, PLANNED_FILE_TIMES, V2
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Blocked, equal
 
@@ -51,12 +50,7 @@ def _expect_told(told: Any, due: Any, field: PartitionField, where: str, raw: by
         equal(told, due, symptom=PLANNED_FILE_TIMES, detail=f"{where}, {field.type}")
 
 
-@check(
-    "planTableScan.six-digits",
-    proves="planTableScan.six-digits",
-    needs=V2,
-    group=Group.GENERATED,
-)
+@generated_check("planTableScan.six-digits", needs=V2)
 def test_times_of_full_seconds(catalog: Catalog) -> None:
     """Timestamps in partitions and bounds have six fractional digits, zeros included."""
     try:

@@ -29,8 +29,7 @@ from icecheck.conformance.scans.planned_files import (
     lost,
 )
 from icecheck.findings.symptoms import OTHER_ROWS, Severity, declare
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.replies.expect import equal
 from icecheck.replies.matching import show
 
@@ -181,11 +180,10 @@ def _filters() -> Iterator[Due]:
         yield from ((both, neither), (either, not_both))[turn % 2]
 
 
-@check(
+@generated_check(
     "planTableScan.empty-columns",
     proves=("planTableScan.empty-columns", "planTableScan.every-residual"),
     needs=V2,
-    group=Group.GENERATED,
 )
 def test_filters_on_columns_with_nothing_in_them(catalog: Catalog) -> None:
     """A filter skips no file that its null counts, NaN counts and bounds do not exclude."""
@@ -310,12 +308,7 @@ STATISTICS: tuple[list[str] | None, ...] = (
 )
 
 
-@check(
-    "planTableScan.told-facts",
-    proves="planTableScan.told-facts",
-    needs=V2,
-    group=Group.GENERATED,
-)
+@generated_check("planTableScan.told-facts", needs=V2)
 def test_what_is_told_of_files(catalog: Catalog) -> None:
     """Counts and bounds of planned files, where they are sent, are those of their manifests."""
     position = PlannedFile(

@@ -22,8 +22,7 @@ from icecheck.conformance.scans.planned_files import (
     lost,
 )
 from icecheck.conformance.scans.planned_history import DRESSES
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.replies.expect import equal
 
 FIELD = bodies.struct_field
@@ -89,12 +88,7 @@ def _moments(name: str) -> PlannedFile:
     return PlannedFile(f"{name}.parquet", partition=IN_A, bounds=bounds)
 
 
-@check(
-    "planTableScan.nanoseconds",
-    proves="planTableScan.nanoseconds",
-    needs=V3,
-    group=Group.GENERATED,
-)
+@generated_check("planTableScan.nanoseconds", needs=V3)
 def test_times_to_the_nanosecond(catalog: Catalog) -> None:
     """Filters and bounds keep all nine digits of nanosecond timestamps."""
     with given_files(catalog, format_version=3, layout=MOMENTS) as files:
@@ -137,12 +131,7 @@ VECTORS: dict[str, tuple[str, tuple[int, int]]] = {
 _FREE = "free.parquet"
 
 
-@check(
-    "planTableScan.vectors-in-one-file",
-    proves="planTableScan.vectors-in-one-file",
-    needs=V3,
-    group=Group.GENERATED,
-)
+@generated_check("planTableScan.vectors-in-one-file", needs=V3)
 def test_vectors_in_one_file(catalog: Catalog) -> None:
     """Each data file is planned with its own deletion vector, also where a file holds several."""
     with given_files(catalog, format_version=3) as files:

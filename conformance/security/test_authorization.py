@@ -16,8 +16,7 @@ from icecheck.conformance.security.guarded_routes import (
 )
 from icecheck.contract import Changes
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, LEAK
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import check, generated_check
 from icecheck.objects.arranging import require
 from icecheck.objects.committing import expect_unchanged, set_property
 from icecheck.objects.reading import (
@@ -38,7 +37,7 @@ def _require_credentials(catalog: Catalog) -> None:
 # --------------------------------------------------------------------- false credentials
 
 
-@check("auth.bad-token-refused", proves="auth.bad-token-refused")
+@check("auth.bad-token-refused")
 def test_a_false_token_is_refused(catalog: Catalog) -> None:
     """A request with an invalid token is refused with 401."""
     _require_credentials(catalog)
@@ -47,11 +46,7 @@ def test_a_false_token_is_refused(catalog: Catalog) -> None:
     _expect_unauthorized(REQUESTS[operation_id](catalog, FALSE_TOKEN))
 
 
-@check(
-    "auth.refusals-are-json",
-    proves=("http.json-content-type", "error.envelope"),
-    group=Group.GENERATED,
-)
+@generated_check("auth.refusals-are-json", proves=("http.json-content-type", "error.envelope"))
 def test_refusals_of_strangers_are_json(catalog: Catalog) -> None:
     """A refusal of an invalid token says application/json, and is an error, on every route."""
     _require_credentials(catalog)
@@ -64,7 +59,7 @@ def test_refusals_of_strangers_are_json(catalog: Catalog) -> None:
                     expect_envelope(reply)
 
 
-@check("auth.refused-changes-nothing", proves="auth.refused-changes-nothing")
+@check("auth.refused-changes-nothing")
 def test_a_write_refused_for_its_credentials_changes_nothing(catalog: Catalog) -> None:
     """A write that is refused for an invalid token leaves everything as it was."""
     _require_credentials(catalog)
@@ -156,7 +151,7 @@ for _operation_id, _send in REQUESTS.items():
 # ------------------------------------------------------------------------ no credentials
 
 
-@check("auth.no-success-without-credentials", proves="auth.no-success-without-credentials")
+@check("auth.no-success-without-credentials")
 def test_nothing_protected_is_answered_without_credentials(catalog: Catalog) -> None:
     """A caller without credentials gets no success: nothing protected is shown or changed.
 

@@ -10,8 +10,7 @@ from icecheck.client.given import arrange, given_dropped, given_table, shared_ta
 from icecheck.conformance.security.token_requests import TOKEN_NOT_ACCEPTED
 from icecheck.findings.shared_symptoms import SCHEMA
 from icecheck.findings.symptoms import Severity, declare
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import check, generated_check
 from icecheck.judging.probes import offered
 from icecheck.objects.arranging import require
 from icecheck.objects.committing import commit
@@ -117,7 +116,7 @@ def test_credentials_of_a_missing_table(catalog: Catalog) -> None:
     _load(catalog, catalog.new_namespace_name(), table.name).expect(404)
 
 
-@check("loadCredentials.covers-the-table", proves="loadCredentials.covers-the-table")
+@check("loadCredentials.covers-the-table")
 def test_a_credential_is_for_the_table(catalog: Catalog) -> None:
     """At least one of a table's credentials is for the location of the table."""
     tables = [some_table(catalog)]
@@ -130,11 +129,7 @@ def test_a_credential_is_for_the_table(catalog: Catalog) -> None:
         _expect_those_of_its_successor(catalog, tables[-1])
 
 
-@check(
-    "loadCredentials.covers-a-moved-table",
-    proves="loadCredentials.covers-the-table",
-    group=Group.GENERATED,
-)
+@generated_check("loadCredentials.covers-a-moved-table", proves="loadCredentials.covers-the-table")
 def test_a_credential_is_for_where_the_table_is_now(catalog: Catalog) -> None:
     """After a table was moved, one of its credentials at least is for its new location."""
     require(catalog, "updateTable")
@@ -174,7 +169,7 @@ def _expect_one_for(reply: Reply, table: Table, credentials: list[Credential]) -
         )
 
 
-@check("loadCredentials.usable", proves="loadCredentials.usable")
+@check("loadCredentials.usable")
 def test_no_credential_is_empty(catalog: Catalog) -> None:
     """Every credential has a prefix and a config that are not empty."""
     reply, credentials = _vended(catalog, shared_table(catalog))
@@ -185,7 +180,7 @@ def test_no_credential_is_empty(catalog: Catalog) -> None:
                 raise reply.violation(_CREDENTIAL_EMPTY, "something", "empty", pointer=pointer)
 
 
-@check("loadCredentials.s3-complete", proves="loadCredentials.s3-complete")
+@check("loadCredentials.s3-complete")
 def test_keys_of_s3_come_in_pairs(catalog: Catalog) -> None:
     """An access key id for S3 comes with its secret, and the other way round."""
     reply, credentials = _vended(catalog, some_table(catalog))
@@ -204,7 +199,7 @@ def test_keys_of_s3_come_in_pairs(catalog: Catalog) -> None:
             )
 
 
-@check("loadTable.storage-credentials", proves="loadTable.storage-credentials")
+@check("loadTable.storage-credentials")
 def test_credentials_that_come_with_a_table(catalog: Catalog) -> None:
     """A table that comes with credentials has them in storage-credentials, for its location."""
     table = some_table(catalog)
@@ -223,17 +218,13 @@ def test_credentials_that_come_with_a_table(catalog: Catalog) -> None:
     _expect_one_for(reply, table, _credentials_in(reply))
 
 
-@check("loadCredentials.refresh", proves="loadCredentials.refresh")
+@check("loadCredentials.refresh")
 def test_credentials_are_refreshed_where_the_table_says(catalog: Catalog) -> None:
     """The endpoint that a table's config names for refreshing credentials answers with some."""
     _expect_refreshed(catalog, shared_table(catalog))
 
 
-@check(
-    "loadCredentials.refresh-after-rename",
-    proves="loadCredentials.refresh",
-    group=Group.GENERATED,
-)
+@generated_check("loadCredentials.refresh-after-rename", proves="loadCredentials.refresh")
 def test_credentials_of_a_renamed_table_are_refreshed(catalog: Catalog) -> None:
     """The endpoint for credentials that a renamed table's config names serves that table."""
     require(catalog, "renameTable")
@@ -288,7 +279,7 @@ def _ends(config: Mapping[str, Any]) -> dict[str, int]:
     }
 
 
-@check("loadTable.token-of-the-table", proves="loadTable.token-of-the-table")
+@check("loadTable.token-of-the-table")
 def test_a_token_that_comes_with_a_table_opens_it(catalog: Catalog) -> None:
     """A token that the config of a table or of a view names is accepted for it."""
     table = some_table(catalog)
@@ -318,7 +309,7 @@ def test_a_token_that_comes_with_a_table_opens_it(catalog: Catalog) -> None:
             )
 
 
-@check("loadTable.tag-per-access", proves="loadTable.tag-per-access", needs=("etag",))
+@check("loadTable.tag-per-access", needs=("etag",))
 def test_credentials_are_part_of_what_a_tag_names(catalog: Catalog) -> None:
     """Loads with and without credentials do not have the same strong ETag."""
     table = shared_table(catalog)

@@ -61,7 +61,7 @@ def test_a_client_gets_a_token(catalog: Catalog) -> None:
     reply.member("token_type")
 
 
-@check("getToken.opens-the-catalog", proves="getToken.opens-the-catalog")
+@check("getToken.opens-the-catalog")
 def test_a_token_opens_the_catalog(catalog: Catalog) -> None:
     """The catalog accepts the tokens that its token endpoint gives."""
     token = token_in(catalog.get_token(own_form(catalog)))
@@ -74,7 +74,7 @@ def test_a_client_may_send_a_basic_header(catalog: Catalog) -> None:
     token_in(catalog.get_token(*basic(own_form(catalog))))
 
 
-@check("getToken.not-stored", proves="getToken.not-stored")
+@check("getToken.not-stored")
 def test_a_token_is_not_to_be_stored(catalog: Catalog) -> None:
     """An answer with a token forbids caches to keep it."""
     reply = catalog.get_token(own_form(catalog)).expect(200)
@@ -83,7 +83,7 @@ def test_a_token_is_not_to_be_stored(catalog: Catalog) -> None:
         raise reply.violation(_TOKEN_MAY_BE_STORED, "Cache-Control: no-store", said)
 
 
-@check("getToken.exchange-renews", proves="getToken.exchange-renews")
+@check("getToken.exchange-renews")
 def test_a_token_is_renewed_by_exchange(catalog: Catalog) -> None:
     """A valid token can be exchanged for another that the catalog accepts, as Java does it."""
     old = token_in(catalog.get_token(own_form(catalog)))
@@ -91,7 +91,7 @@ def test_a_token_is_renewed_by_exchange(catalog: Catalog) -> None:
     _expect_open(catalog, token_in(renewed), "with a renewed token")
 
 
-@check("getToken.exchange-for-a-user", proves="getToken.exchange-for-a-user")
+@check("getToken.exchange-for-a-user")
 def test_a_token_for_a_user_opens_the_catalog(catalog: Catalog) -> None:
     """A token exchanged for a user's token, with the catalog's own as actor, is accepted."""
     actor = token_in(catalog.get_token(own_form(catalog)))
@@ -145,7 +145,7 @@ def test_an_unreadable_subject_is_refused(catalog: Catalog) -> None:
     reply.expect_refused(400, 401, detail="with a made-up subject token")
 
 
-@check("getToken.error-codes", proves="getToken.error-codes")
+@check("getToken.error-codes")
 def test_errors_are_named_as_oauth_names_them(catalog: Catalog) -> None:
     """A refused token request has the error code of OAuth2 for what is wrong with it."""
     own = own_form(catalog)

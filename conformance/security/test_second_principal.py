@@ -9,8 +9,7 @@ from icecheck.conformance.security.second_principal import second_principal
 from icecheck.contract import Action
 from icecheck.findings.shared_symptoms import LEAK
 from icecheck.findings.symptoms import Symptom
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import check, generated_check
 from icecheck.objects.reading import tables_in
 from icecheck.objects.views import View, given_view, shared_table_and_view
 from icecheck.replies.expect import Reply, Violation
@@ -112,11 +111,7 @@ def test_a_second_principal_gets_no_altered_list(catalog: Catalog) -> None:
             )
 
 
-@check(
-    "auth.second-principal-is-told",
-    proves="auth.other-principal-refused-as-such",
-    group=Group.GENERATED,
-)
+@generated_check("auth.second-principal-is-told", proves="auth.other-principal-refused-as-such")
 def test_a_second_principal_is_told(catalog: Catalog) -> None:
     """A principal without the right is answered 403, or 404 where the name is hidden."""
     theirs = second_principal(catalog)

@@ -23,8 +23,7 @@ from icecheck.conformance.security.second_principal import (
 from icecheck.contract import Action
 from icecheck.findings.shared_symptoms import LEAK
 from icecheck.findings.symptoms import Severity, Symptom, declare
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import NotOffered, Reply, Violation
 
@@ -84,10 +83,9 @@ def _expect_owner_served(catalog: Catalog, every: list[Asked], before: Answers) 
 # --------------------------------------------------------------------------- no credentials
 
 
-@check(
+@generated_check(
     "auth.strangers-on-every-route",
     proves=("auth.no-success-without-credentials", "auth.callers-kept-apart"),
-    group=Group.GENERATED,
 )
 def test_strangers_are_shown_nothing_on_any_route(catalog: Catalog) -> None:
     """On every route, a request without credentials or with forged ones is refused."""
@@ -162,7 +160,7 @@ def _in_turn(every: list[Asked], number: int, of: int) -> list[Asked]:
     return [each for at, each in enumerate(every) if (number - at) % of in {0, 1}]
 
 
-@check("auth.strangers-are-told", proves="auth.bad-token-refused", group=Group.GENERATED)
+@generated_check("auth.strangers-are-told", proves="auth.bad-token-refused")
 def test_a_forged_token_is_refused_as_one(catalog: Catalog) -> None:
     """On every route, a request with an invalid token is refused with 401."""
     if not (catalog.target.token or catalog.target.credential) or catalog.target.sigv4:
@@ -196,10 +194,9 @@ def _missing(catalog: Catalog, own: Own) -> list[Asked]:
 # --------------------------------------------------------------------------- principals
 
 
-@check(
+@generated_check(
     "auth.second-principal-after-the-first",
     proves=("auth.other-principal-reads-nothing", "auth.callers-kept-apart"),
-    group=Group.GENERATED,
 )
 def test_a_second_principal_is_shown_nothing_of_what_the_first_has_just_read(
     catalog: Catalog,
@@ -240,10 +237,8 @@ def _holds(looks: list[Asked], name: str) -> Callable[[Reply], bool]:
     return lambda reply: reply.status == 304 or asked.lists_it(reply)
 
 
-@check(
-    "auth.second-principal-on-every-route",
-    proves="auth.other-principal-changes-nothing",
-    group=Group.GENERATED,
+@generated_check(
+    "auth.second-principal-on-every-route", proves="auth.other-principal-changes-nothing"
 )
 def test_a_second_principal_changes_nothing_on_any_route(catalog: Catalog) -> None:
     """On every route, a write by a principal without the right to it is refused."""
@@ -261,7 +256,7 @@ def _inside(every: list[Asked]) -> list[Asked]:
     return [each for each in every if each.operation_id != "createNamespace" or each.form]
 
 
-@check("auth.reader-on-every-route", proves="auth.reader-changes-nothing", group=Group.GENERATED)
+@generated_check("auth.reader-on-every-route", proves="auth.reader-changes-nothing")
 def test_a_principal_who_may_read_changes_nothing_on_any_route(catalog: Catalog) -> None:
     """On every route, a write by a principal who may only read is refused."""
     theirs = reading_principal(catalog)
@@ -282,10 +277,9 @@ def test_a_principal_who_may_read_changes_nothing_on_any_route(catalog: Catalog)
 # --------------------------------------------------------------------------- warehouses
 
 
-@check(
+@generated_check(
     "auth.second-warehouse-on-every-route",
     proves=("auth.other-warehouse-shows-nothing", "auth.other-warehouse-changes-nothing"),
-    group=Group.GENERATED,
 )
 def test_what_is_in_one_warehouse_is_not_in_another(catalog: Catalog) -> None:
     """What is made in one warehouse is neither shown nor changed through another."""

@@ -16,8 +16,7 @@ from icecheck.conformance.security.token_requests import (
 )
 from icecheck.findings.shared_symptoms import LEAK, SPELLING_CHANGES_THE_ANSWER
 from icecheck.findings.symptoms import Severity, declare
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects.reading import not_applicable, object_in
 from icecheck.replies.expect import Reply
 
@@ -43,7 +42,7 @@ def _asks_nobody(catalog: Catalog) -> bool:
 # ------------------------------------------------------------------------- answers
 
 
-@check("getToken.lifetime", proves="getToken.lifetime-in-seconds", group=Group.GENERATED)
+@generated_check("getToken.lifetime", proves="getToken.lifetime-in-seconds")
 def test_the_lifetime_of_a_token_is_in_seconds(catalog: Catalog) -> None:
     """expires_in is the lifetime of the token in seconds, whichever grant gave the token."""
     judged = 0
@@ -90,7 +89,7 @@ def _given(catalog: Catalog) -> Iterator[tuple[str, Reply]]:
         yield "the token for a Basic header", by_header
 
 
-@check("getToken.issued-type", proves="getToken.issued-token-type", group=Group.GENERATED)
+@generated_check("getToken.issued-type", proves="getToken.issued-token-type")
 def test_an_exchange_tells_what_it_gave(catalog: Catalog) -> None:
     """An exchanged token comes with its type, whether or not one was asked for."""
     token = token_in(catalog.get_token(own_form(catalog)))
@@ -114,7 +113,7 @@ def test_an_exchange_tells_what_it_gave(catalog: Catalog) -> None:
         raise not_applicable("the catalog exchanges no tokens")
 
 
-@check("getToken.spelled-otherwise", proves="getToken.unknown-parameters", group=Group.GENERATED)
+@generated_check("getToken.spelled-otherwise", proves="getToken.unknown-parameters")
 def test_a_token_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
     """Unknown parameters, order, charset and encoding of spaces do not affect a token request."""
     form = own_form(catalog)
@@ -136,11 +135,7 @@ def test_a_token_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
             raise reply.violation(SPELLING_CHANGES_THE_ANSWER, due, "another one", detail=detail)
 
 
-@check(
-    "auth.scheme-in-any-letters",
-    proves="auth.scheme-in-any-letters",
-    group=Group.GENERATED,
-)
+@generated_check("auth.scheme-in-any-letters")
 def test_the_scheme_of_a_token_is_read_in_any_letters(catalog: Catalog) -> None:
     """The authentication scheme Bearer is accepted in small letters and in capitals."""
     token = None if catalog.target.sigv4 else own_token(catalog)
@@ -163,7 +158,7 @@ def test_the_scheme_of_a_token_is_read_in_any_letters(catalog: Catalog) -> None:
 # ----------------------------------------------------------------------- refusals
 
 
-@check("getToken.no-wrong-client", proves="getToken.401", group=Group.GENERATED)
+@generated_check("getToken.no-wrong-client", proves="getToken.401")
 def test_no_wrong_client_gets_a_token(catalog: Catalog) -> None:
     """A wrong secret or an unknown client gets no token, in the form or in a Basic header."""
     form = own_form(catalog)
@@ -195,7 +190,7 @@ def _wrong(form: Form) -> dict[str, Form]:
     return wrong
 
 
-@check("getToken.incomplete", proves="getToken.incomplete-refused", group=Group.GENERATED)
+@generated_check("getToken.incomplete", proves="getToken.incomplete-refused")
 def test_an_incomplete_token_request_is_refused(catalog: Catalog) -> None:
     """A token request without what its grant needs is refused with 400 or 401."""
     form = own_form(catalog)

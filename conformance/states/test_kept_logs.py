@@ -8,8 +8,7 @@ from icecheck.conformance.states import layout_stages as layout
 from icecheck.conformance.states.stages import Stage, grown, in_order
 from icecheck.conformance.states.walk import TABLES, given_born, renamed
 from icecheck.findings.symptoms import NOT_ALL_SEEN, Severity, declare
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.committing import by_transaction, by_update
 from icecheck.objects.reading import not_applicable, refused
@@ -39,7 +38,7 @@ _CHANGES = (
 )
 
 
-@check("commit.logs-kept", proves="commit.logs-kept", group=Group.GENERATED)
+@generated_check("commit.logs-kept")
 def test_logs_are_kept(catalog: Catalog) -> None:
     """What a log of a table has said, it says after later commits too, and after a rename."""
     table = given_born(catalog)

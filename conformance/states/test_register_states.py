@@ -17,8 +17,7 @@ from icecheck.conformance.states.walk import (
 )
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
 from icecheck.findings.symptoms import Symptom
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.arranging import require
 from icecheck.objects.committing import by_update, set_property
@@ -112,7 +111,7 @@ class _Mover:
         return others[0] if others else table.namespace
 
 
-@check("states.registered-again", proves="states.registered-again", group=Group.GENERATED)
+@generated_check("states.registered-again")
 def test_a_table_that_is_registered_again(catalog: Catalog) -> None:
     """In every state a table comes back from its file whole, and can be committed to as before."""
     require(catalog, "registerTable", "dropTable", "updateTable")
@@ -154,7 +153,7 @@ def _overwritten(
     return shown_of(done, shown)  # its next load must show the same
 
 
-@check("states.overwritten", proves="states.overwritten", group=Group.GENERATED)
+@generated_check("states.overwritten")
 def test_a_table_that_is_overwritten(catalog: Catalog) -> None:
     """A file of any state replaces a table whole: nothing is left of what it was in between."""
     require(catalog, "registerTable", "updateTable")

@@ -21,8 +21,7 @@ from icecheck.conformance.states.walk import (
     live,
 )
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
 from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import (
@@ -73,35 +72,25 @@ def _expect_new_file(step: Step[Table]) -> None:
         raise step.answer.violation(METADATA_LOCATION_REUSED, due, seen, detail=step.what)
 
 
-@check("states.life", proves="states.life", group=Group.GENERATED)
+@generated_check("states.life")
 def test_a_life_of_commits(catalog: Catalog) -> None:
     """In every state a commit goes through that asserts all that is true, and does its part."""
     _walk(catalog, by_update)
 
 
-@check(
-    "states.life-of-version-3",
-    proves="states.life",
-    group=Group.GENERATED,
-    needs=("format-version-3",),
-)
+@generated_check("states.life-of-version-3", proves="states.life", needs=("format-version-3",))
 def test_a_life_of_version_3(catalog: Catalog) -> None:
     """So it does where it does two things after a conflict, on a table of format version 3."""
     _walk(catalog, after_a_conflict(by_update), version=3, group_size=4)
 
 
-@check(
-    "states.life-of-version-1",
-    proves="states.life",
-    group=Group.GENERATED,
-    needs=("format-version-1",),
-)
+@generated_check("states.life-of-version-1", proves="states.life", needs=("format-version-1",))
 def test_a_life_of_version_1(catalog: Catalog) -> None:
     """So it does on a table of format version 1, until it becomes one of version 3."""
     _walk(catalog, by_update, version=1, group_size=4)
 
 
-@check("states.life-by-transactions", proves="states.life-by-transactions", group=Group.GENERATED)
+@generated_check("states.life-by-transactions")
 def test_a_life_of_transactions(catalog: Catalog) -> None:
     """In every state a transaction that asserts all that is true goes through and does its part."""
     _walk(catalog, in_turn(by_transaction, by_update), group_size=4)
@@ -173,17 +162,13 @@ def _doubt(
         expect_unchanged(catalog, each, _UNWANTED)
 
 
-@check("states.conflicts", proves="states.conflicts", group=Group.GENERATED)
+@generated_check("states.conflicts")
 def test_what_is_nearly_true(catalog: Catalog) -> None:
     """In every state an assertion that is nearly true stops a commit, and nothing changes."""
     _doubt(catalog, by_update, lambda _bystander: by_update, group_size=3)
 
 
-@check(
-    "states.conflicts-by-transaction",
-    proves="states.conflicts-by-transaction",
-    group=Group.GENERATED,
-)
+@generated_check("states.conflicts-by-transaction")
 def test_what_is_nearly_true_in_a_transaction(catalog: Catalog) -> None:
     """In every state an assertion that is nearly true stops a transaction of two tables."""
     _doubt(catalog, by_transaction, by_transaction_after, group_size=5)
@@ -237,39 +222,25 @@ def _create_of_version(catalog: Catalog, send: Send, version: int | None) -> Non
     _expect_life_at_once(catalog, staged, send, first, [_ASSERT_CREATE])
 
 
-@check("states.life-at-once", proves="states.life-at-once", group=Group.GENERATED)
+@generated_check("states.life-at-once")
 def test_a_life_in_one_commit(catalog: Catalog) -> None:
     """One commit does what many do, one after the other."""
     _begin(catalog, by_update)
 
 
-@check(
-    "states.life-at-once-by-transaction",
-    proves="states.life-at-once-by-transaction",
-    group=Group.GENERATED,
-)
+@generated_check("states.life-at-once-by-transaction")
 def test_a_life_in_one_transaction(catalog: Catalog) -> None:
     """One change of a transaction does what many commits do, one after the other."""
     _begin(catalog, by_transaction)
 
 
-@check(
-    "states.created-at-once",
-    proves="states.created-at-once",
-    group=Group.GENERATED,
-    needs=("stage-create",),
-)
+@generated_check("states.created-at-once", needs=("stage-create",))
 def test_a_table_created_with_its_life(catalog: Catalog) -> None:
     """The commit that makes a staged table exist may do all that later ones do."""
     _create(catalog, by_update)
 
 
-@check(
-    "states.created-at-once-by-transaction",
-    proves="states.created-at-once-by-transaction",
-    group=Group.GENERATED,
-    needs=("stage-create",),
-)
+@generated_check("states.created-at-once-by-transaction", needs=("stage-create",))
 def test_a_table_created_with_its_life_by_a_transaction(catalog: Catalog) -> None:
     """The transaction that makes a staged table exist may do all that later commits do."""
     _create(catalog, by_transaction)

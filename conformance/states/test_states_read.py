@@ -17,8 +17,7 @@ from icecheck.findings.shared_symptoms import (
     EFFECT_MISSING,
 )
 from icecheck.findings.symptoms import NOT_ALL_SEEN, Severity, declare
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import (
     RENAME_CHANGED_THE_TABLE,
@@ -136,7 +135,7 @@ def _few(reply: Reply, table: Table) -> Json:
     }
 
 
-@check("states.every-look", proves="states.every-look", group=Group.GENERATED)
+@generated_check("states.every-look")
 def test_every_way_to_look_at_a_table(catalog: Catalog) -> None:
     """In every state a table shows the same, loaded with refs only, renamed or registered."""
     onlooker = _Onlooker(catalog)

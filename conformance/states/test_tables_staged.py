@@ -14,8 +14,7 @@ from icecheck.findings.shared_symptoms import (
     STAGED_AT_ONCE,
 )
 from icecheck.findings.symptoms import Severity, declare
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import check, generated_check
 from icecheck.objects import metadata_view as view
 from icecheck.objects.comparing import KEPT
 from icecheck.objects.reading import expect_unlisted, refused
@@ -66,11 +65,8 @@ def test_staged_answer(catalog: Catalog) -> None:
     )
 
 
-@check(
-    "createTable.staged-as-created",
-    proves="createTable.stage-returns-metadata",
-    needs=NEEDS,
-    group=Group.GENERATED,
+@generated_check(
+    "createTable.staged-as-created", proves="createTable.stage-returns-metadata", needs=NEEDS
 )
 def test_staged_as_created(catalog: Catalog) -> None:
     """Of one request, staging answers the table that creating it at once would make."""

@@ -11,8 +11,7 @@ from icecheck.conformance.states.stage_assertions import true_assertions
 from icecheck.conformance.states.stages import Stage, grown, in_groups, in_order
 from icecheck.conformance.states.table_stages import stages_of
 from icecheck.conformance.states.walk import expect_grown, given_born, knows_refs
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects.committing import by_update, change_of, set_property
 from icecheck.objects.comparing import KEPT
 from icecheck.objects.reading import not_applicable, refused
@@ -31,7 +30,7 @@ _OWN = (*KEPT,)
 """One property for each table, which every transaction sets to a new value."""
 
 
-@check("states.two-lives", proves="states.two-lives", group=Group.GENERATED)
+@generated_check("states.two-lives")
 def test_two_lives_in_the_same_transactions(catalog: Catalog) -> None:
     """A transaction of two tables does to each what is meant for it, be it alike or not."""
     stages = [*stages_of(catalog)]

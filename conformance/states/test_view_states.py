@@ -32,8 +32,7 @@ from icecheck.findings.shared_symptoms import (
     EFFECT_MISSING,
 )
 from icecheck.findings.symptoms import ANOTHER_THING, Severity, Symptom, declare
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.arranging import require
 from icecheck.objects.comparing import expect_shown
@@ -153,7 +152,7 @@ def _begin(catalog: Catalog) -> _Walk:
     return _Walk(catalog)
 
 
-@check("states.view-life", proves="states.view-life", group=Group.GENERATED)
+@generated_check("states.view-life")
 def test_a_life_of_a_view(catalog: Catalog) -> None:
     """In every state a commit to a view does its part, and all else of it stays as it was."""
     walk = _begin(catalog)
@@ -182,7 +181,7 @@ def test_a_life_of_a_view(catalog: Catalog) -> None:
 # ---- history
 
 
-@check("states.view-history", proves="states.view-history", group=Group.GENERATED)
+@generated_check("states.view-history")
 def test_the_history_of_a_view(catalog: Catalog) -> None:
     """A view keeps its versions with their times and summaries, and a log of what was current."""
     walk = _begin(catalog)

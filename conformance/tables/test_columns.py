@@ -104,7 +104,7 @@ def test_nested_columns(catalog: Catalog) -> None:
     )
 
 
-@check("update.add-schema.deprecated-member", proves="update.add-schema.deprecated-member")
+@check("update.add-schema.deprecated-member")
 def test_deprecated_last_column_id(catalog: Catalog) -> None:
     """A schema may be added with the deprecated last-column-id."""
     table = given_table(catalog)

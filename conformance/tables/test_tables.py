@@ -234,7 +234,7 @@ def test_partition_spec(catalog: Catalog) -> None:
     )  # fmt: skip
 
 
-@check("createTable.field-ids-from-zero", proves="createTable.field-ids-from-zero")
+@check("createTable.field-ids-from-zero")
 def test_field_ids_from_zero(catalog: Catalog) -> None:
     """A creation that partitions and sorts by the column with id 0, as Spark does, is accepted."""
     body = bodies.create_table_body(catalog.new_name(), **zero_based())

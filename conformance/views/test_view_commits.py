@@ -180,7 +180,7 @@ def test_foreign_updates(catalog: Catalog) -> None:
         _refused(catalog, view, [update], detail=f"sent {what}")
 
 
-@check("replaceView.all-or-nothing", proves="replaceView.all-or-nothing")
+@check("replaceView.all-or-nothing")
 def test_all_or_nothing(catalog: Catalog) -> None:
     """A commit with an update that cannot be applied changes nothing at all."""
     before = shared_view(catalog)
@@ -204,9 +204,7 @@ def test_replace_as_spark_does(catalog: Catalog) -> None:
 # ---------------------------------------------------------------------- requirements
 
 
-@check(
-    "view-assertion.assert-view-uuid.satisfied", proves="view-assertion.assert-view-uuid.satisfied"
-)
+@check("view-assertion.assert-view-uuid.satisfied")
 def test_uuid_satisfied(catalog: Catalog) -> None:
     """A commit that asserts the view's own uuid goes through."""
     view = given_view(catalog)
@@ -257,7 +255,7 @@ def test_status_of_unknown_ids(catalog: Catalog) -> None:
 # --------------------------------------------------- identity, location and properties
 
 
-@check("view-update.assign-uuid.same", proves="view-update.assign-uuid.same")
+@check("view-update.assign-uuid.same")
 def test_assign_same_uuid(catalog: Catalog) -> None:
     """A commit that assigns a view its own uuid is accepted, and the uuid stays."""
     view = given_view(catalog)
@@ -273,7 +271,7 @@ def test_reassign_uuid(catalog: Catalog) -> None:
     _refused(catalog, shared_view(catalog), [update], 400)
 
 
-@check("view-update.upgrade-format-version.same", proves="view-update.upgrade-format-version.same")
+@check("view-update.upgrade-format-version.same")
 def test_same_format_version(catalog: Catalog) -> None:
     """A commit that names the format version that a view has is accepted."""
     updates = [{"action": "upgrade-format-version", "format-version": 1}, _mark("first")]
@@ -356,10 +354,7 @@ def test_add_version(catalog: Catalog) -> None:
     equal(after.get("current-version-id"), current, symptom=_ADDED_VERSION_GOES_LIVE)
 
 
-@check(
-    "view-update.add-view-version.last-added-schema",
-    proves="view-update.add-view-version.last-added-schema",
-)
+@check("view-update.add-view-version.last-added-schema")
 def test_last_added_schema(catalog: Catalog) -> None:
     """A version with the schema id -1 refers to the schema that the commit added last."""
     view = given_view(catalog)
@@ -383,10 +378,7 @@ def test_set_current_version(catalog: Catalog) -> None:
     equal(after.metadata.get("current-version-id"), version_id, symptom=_UNDEFINED)
 
 
-@check(
-    "view-update.set-current-view-version.history",
-    proves="view-update.set-current-view-version.history",
-)
+@check("view-update.set-current-view-version.history")
 def test_history(catalog: Catalog) -> None:
     """Versions that were replaced are still there, and the log tells of each in its order."""
     view = given_view(catalog)

@@ -43,7 +43,7 @@ def test_unknown_current_version(catalog: Catalog) -> None:
     expect_view_unchanged(catalog, view)
 
 
-@check("createView.unknown-default-namespace", proves="createView.unknown-default-namespace")
+@check("createView.unknown-default-namespace")
 def test_unknown_default_namespace(catalog: Catalog) -> None:
     """A view whose default namespace is not in the catalog is created."""
     namespace = shared_namespace(catalog)

@@ -291,7 +291,7 @@ def test_every_view_is_listed_once(catalog: Catalog) -> None:
     _expect_views(catalog.list_views(views.path), views.path, [*views.holds])
 
 
-@check("listViews.this-namespace-only", proves="listViews.this-namespace-only")
+@check("listViews.this-namespace-only")
 def test_views_of_other_namespaces_are_not_listed(catalog: Catalog) -> None:
     """Views of other namespaces are not listed, not even of those below this one."""
     namespace = given_namespace(catalog)
@@ -303,21 +303,21 @@ def test_views_of_other_namespaces_are_not_listed(catalog: Catalog) -> None:
     _expect_views(catalog.list_views(namespace), namespace, [view.name])
 
 
-@check("listViews.no-tables", proves="listViews.no-tables")
+@check("listViews.no-tables")
 def test_tables_are_not_among_the_views(catalog: Catalog) -> None:
     """Tables are not listed among the views."""
     both = shared_table_and_view(catalog)
     _expect_views(catalog.list_views(both.path), both.path, [both.holds[1]])
 
 
-@check("listTables.no-views", proves="listTables.no-views")
+@check("listTables.no-views")
 def test_views_are_not_among_the_tables(catalog: Catalog) -> None:
     """Views are not listed among the tables."""
     both = shared_table_and_view(catalog)
     _expect_views(catalog.list_tables(both.path), both.path, [both.holds[0]])
 
 
-@check("listViews.list-present", proves="listViews.list-present")
+@check("listViews.list-present")
 def test_an_empty_list_of_views_is_there(catalog: Catalog) -> None:
     """The answer holds the list of views even when it is empty."""
     reply = catalog.list_views(shared_empty_namespace(catalog)).expect(200)

@@ -43,7 +43,7 @@ def _check_of(dialect: Dialect, workflow: Workflow) -> Callable[[Catalog], None]
     id_ = f"dialect.{dialect.slug}.{workflow.name}"
     replay.__name__ = replay.__qualname__ = f"test_{dialect.slug}_{workflow.name}"
     replay.__doc__ = title = f"{dialect.client} {dialect.version}: {workflow.does}"
-    return check(id_, proves=id_, title=title, needs=_needs_of(workflow))(replay)
+    return check(id_, title=title, needs=_needs_of(workflow))(replay)
 
 
 for _dialect in dialects().values():

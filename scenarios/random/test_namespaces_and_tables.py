@@ -10,7 +10,7 @@ STEPS_MIN = 12
 STEPS_MAX = 24
 
 
-@check("scenario.namespaces-and-tables", proves="scenario.namespaces-and-tables")
+@check("scenario.namespaces-and-tables")
 def test_histories_follow_the_model(catalog: Catalog) -> None:
     """Histories of namespace and table operations end as each step promised."""
     plans = draw_plans(

@@ -5,8 +5,7 @@ from dataclasses import replace
 from itertools import count
 
 from icecheck.client.catalog import Catalog
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects.arranging import require
 from icecheck.objects.reading import not_applicable
 from icecheck.scenarios.model.routes import Routes
@@ -26,14 +25,14 @@ from icecheck.scenarios.walking.walker import Walker, given_root
 _HOLDS = "a namespace that holds something is kept"
 
 
-@check("whereabouts.table", proves="whereabouts.table", group=Group.GENERATED)
+@generated_check("whereabouts.table")
 def test_where_a_table_is(catalog: Catalog) -> None:
     """Every operation finds a table under the name that it has now, and is refused under others."""
     require(catalog, "createNamespace", "dropNamespace", "createTable", "loadTable", "dropTable")
     _walk(catalog, "table", "view")
 
 
-@check("whereabouts.view", proves="whereabouts.view", group=Group.GENERATED)
+@generated_check("whereabouts.view")
 def test_where_a_view_is(catalog: Catalog) -> None:
     """Every operation finds a view under the name that it has now, and is refused under others."""
     require(catalog, "createNamespace", "dropNamespace", "createView", "loadView", "dropView")

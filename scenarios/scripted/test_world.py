@@ -1,8 +1,7 @@
 """Sequences of steps over namespaces, tables and views, with all objects judged after each step."""
 
 from icecheck.client.catalog import Catalog
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects.arranging import require
 from icecheck.scenarios.model.world import ADDED, KEPT, MARK, Thing
 from icecheck.scenarios.steps.commits import (
@@ -54,7 +53,7 @@ def _names(catalog: Catalog, *labels: str) -> tuple[dict[str, str], list[str]]:
     return dict(zip(names, labels, strict=True)), names
 
 
-@check("world.namespaces", proves="world.namespaces", group=Group.GENERATED)
+@generated_check("world.namespaces")
 def test_a_world_of_namespaces(catalog: Catalog) -> None:
     """After every step among namespaces that look alike, each one is as the steps left it."""
     require(catalog, "createNamespace", "loadNamespaceMetadata", "dropNamespace")
@@ -100,7 +99,7 @@ def test_a_world_of_namespaces(catalog: Catalog) -> None:
     walk(catalog, root, labels, steps)
 
 
-@check("world.tables", proves="world.tables", group=Group.GENERATED)
+@generated_check("world.tables")
 def test_a_world_of_tables(catalog: Catalog) -> None:
     """After every step among tables that are called alike, each one is as the steps left it."""
     require(catalog, "createNamespace", "createTable", "loadTable", "dropTable", "updateTable")
@@ -157,7 +156,7 @@ def test_a_world_of_tables(catalog: Catalog) -> None:
     walk(catalog, root, labels, steps)
 
 
-@check("world.views", proves="world.views", group=Group.GENERATED)
+@generated_check("world.views")
 def test_a_world_of_views(catalog: Catalog) -> None:
     """After every step among views that are called alike, each one is as the steps left it."""
     require(catalog, "createNamespace", "createView", "loadView", "dropView", "replaceView")
@@ -204,7 +203,7 @@ def test_a_world_of_views(catalog: Catalog) -> None:
     walk(catalog, root, labels, steps)
 
 
-@check("world.together", proves="world.together", group=Group.GENERATED)
+@generated_check("world.together")
 def test_a_world_of_all_kinds(catalog: Catalog) -> None:
     """After every step among all kinds of things, each one is as the steps left it."""
     require(catalog, "createNamespace", "createTable", "loadTable", "dropTable", "updateTable")

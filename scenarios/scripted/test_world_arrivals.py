@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from icecheck.client.catalog import Catalog
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.objects.arranging import require
 from icecheck.scenarios.model.world import ADDED, MARK, Thing
 from icecheck.scenarios.steps.commits import commit, commit_together
@@ -44,7 +43,7 @@ def _worked_on(table: Thing, beside: Thing, new: Thing, mark: str) -> list[Step]
     ]
 
 
-@check("world.arrivals", proves="world.tables", group=Group.GENERATED)
+@generated_check("world.arrivals", proves="world.tables")
 def test_a_world_of_arrivals(catalog: Catalog) -> None:
     """However a table came to have its name, every operation knows it, and knows it no longer."""
     require(catalog, "createNamespace", "createTable", "loadTable", "dropTable", "updateTable")

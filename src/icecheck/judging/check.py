@@ -7,7 +7,16 @@ from typing import Any, TypeVar
 from icecheck.contract import Contract, Level, RefKind, Requirement
 from icecheck.findings.verdict import Group
 
-__all__ = ["Check", "Declaration", "Unbound", "bind", "check", "check_of", "declaration_of"]
+__all__ = [
+    "Check",
+    "Declaration",
+    "Unbound",
+    "bind",
+    "check",
+    "check_of",
+    "declaration_of",
+    "generated_check",
+]
 
 _ATTRIBUTE = "__icecheck__"
 
@@ -69,7 +78,7 @@ class Check:
 def check(
     id: str,  # noqa: A002 - the word of the trade
     *,
-    proves: str | tuple[str, ...],
+    proves: str | tuple[str, ...] | None = None,
     title: str | None = None,
     needs: tuple[str, ...] = (),
     group: Group | None = None,
@@ -77,10 +86,11 @@ def check(
 ) -> Callable[[Function], Function]:
     """Declare a function to be the check that proves these requirements of the register.
 
-    Level, profile and operations come from the requirements when a run opens (`bind`); the title
-    is the first line of the docstring.
+    Without ``proves`` that is the one with the check's own id. Level, profile and operations come
+    from the requirements when a run opens (`bind`); the title is the first line of the docstring.
     """
-    ids = (proves,) if isinstance(proves, str) else proves
+    proven = id if proves is None else proves
+    ids = (proven,) if isinstance(proven, str) else proven
 
     def declare(function: Function) -> Function:
         declared = Declaration(
@@ -96,6 +106,17 @@ def check(
         return function
 
     return declare
+
+
+def generated_check(
+    id: str,  # noqa: A002 - as in `check`
+    *,
+    proves: str | tuple[str, ...] | None = None,
+    needs: tuple[str, ...] = (),
+    disruptive: bool = False,
+) -> Callable[[Function], Function]:
+    """Declare a check, as `check` does, of the group that runs with ``--only generated``."""
+    return check(id, proves=proves, needs=needs, group=Group.GENERATED, disruptive=disruptive)
 
 
 def declaration_of(function: Any) -> Declaration | None:
