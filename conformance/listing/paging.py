@@ -1,8 +1,9 @@
 """Lists with some entries of a check's own, to be requested in pages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from icecheck.client import bodies
@@ -14,6 +15,8 @@ from icecheck.client.given import (
     shared_tables,
 )
 from icecheck.client.shared_objects import LentNamespace
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.reading import namespaces_in, tables_in
 from icecheck.objects.views import given_view, shared_views
@@ -22,9 +25,12 @@ from icecheck.targets.target import Namespace
 
 __all__ = [
     "ODD",
+    "PLACED",
+    "SHARED",
     "Place",
     "namespaces_placed",
     "namespaces_shared",
+    "of_each_list",
     "tables_placed",
     "tables_shared",
     "views_placed",
@@ -120,3 +126,63 @@ def _tables_in(catalog: Catalog, place: LentNamespace) -> Place:
 def _views_in(catalog: Catalog, place: LentNamespace) -> Place:
     own = tuple((place.path, name) for name in place.holds)
     return Place(partial(catalog.list_views, place.path), tables_in, own, 1)
+
+
+# ------------------------------------------------------------- one check for each list
+
+Placing = Callable[[Catalog], Place]
+Judge = Callable[[Place], None]
+
+_ENTRIES = 5
+SHARED: Mapping[str, Placing] = {
+    "Namespaces": namespaces_shared,
+    "Tables": tables_shared,
+    "Views": views_shared,
+}
+"""Lists with entries that checks share, by what they list."""
+PLACED: Mapping[str, Placing] = {
+    "Namespaces": lambda catalog: namespaces_placed(catalog, _ENTRIES),
+    "Tables": lambda catalog: tables_placed(catalog, _ENTRIES),
+    "Views": lambda catalog: views_placed(catalog, _ENTRIES),
+}
+"""Lists with five new entries, by what they list."""
+PAGED: Mapping[str, tuple[str, ...]] = {
+    "Namespaces": ("pagination", "nested-namespaces"),
+    "Tables": ("pagination",),
+    "Views": ("pagination",),
+}
+"""What checks need whose pages have to be those of their own entries."""
+
+
+def of_each_list(
+    name: str,
+    *proves: str,
+    lists: Mapping[str, Placing] = SHARED,
+    needs: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    group: Group = Group.CHECKS,
+) -> Callable[[Judge], Judge]:
+    """Declare a judge of lists to be a check of each of these: ``listTables.<name>`` and so on.
+
+    Its docstring is the title; ``{them}`` and ``{one}`` in it stand for what is listed. ``proves``
+    are ids of requirements without the operation, and the name if left out.
+    """
+
+    def declare(judge: Judge) -> Judge:
+        for them, placing in lists.items():
+            prefix, words = f"list{them}.", {"them": them.lower(), "one": them.lower()[:-1]}
+            declared = check(
+                prefix + name,
+                proves=tuple(prefix + each for each in proves or (name,)),
+                title=str(judge.__doc__).rstrip(".").format(**words),
+                needs=needs.get(them, ()),
+                group=group,
+            )
+            test = f"test_{name.replace('-', '_')}_of_{words['them']}"
+            judge.__globals__[test] = declared(_judging(judge, placing))
+        return judge
+
+    return declare
+
+
+def _judging(judge: Judge, placing: Placing) -> Callable[[Catalog], None]:
+    return lambda catalog: judge(placing(catalog))

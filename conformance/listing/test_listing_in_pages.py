@@ -6,13 +6,14 @@ from typing import Any
 from icecheck.client.catalog import Catalog, Query
 from icecheck.client.given import given_namespace, given_table
 from icecheck.conformance.listing.paging import (
+    PLACED,
     Place,
-    namespaces_placed,
-    tables_placed,
+    of_each_list,
     tables_shared,
     views_placed,
 )
 from icecheck.conformance.listing.test_pagination import expect_everything
+from icecheck.findings.verdict import Group
 from icecheck.judging.check import check, generated_check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.arranging import given_namespace_at
@@ -112,11 +113,18 @@ def test_pages_of_an_empty_parent(catalog: Catalog) -> None:
 
 _SIZES = (3, 1, 2)
 """The sizes of the pages in turn, starting with the largest; the last one is repeated."""
-_ENTRIES = 5
 
 
+@of_each_list(
+    "page-size-of-each-page",
+    "page-size-bound",
+    "pages-cover-all",
+    lists=PLACED,
+    needs=dict.fromkeys(PLACED, ("pagination",)),
+    group=Group.GENERATED,
+)
 def _expect_each_page(place: Place) -> None:
-    """Judge that no page is longer than requested, and that each entry is on one page."""
+    """Pages of {them} are as long as each was asked to be, and show each of them once."""
     token: str | None = ""
     listed: list[Any] = []
     for page in range(PAGES_MAX):
@@ -141,36 +149,6 @@ def _expect_once(last: Reply, place: Place, listed: list[Any]) -> None:
         if (times := listed.count(entry)) != 1:
             detail = f"on {times} of the pages, whose sizes are {show([*_SIZES])}, is {show(entry)}"
             raise last.violation(LISTING, "each entry on one page", "another list", detail=detail)
-
-
-@generated_check(
-    "listNamespaces.page-size-of-each-page",
-    proves=("listNamespaces.page-size-bound", "listNamespaces.pages-cover-all"),
-    needs=("pagination",),
-)
-def test_each_page_of_namespaces_has_its_own_size(catalog: Catalog) -> None:
-    """Pages of namespaces are as long as each was asked to be, and show each of them once."""
-    _expect_each_page(namespaces_placed(catalog, _ENTRIES))
-
-
-@generated_check(
-    "listTables.page-size-of-each-page",
-    proves=("listTables.page-size-bound", "listTables.pages-cover-all"),
-    needs=("pagination",),
-)
-def test_each_page_of_tables_has_its_own_size(catalog: Catalog) -> None:
-    """Pages of tables are as long as each was asked to be, and show each of them once."""
-    _expect_each_page(tables_placed(catalog, _ENTRIES))
-
-
-@generated_check(
-    "listViews.page-size-of-each-page",
-    proves=("listViews.page-size-bound", "listViews.pages-cover-all"),
-    needs=("pagination",),
-)
-def test_each_page_of_views_has_its_own_size(catalog: Catalog) -> None:
-    """Pages of views are as long as each was asked to be, and show each of them once."""
-    _expect_each_page(views_placed(catalog, _ENTRIES))
 
 
 # ----------------------------------------------------------- pages below a server's minimum

@@ -9,17 +9,20 @@ from icecheck.client.catalog import Catalog
 from icecheck.client.given import shared_empty_namespace
 from icecheck.conformance.listing.paging import (
     ODD,
+    PAGED,
+    SHARED,
     Place,
     namespaces_placed,
     namespaces_shared,
+    of_each_list,
     tables_placed,
     tables_shared,
     views_shared,
 )
 from icecheck.findings.shared_symptoms import CHANGE
 from icecheck.findings.symptoms import NOT_ALL_SEEN, Severity, declare
-from icecheck.findings.verdict import SkipKind
-from icecheck.judging.check import check, generated_check
+from icecheck.findings.verdict import Group, SkipKind
+from icecheck.judging.check import check
 from icecheck.objects.reading import (
     PAGE_TOO_LONG,
     PAGES_MAX,
@@ -71,189 +74,6 @@ _ROOM = 10
 _MANY = 1_001
 """More than the 1000 entries that stores behind catalogs return at once."""
 
-# ----------------------------------------------------------------------- namespaces
-
-
-@check(
-    "listNamespaces.pages-cover-all",
-    proves=("listNamespaces.pages-cover-all", "listNamespaces.token-progress"),
-)
-def test_pages_hold_every_namespace_once(catalog: Catalog) -> None:
-    """Following the tokens yields every namespace exactly once, and comes to an end."""
-    # The namespace in one of them is no entry of this list and must not take the place of one.
-    _expect_each_once(namespaces_shared(catalog))
-
-
-@check("listNamespaces.token-null-at-end")
-def test_the_last_page_of_namespaces_says_null(catalog: Catalog) -> None:
-    """The last page of namespaces carries a next-page-token that is null."""
-    _expect_null_at_end(namespaces_shared(catalog))
-
-
-@check("listNamespaces.page-size-bound")
-def test_no_page_of_namespaces_is_too_long(catalog: Catalog) -> None:
-    """No page of namespaces holds more entries than pageSize."""
-    _expect_bounded(namespaces_shared(catalog))
-
-
-@check("listNamespaces.without-token", proves="listNamespaces.without-token-everything")
-def test_without_a_token_all_namespaces_come_at_once(catalog: Catalog) -> None:
-    """Without a pageToken parameter all namespaces come in one answer, whatever pageSize says."""
-    expect_everything(namespaces_shared(catalog))
-
-
-@check("listNamespaces.empty-token-starts")
-def test_an_empty_token_starts_a_list_of_namespaces(catalog: Catalog) -> None:
-    """An empty pageToken is answered with the first page of namespaces, or with all of them."""
-    place = namespaces_shared(catalog)
-    _expect_start(place)
-    if place.nested:
-        inner = place.own[-1]
-        _expect_nothing(replace(place, ask=partial(catalog.list_namespaces, inner)))
-
-
-@check("listNamespaces.bad-page-size", proves="listNamespaces.400")
-def test_a_bad_page_size_for_namespaces_is_refused(catalog: Catalog) -> None:
-    """A list of namespaces with a pageSize that is no positive integer is refused with 400."""
-    _expect_bad_size_refused(namespaces_shared(catalog))
-
-
-# --------------------------------------------------------------------------- tables
-
-
-@check(
-    "listTables.pages-cover-all",
-    proves=("listTables.pages-cover-all", "listTables.token-progress"),
-)
-def test_pages_hold_every_table_once(catalog: Catalog) -> None:
-    """Following the tokens yields every table exactly once, and comes to an end."""
-    # A token may be made from a name, and any name may be the last one of a page.
-    _expect_each_once(tables_placed(catalog, 3, ending=ODD))
-
-
-@check("listTables.token-null-at-end")
-def test_the_last_page_of_tables_says_null(catalog: Catalog) -> None:
-    """The last page of tables carries a next-page-token that is null."""
-    _expect_null_at_end(tables_shared(catalog))
-
-
-@check("listTables.page-size-bound")
-def test_no_page_of_tables_is_too_long(catalog: Catalog) -> None:
-    """No page of tables holds more entries than pageSize."""
-    _expect_bounded(tables_shared(catalog))
-
-
-@check("listTables.without-token", proves="listTables.without-token-everything")
-def test_without_a_token_all_tables_come_at_once(catalog: Catalog) -> None:
-    """Without a pageToken parameter all tables come in one answer, whatever pageSize says."""
-    expect_everything(tables_shared(catalog))
-
-
-@check("listTables.empty-token-starts")
-def test_an_empty_token_starts_a_list_of_tables(catalog: Catalog) -> None:
-    """An empty pageToken is answered with the first page of tables, or with all of them."""
-    place = tables_shared(catalog)
-    empty = shared_empty_namespace(catalog)
-    _expect_nothing(replace(place, ask=partial(catalog.list_tables, empty)))
-    _expect_start(place)
-
-
-@check("listTables.bad-page-size", proves="listTables.400")
-def test_a_bad_page_size_for_tables_is_refused(catalog: Catalog) -> None:
-    """A list of tables with a pageSize that is no positive integer is refused with 400."""
-    _expect_bad_size_refused(tables_shared(catalog))
-
-
-# ---------------------------------------------------------------------------- views
-
-
-@check(
-    "listViews.pages-cover-all",
-    proves=("listViews.pages-cover-all", "listViews.token-progress"),
-)
-def test_pages_hold_every_view_once(catalog: Catalog) -> None:
-    """Following the tokens yields every view exactly once, and comes to an end."""
-    _expect_each_once(views_shared(catalog))
-
-
-@check("listViews.token-null-at-end")
-def test_the_last_page_of_views_says_null(catalog: Catalog) -> None:
-    """The last page of views carries a next-page-token that is null."""
-    _expect_null_at_end(views_shared(catalog))
-
-
-@check("listViews.page-size-bound")
-def test_no_page_of_views_is_too_long(catalog: Catalog) -> None:
-    """No page of views holds more entries than pageSize."""
-    _expect_bounded(views_shared(catalog))
-
-
-@check("listViews.without-token", proves="listViews.without-token-everything")
-def test_without_a_token_all_views_come_at_once(catalog: Catalog) -> None:
-    """Without a pageToken parameter all views come in one answer, whatever pageSize says."""
-    expect_everything(views_shared(catalog))
-
-
-@check("listViews.empty-token-starts")
-def test_an_empty_token_starts_a_list_of_views(catalog: Catalog) -> None:
-    """An empty pageToken is answered with the first page of views, or with all of them."""
-    place = views_shared(catalog)
-    empty = shared_empty_namespace(catalog)
-    _expect_nothing(replace(place, ask=partial(catalog.list_views, empty)))
-    _expect_start(place)
-
-
-@check("listViews.bad-page-size", proves="listViews.400")
-def test_a_bad_page_size_for_views_is_refused(catalog: Catalog) -> None:
-    """A list of views with a pageSize that is no positive integer is refused with 400."""
-    _expect_bad_size_refused(views_shared(catalog))
-
-
-# ----------------------------------------------------------------- repeated requests for a page
-
-
-@generated_check("listNamespaces.token-again", needs=("pagination", "nested-namespaces"))
-def test_a_page_of_namespaces_can_be_asked_for_again(catalog: Catalog) -> None:
-    """The same token gets the same page of namespaces again, or is refused."""
-    _expect_the_same_again(namespaces_shared(catalog))
-
-
-@generated_check("listTables.token-again", needs=("pagination",))
-def test_a_page_of_tables_can_be_asked_for_again(catalog: Catalog) -> None:
-    """The same token gets the same page of tables again, or is refused."""
-    _expect_the_same_again(tables_shared(catalog))
-
-
-@generated_check("listViews.token-again", needs=("pagination",))
-def test_a_page_of_views_can_be_asked_for_again(catalog: Catalog) -> None:
-    """The same token gets the same page of views again, or is refused."""
-    _expect_the_same_again(views_shared(catalog))
-
-
-# ---------------------------------------------------------------------- more than a thousand
-
-
-@check(
-    "listNamespaces.without-token-many",
-    proves="listNamespaces.without-token-everything",
-    needs=("nested-namespaces",),
-    disruptive=True,
-)
-def test_without_a_token_a_thousand_namespaces_come_at_once(catalog: Catalog) -> None:
-    """Without a pageToken, more than a thousand namespaces come in one answer."""
-    expect_everything(namespaces_placed(catalog, _MANY))
-
-
-@check(
-    "listTables.without-token-many",
-    proves="listTables.without-token-everything",
-    disruptive=True,
-)
-def test_without_a_token_a_thousand_tables_come_at_once(catalog: Catalog) -> None:
-    """Without a pageToken, more than a thousand tables come in one answer."""
-    expect_everything(tables_placed(catalog, _MANY))
-
-
 # --------------------------------------------------------------------------- following tokens
 
 
@@ -281,10 +101,19 @@ def _pages(place: Place, more: int = 0) -> Iterator[Reply]:
     raise NotOffered(f"the list has more than {PAGES_MAX} pages", SkipKind.SAFETY_LEVEL)
 
 
-# -------------------------------------------------------------------------- judgement
+# ------------------------------------------------------- checks of each of the three lists
 
 
+@of_each_list(
+    "pages-cover-all",
+    "pages-cover-all",
+    "token-progress",
+    # A token may be made from a name, and any name may be the last one of a page.
+    # The namespace in one of the shared ones is no entry and must not take the place of one.
+    lists={**SHARED, "Tables": lambda catalog: tables_placed(catalog, 3, ending=ODD)},
+)
 def _expect_each_once(place: Place) -> None:
+    """Following the tokens yields every {one} exactly once, and comes to an end."""
     for more in (0, 1):  # full pages only, and a last page that is not full
         seen: list[Any] = []
         for reply in _pages(place, more):
@@ -295,14 +124,18 @@ def _expect_each_once(place: Place) -> None:
             raise reply.violation(_PAGES_INCOMPLETE, "every entry once", what)
 
 
+@of_each_list("token-null-at-end")
 def _expect_null_at_end(place: Place) -> None:
+    """The last page of {them} carries a next-page-token that is null."""
     *_, last = _pages(place, 1)
     found = object_in(last).get("next-page-token", ABSENT)
     if found is not None:
         raise last.violation(_LAST_PAGE_TOKEN, "null", show(found), pointer="/next-page-token")
 
 
+@of_each_list("page-size-bound")
 def _expect_bounded(place: Place) -> None:
+    """No page of {them} holds more entries than pageSize."""
     entries = 0
     for reply in _pages(place):
         entries += place.count(reply)
@@ -314,8 +147,9 @@ def _expect_bounded(place: Place) -> None:
         raise reply.violation(_PAGES_INCOMPLETE, "every entry once", "an entry is missing")
 
 
+@of_each_list("without-token", "without-token-everything")
 def expect_everything(place: Place) -> None:
-    """Judge that a list is whole where no page of it was asked for."""
+    """Without a pageToken parameter all {them} come in one answer, whatever pageSize says."""
     for query in ((), (("pageSize", "1"),)):
         reply = place.ask(query)
         listed = place.read(reply)
@@ -347,8 +181,13 @@ def _expect_nothing(place: Place) -> None:
         raise reply.violation(_PAGES_INCOMPLETE, "an empty list", "a list with entries")
 
 
+@of_each_list(
+    "token-again",
+    needs=PAGED,
+    group=Group.GENERATED,
+)
 def _expect_the_same_again(place: Place) -> None:
-    """Judge that a repeated request does not get the next page; it may be refused."""
+    """The same token gets the same page of {them} again, or is refused."""
     size = ("pageSize", str(place.size))
     token = next_page_token(place.ask([("pageToken", ""), size]))
     if token is None:
@@ -360,7 +199,61 @@ def _expect_the_same_again(place: Place) -> None:
         raise again.violation(_PAGE_USED_UP, "the page that was asked for", "another one")
 
 
+@of_each_list("bad-page-size", "400")
 def _expect_bad_size_refused(place: Place) -> None:
+    """A list of {them} with a pageSize that is no positive integer is refused with 400."""
     next(_pages(place))  # ends the check if there is no pagination
     for size in ("0", "-1", "ten"):
         place.ask([("pageToken", ""), ("pageSize", size)]).expect(400, detail=f"pageSize={size}")
+
+
+@check("listNamespaces.empty-token-starts")
+def test_an_empty_token_starts_a_list_of_namespaces(catalog: Catalog) -> None:
+    """An empty pageToken is answered with the first page of namespaces, or with all of them."""
+    place = namespaces_shared(catalog)
+    _expect_start(place)
+    if place.nested:
+        inner = place.own[-1]
+        _expect_nothing(replace(place, ask=partial(catalog.list_namespaces, inner)))
+
+
+@check("listTables.empty-token-starts")
+def test_an_empty_token_starts_a_list_of_tables(catalog: Catalog) -> None:
+    """An empty pageToken is answered with the first page of tables, or with all of them."""
+    place = tables_shared(catalog)
+    empty = shared_empty_namespace(catalog)
+    _expect_nothing(replace(place, ask=partial(catalog.list_tables, empty)))
+    _expect_start(place)
+
+
+@check("listViews.empty-token-starts")
+def test_an_empty_token_starts_a_list_of_views(catalog: Catalog) -> None:
+    """An empty pageToken is answered with the first page of views, or with all of them."""
+    place = views_shared(catalog)
+    empty = shared_empty_namespace(catalog)
+    _expect_nothing(replace(place, ask=partial(catalog.list_views, empty)))
+    _expect_start(place)
+
+
+# ---------------------------------------------------------------------- more than a thousand
+
+
+@check(
+    "listNamespaces.without-token-many",
+    proves="listNamespaces.without-token-everything",
+    needs=("nested-namespaces",),
+    disruptive=True,
+)
+def test_without_a_token_a_thousand_namespaces_come_at_once(catalog: Catalog) -> None:
+    """Without a pageToken, more than a thousand namespaces come in one answer."""
+    expect_everything(namespaces_placed(catalog, _MANY))
+
+
+@check(
+    "listTables.without-token-many",
+    proves="listTables.without-token-everything",
+    disruptive=True,
+)
+def test_without_a_token_a_thousand_tables_come_at_once(catalog: Catalog) -> None:
+    """Without a pageToken, more than a thousand tables come in one answer."""
+    expect_everything(tables_placed(catalog, _MANY))

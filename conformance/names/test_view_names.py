@@ -251,10 +251,8 @@ def test_no_table_comes_over_a_view(catalog: Catalog) -> None:
             raise reply.wrong_status(Statuses.of(409), detail=how)
 
 
-@check(
-    "createTable.spares-views",
-    proves=("createTable.spares-views", "createView.spares-tables"),
-    group=Group.GENERATED,
+@generated_check(
+    "createTable.spares-views", proves=("createTable.spares-views", "createView.spares-tables")
 )
 def test_what_has_the_name_stays(catalog: Catalog) -> None:
     """Whatever makes a table of a view's name, or a view of a table's, leaves what has the name."""
