@@ -8,6 +8,7 @@ from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.places import answer_of, call_of
+from icecheck.mock_server.defects.kit.remembering import remembering
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
 
@@ -82,18 +83,16 @@ declare_each(
 
 @defect(
     "config-of-the-last-warehouse",
+    on=remembering(list, wrap, "getConfig"),
     breaks="getConfig.warehouse-parameter",
     suffering="Whoever starts beside somebody else works in their warehouse.",
 )
-def _of_the_last_warehouse(registries: Registries) -> None:
+def _of_the_last_warehouse(
+    asked: list[Mapping[str, str]], faithful: Faithful, state: WarehouseState, call: Call
+) -> Outcome:
     """The configuration of the warehouse that was asked for before is answered."""
-    asked: list[Mapping[str, str]] = []
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        asked.append(call.query)
-        return faithful(state, msgspec.structs.replace(call, query=asked[-2:][0]))
-
-    wrap(registries, "getConfig", around)
+    asked.append(call.query)
+    return faithful(state, msgspec.structs.replace(call, query=asked[-2:][0]))
 
 
 @defect(

@@ -170,17 +170,14 @@ def _any_tag_is_current(faithful: Faithful, state: WarehouseState, call: Call) -
 
 @defect(
     "unknown-parameter-filters",
+    on=through(alter_answer, "listTables"),
     breaks="request.reads-spelled-otherwise",
     suffering="A newer client sees an empty namespace.",
 )
-def _unknown_parameter_filters(registries: Registries) -> None:
+def _unknown_parameter_filters(call: Call, body: Json) -> Json:
     """A parameter that nobody knows is a filter that nothing passes."""
     known = {"pageToken", "pageSize"}
-
-    def alter(call: Call, body: Json) -> Json:
-        return body if call.query.keys() <= known else {**body, "identifiers": []}
-
-    alter_answer(registries, "listTables", alter)
+    return body if call.query.keys() <= known else {**body, "identifiers": []}
 
 
 # ------------------------------------------------------------------------------- writing

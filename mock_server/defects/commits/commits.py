@@ -13,7 +13,6 @@ from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.changing import make_namespace
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.json_values import numbers
-from icecheck.mock_server.defects.kit.places import request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_members
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -22,7 +21,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
     answer_status,
     refuse_as,
 )
-from icecheck.mock_server.defects.kit.updating import alter_version, keep_known
+from icecheck.mock_server.defects.kit.updating import alter_sent_list, alter_version, keep_known
 from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.updates import UPDATES
@@ -57,17 +56,13 @@ declare_each(
 
 @defect(
     "commit-skips-view-updates",
-    on=request_of("updateTable"),
+    on=through(alter_sent_list, "updateTable"),
     breaks="commit.view-update-refused",
     suffering="A client's mistake goes unnoticed.",
 )
-def _skips_view_updates(body: Json) -> Json:
+def _skips_view_updates(sent: list[Any]) -> list[Any]:
     """Updates that only views have are skipped on a table."""
-    sent = body.get("updates")
-    if not isinstance(sent, list):
-        return body
-    kept = [u for u in sent if not (isinstance(u, dict) and u.get("action") in _VIEW_ACTIONS)]
-    return {**body, "updates": kept}
+    return [u for u in sent if not (isinstance(u, dict) and u.get("action") in _VIEW_ACTIONS)]
 
 
 declare_each(

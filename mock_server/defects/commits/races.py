@@ -13,6 +13,7 @@ from icecheck.mock_server.defects.commits.late_sight import (
 )
 from icecheck.mock_server.defects.kit.changing import put_back
 from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
+from icecheck.mock_server.defects.kit.remembering import remembering
 from icecheck.mock_server.defects.kit.requests import sent_json, sent_name, with_members
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.protocol import problem
@@ -144,20 +145,18 @@ declare_each(
 
 @defect(
     "race-requirements-before-lock",
+    on=remembering(LateSight, wrap, "updateTable"),
     breaks="race.commits-on-one-base",
     suffering="Of two writers, the slower one wins and the other one's rows are gone.",
 )
-def _requirements_before_lock(registries: Registries) -> None:
+def _requirements_before_lock(
+    sight: LateSight, faithful: Faithful, state: WarehouseState, call: Call
+) -> Outcome:
     """Requirements are checked before the lock is taken under which updates are applied."""
-    sight = LateSight()
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        faithful(sight.state(faithful.context, state), call)
-        return sight.wrote(
-            faithful.context, state, faithful(state, with_members(call, requirements=[]))
-        )
-
-    wrap(registries, "updateTable", around)
+    faithful(sight.state(faithful.context, state), call)
+    return sight.wrote(
+        faithful.context, state, faithful(state, with_members(call, requirements=[]))
+    )
 
 
 declare(

@@ -1,6 +1,5 @@
 """Defects that users have reported of other catalogs."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from msgspec import structs
@@ -8,29 +7,24 @@ from msgspec import structs
 from icecheck.mock_server.commits.publication import NAMESPACE_LOCATION
 from icecheck.mock_server.core.context import Call, Outcome
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import defect
-from icecheck.mock_server.defects.kit.places import request_of
+from icecheck.mock_server.defects.kit.declaring import defect, through
 from icecheck.mock_server.defects.kit.requests import sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful
+from icecheck.mock_server.defects.kit.updating import alter_sent_list
 from icecheck.mock_server.protocol import problem
 
 
 @defect(
     "ref-removals-run-last",
-    on=request_of("updateTable"),
+    on=through(alter_sent_list, "updateTable"),
     breaks="commit.updates-in-order",
     suffering="CREATE OR REPLACE TABLE leaves an empty table: its main branch is gone.",
 )
-def _removals_run_last(body: dict[str, Any]) -> dict[str, Any]:
+def _removals_run_last(sent: list[Any]) -> list[Any]:
     """Refs are set first and removed afterwards: what a commit removes and sets again is gone."""
-
-    def is_removal(update: Any) -> bool:
-        return isinstance(update, Mapping) and update.get("action") == "remove-snapshot-ref"
-
-    updates = body.get("updates")
-    if not isinstance(updates, list):
-        return body
-    return {**body, "updates": sorted(updates, key=is_removal)}
+    return sorted(
+        sent, key=lambda each: isinstance(each, dict) and each["action"] == "remove-snapshot-ref"
+    )
 
 
 @defect(

@@ -18,6 +18,8 @@ __all__ = [
     "alter_answer",
     "alter_body",
     "alter_call",
+    "alter_created",
+    "alter_created_columns",
     "alter_error",
     "alter_request_body",
     "answer_status",
@@ -166,6 +168,28 @@ def alter_request_body(
         return with_json(call, alter(body))
 
     alter_call(registries, operation_id, altered)
+
+
+def alter_created(registries: Registries, member: str, alter: Callable[[Any], Any]) -> None:
+    """Let createTable see another value of a member, where one is sent that is not empty."""
+
+    def altered(body: dict[str, Any]) -> dict[str, Any]:
+        return body | {member: alter(body[member])} if body.get(member) else body
+
+    alter_request_body(registries, "createTable", altered)
+
+
+def alter_created_columns(
+    registries: Registries, alter: Callable[[dict[str, Any]], dict[str, Any]]
+) -> None:
+    """Let createTable see other top-level columns than the sent ones."""
+
+    def altered(schema: Any) -> Any:
+        if not isinstance(schema, dict) or not isinstance(schema.get("fields"), list):
+            return schema
+        return schema | {"fields": [*map(alter, schema["fields"])]}
+
+    alter_created(registries, "schema", altered)
 
 
 def alter_call(registries: Registries, operation_id: str, alter: Callable[[Call], Call]) -> None:

@@ -1,6 +1,6 @@
 """Building blocks for defects of commits: altered bodies, updates and table versions."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container
 from typing import Any
 
 import msgspec
@@ -21,6 +21,8 @@ from icecheck.mock_server.protocol.problem import Problem, bad_request
 __all__ = [
     "AssertionCheck",
     "alter_assertion",
+    "alter_sent_list",
+    "alter_sent_updates",
     "alter_update",
     "alter_version",
     "alter_view_update",
@@ -38,18 +40,46 @@ FaithfulUpdate = Callable[[Any, Draft], None]
 FaithfulViewUpdate = Callable[[Any, ViewDraft], None]
 
 
-def keep_known(registries: Registries, member: str, tag: str, known: Iterable[str]) -> None:
-    """Hide from updateTable the items of a list whose tag is not among the known ones."""
-    names = frozenset(known)
+def alter_sent_list(
+    registries: Registries,
+    operation_id: str,
+    alter: Callable[[list[Any]], list[Any]],
+    member: str = "updates",
+) -> None:
+    """Let a commit see an altered list of updates, or of requirements, if one is sent."""
 
-    def filtered(body: Json) -> Json:
-        items = body.get(member)
-        if not isinstance(items, list):
-            return body
-        kept = [i for i in items if not isinstance(i, dict) or i.get(tag) in names]
-        return {**body, member: kept}
+    def altered(body: Json) -> Json:
+        sent = body.get(member)
+        return {**body, member: alter(sent)} if isinstance(sent, list) else body
 
-    alter_request_body(registries, "updateTable", filtered)
+    alter_request_body(registries, operation_id, altered)
+
+
+def alter_sent_updates(registries: Registries, action: str, alter: Callable[[Json], Json]) -> None:
+    """Let updateTable see altered updates of one action; `alter` gets and returns JSON."""
+
+    def altered(sent: list[Any]) -> list[Any]:
+        return [
+            alter(each) if isinstance(each, dict) and each.get("action") == action else each
+            for each in sent
+        ]
+
+    alter_sent_list(registries, "updateTable", altered)
+
+
+def keep_known(
+    registries: Registries,
+    member: str,
+    tag: str,
+    known: Container[Any],
+    operation_id: str = "updateTable",
+) -> None:
+    """Hide from a commit the items of a list whose tag is not among the known ones."""
+
+    def filtered(sent: list[Any]) -> list[Any]:
+        return [each for each in sent if not isinstance(each, dict) or each.get(tag) in known]
+
+    alter_sent_list(registries, operation_id, filtered, member)
 
 
 def alter_assertion(

@@ -10,6 +10,7 @@ from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply, 
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
 from icecheck.mock_server.defects.kit.places import FaithfulGate, alter_gate, gate
+from icecheck.mock_server.defects.kit.remembering import remembering
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.defects.security.bearer_tokens import is_at
 from icecheck.mock_server.protocol import problem, replies
@@ -114,24 +115,22 @@ def _reader_commits(faithful: FaithfulGate, request: Request, security: Security
 
 @defect(
     "warehouses-share-loads",
+    on=remembering(dict, wrap, "loadTable"),
     breaks="auth.other-warehouse-shows-nothing",
     suffering="Whoever knows the name of a table loads it through a warehouse of their own.",
 )
-def _shared_loads(registries: Registries) -> None:
+def _shared_loads(
+    states: dict[str, WarehouseState], faithful: Faithful, state: WarehouseState, call: Call
+) -> Outcome:
     """Tables are loaded by namespace and name, whatever warehouse the path names."""
-    states: dict[str, WarehouseState] = {}
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        states[faithful.context.warehouse] = state
-        try:
-            return faithful(state, call)
-        except Problem:
-            for other in states.values():
-                with contextlib.suppress(Problem):
-                    return msgspec.structs.replace(faithful(other, call), state=state)
-            raise
-
-    wrap(registries, "loadTable", around)
+    states[faithful.context.warehouse] = state
+    try:
+        return faithful(state, call)
+    except Problem:
+        for other in states.values():
+            with contextlib.suppress(Problem):
+                return msgspec.structs.replace(faithful(other, call), state=state)
+        raise
 
 
 @defect(

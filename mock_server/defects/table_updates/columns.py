@@ -5,11 +5,12 @@ from typing import Any
 
 from icecheck.mock_server.core.context import Call, Registries
 from icecheck.mock_server.defects.kit.changing import refuse_where
-from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
-from icecheck.mock_server.defects.kit.places import request_of
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
+from icecheck.mock_server.defects.kit.json_values import objects
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
-from icecheck.mock_server.defects.kit.rewriting import alter_request_body
+from icecheck.mock_server.defects.kit.rewriting import alter_created_columns
 from icecheck.mock_server.defects.kit.updating import (
+    alter_sent_updates,
     change_also,
     refuse_updates_where,
 )
@@ -21,20 +22,14 @@ _DEFAULTS = ("initial-default", "write-default")
 
 def _alter_added_schema(registries: Registries, alter: Callable[[Json], Json]) -> None:
     """Let updateTable see altered schemas."""
-
-    def altered(body: Json) -> Json:
-        updates = [
-            {**u, "schema": alter(u["schema"])} if u.get("action") == "add-schema" else u
-            for u in body.get("updates", [])
-        ]
-        return {**body, "updates": updates}
-
-    alter_request_body(registries, "updateTable", altered)
+    alter_sent_updates(registries, "add-schema", lambda u: {**u, "schema": alter(u["schema"])})
 
 
-def _fields_as(alter: Callable[[Json], Json]) -> Callable[[Json], Json]:
-    """Return a function that changes every top-level column of a schema."""
-    return lambda schema: {**schema, "fields": [alter(field) for field in schema["fields"]]}
+def _alter_added_columns(registries: Registries, alter: Callable[[Json], Json]) -> None:
+    """Let updateTable see schemas with altered top-level columns."""
+    _alter_added_schema(
+        registries, lambda schema: {**schema, "fields": [*map(alter, schema["fields"])]}
+    )
 
 
 # ---- nested columns
@@ -42,21 +37,14 @@ def _fields_as(alter: Callable[[Json], Json]) -> Callable[[Json], Json]:
 
 @defect(
     "update-nested-docs-lost",
+    on=through(_alter_added_columns),
     breaks="update.add-schema.nested-types",
     suffering="Comments on fields of structs are gone.",
 )
-def _nested_docs_lost(registries: Registries) -> None:
+def _nested_docs_lost(column: Json) -> Json:
     """What is inside a column is stored without documentation."""
-
-    def bare(value: Any, depth: int = 0) -> Any:
-        match value:
-            case dict():
-                return {k: bare(v, depth + 1) for k, v in value.items() if k != "doc" or not depth}
-            case list():
-                return [bare(v, depth) for v in value]
-        return value
-
-    _alter_added_schema(registries, _fields_as(bare))
+    bare: Json = objects(column, lambda each: {k: v for k, v in each.items() if k != "doc"})
+    return bare | ({"doc": column["doc"]} if "doc" in column else {})
 
 
 declare_each(
@@ -87,70 +75,49 @@ declare_each(
 # ---- defaults
 
 
-@defect(
-    "column-defaults-lost",
-    on=request_of("createTable"),
-    breaks="createTable.defaults-kept",
-    suffering="Rows without a value read back as null.",
-)
-def _defaults_lost(body: Json) -> Json:
-    """A new table's columns have no defaults."""
-    schema = body.get("schema")
-    if not isinstance(schema, dict):
-        return body
-    without = _fields_as(lambda field: {k: v for k, v in field.items() if k not in _DEFAULTS})
-    return {**body, "schema": without(schema)}
+declare_each(
+    ("column-defaults-lost", "createTable.defaults-kept",
+     "A new table's columns have no defaults.", "Rows without a value read back as null.",
+     by(alter_created_columns,
+        lambda field: {k: v for k, v in field.items() if k not in _DEFAULTS})),
+    ("update-defaults-lost", "update.add-schema.defaults-kept",
+     "Of two defaults only the one for writing is kept.",
+     "Rows written before a column was added read back as null.",
+     by(_alter_added_columns,
+        lambda field: {k: v for k, v in field.items() if k != _DEFAULTS[0]})),
+)  # fmt: skip
 
 
 @defect(
     "update-defaults-through-doubles",
+    on=through(_alter_added_columns),
     breaks="update.add-schema.defaults-kept",
     suffering="Rows written before a column was added read back with a rounded number.",
 )
-def _defaults_through_doubles(registries: Registries) -> None:
+def _defaults_through_doubles(field: Json) -> Json:
     """Numbers in the defaults of a column are rounded to what a double holds."""
-
-    def rounded(field: Json) -> Json:
-        numbers = {
-            member: int(float(field[member]))
-            for member in _DEFAULTS
-            if isinstance(field.get(member), int) and field.get("type") == "long"
-        }
-        return field | numbers
-
-    _alter_added_schema(registries, _fields_as(rounded))
+    return field | {
+        member: int(float(field[member]))
+        for member in _DEFAULTS
+        if isinstance(field.get(member), int) and field.get("type") == "long"
+    }
 
 
-declare(
-    "update-defaults-lost",
-    "Of two defaults only the one for writing is kept.",
-    by(
-        _alter_added_schema,
-        _fields_as(lambda field: {k: v for k, v in field.items() if k != _DEFAULTS[0]}),
-    ),
-    breaks="update.add-schema.defaults-kept",
-    suffering="Rows written before a column was added read back as null.",
-)
+def _alter_columns(registries: Registries, alter: Callable[[Json], Json]) -> None:
+    alter_created_columns(registries, alter)
+    _alter_added_columns(registries, alter)
 
 
 @defect(
     "column-one-default",
+    on=through(_alter_columns),
     breaks="createTable.defaults-kept",
     suffering="Rows written without the column get the value that is meant for old rows.",
 )
-def _one_default(registries: Registries) -> None:
+def _one_default(field: Json) -> Json:
     """A column has one default: that for writing becomes what old rows read."""
-
-    def same(field: Json) -> Json:
-        both = all(field.get(member) is not None for member in _DEFAULTS)
-        return field | {_DEFAULTS[1]: field[_DEFAULTS[0]]} if both else field
-
-    def altered(body: Json) -> Json:
-        schema = body.get("schema")
-        return {**body, "schema": _fields_as(same)(schema)} if isinstance(schema, dict) else body
-
-    alter_request_body(registries, "createTable", altered)
-    _alter_added_schema(registries, _fields_as(same))
+    both = all(field.get(member) is not None for member in _DEFAULTS)
+    return field | {_DEFAULTS[1]: field[_DEFAULTS[0]]} if both else field
 
 
 # ---- large ones
@@ -182,21 +149,13 @@ def _cut(value: Any) -> Any:
 
 @defect(
     "update-property-cut",
+    on=through(alter_sent_updates, "set-properties"),
     breaks="update.set-properties.effect",
     suffering="The name mapping of a wide table is cut off, and is no JSON any more.",
 )
-def _property_cut(registries: Registries) -> None:
+def _property_cut(update: Json) -> Json:
     """A property is cut to the length that the column of a database has."""
-
-    def altered(body: Json) -> Json:
-        updates = [
-            {**u, "updates": {k: _cut(v) for k, v in u["updates"].items()}} if sets(u) else u
-            for u in body.get("updates", [])
-        ]
-        return {**body, "updates": updates}
-
-    def sets(update: Any) -> bool:
-        is_set = isinstance(update, dict) and update.get("action") == "set-properties"
-        return is_set and isinstance(update.get("updates"), dict)
-
-    alter_request_body(registries, "updateTable", altered)
+    sent = update.get("updates")
+    if not isinstance(sent, dict):
+        return update
+    return {**update, "updates": {key: _cut(value) for key, value in sent.items()}}

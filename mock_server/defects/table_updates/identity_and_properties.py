@@ -3,15 +3,16 @@
 There is also a defect for every update of the contract that accepts it without effect.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
 from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.requests import Json
-from icecheck.mock_server.defects.kit.rewriting import alter_request_body
 from icecheck.mock_server.defects.kit.updating import (
     FaithfulUpdate,
+    alter_sent_updates,
     alter_update,
     ignore_update,
     refuse_updates_where,
@@ -54,17 +55,10 @@ def _version_clamped(faithful: FaithfulUpdate, update: Any, draft: Draft) -> Non
         faithful(update, draft)
 
 
-def _alter_properties(registries: Registries, alter: Any) -> None:
-    def altered(body: Json) -> Json:
-        updates = [
-            {**update, "updates": alter(update["updates"])}
-            if update.get("action") == "set-properties"
-            else update
-            for update in body["updates"]
-        ]
-        return {**body, "updates": updates}
-
-    alter_request_body(registries, "updateTable", altered)
+def _alter_properties(registries: Registries, alter: Callable[[Json], Json]) -> None:
+    alter_sent_updates(
+        registries, "set-properties", lambda update: update | {"updates": alter(update["updates"])}
+    )
 
 
 @defect(

@@ -14,7 +14,6 @@ from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
     alter_answer,
     alter_request_body,
-    wrap,
 )
 from icecheck.mock_server.defects.kit.storing import store_otherwise, with_metadata
 from icecheck.mock_server.defects.kit.updating import AssertionCheck, FaithfulUpdate
@@ -191,29 +190,26 @@ def _answers_without_partition_statistics(body: Json) -> Json:
 
 @defect(
     "states-etag-without-statistics",
+    on="loadTable",
     breaks="states.every-look",
     suffering="Clients that cache tables do not see new statistics.",
 )
-def _etag_without_statistics(registries: Registries) -> None:
+def _etag_without_statistics(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """The ETag is made of all that an answer has but statistics."""
     ignored = {"statistics", "partition-statistics", "metadata-log", "last-updated-ms"}
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        headers = {k: v for k, v in call.request.headers.items() if k != "if-none-match"}
-        request = structs.replace(call.request, headers=headers)
-        outcome = faithful(state, structs.replace(call, request=request))
-        body = json.decode(outcome.reply.body)
-        bare = {k: v for k, v in body.pop("metadata").items() if k not in ignored}
-        del body["metadata-location"]
-        said = json.encode([body, bare, sorted(call.query.items())])
-        tag = f'"{hashlib.sha256(said).hexdigest()}"'
-        if call.request.headers.get("if-none-match") == tag:
-            return structs.replace(outcome, reply=Reply(304, (("etag", tag),)))
-        kept = [header for header in outcome.reply.headers if header[0] != "etag"]
-        reply = structs.replace(outcome.reply, headers=(*kept, ("etag", tag)))
-        return structs.replace(outcome, reply=reply)
-
-    wrap(registries, "loadTable", around)
+    headers = {k: v for k, v in call.request.headers.items() if k != "if-none-match"}
+    request = structs.replace(call.request, headers=headers)
+    outcome = faithful(state, structs.replace(call, request=request))
+    body = json.decode(outcome.reply.body)
+    bare = {k: v for k, v in body.pop("metadata").items() if k not in ignored}
+    del body["metadata-location"]
+    said = json.encode([body, bare, sorted(call.query.items())])
+    tag = f'"{hashlib.sha256(said).hexdigest()}"'
+    if call.request.headers.get("if-none-match") == tag:
+        return structs.replace(outcome, reply=Reply(304, (("etag", tag),)))
+    kept = [header for header in outcome.reply.headers if header[0] != "etag"]
+    reply = structs.replace(outcome.reply, headers=(*kept, ("etag", tag)))
+    return structs.replace(outcome, reply=reply)
 
 
 @defect(

@@ -40,19 +40,16 @@ def _alter_objects(
 
 @defect(
     "null-order-from-direction",
+    on=through(_alter_objects, _SCHEMAS),
     breaks="update.add-sort-order.effect",
     suffering="Files are written in another order than the table was told to have.",
 )
-def _null_order_from_direction(registries: Registries) -> None:
+def _null_order_from_direction(sent: Json) -> Json:
     """Nulls of a sort order come first where it ascends and last where it descends."""
     derived = {"asc": "nulls-first", "desc": "nulls-last"}
-
-    def alter(sent: Json) -> Json:
-        usual = derived.get(str(sent.get("direction")))
-        known = sent.get("null-order") in derived.values()
-        return {**sent, "null-order": usual} if usual and known else sent
-
-    _alter_objects(registries, _SCHEMAS, alter)
+    usual = derived.get(str(sent.get("direction")))
+    known = sent.get("null-order") in derived.values()
+    return {**sent, "null-order": usual} if usual and known else sent
 
 
 @defect(

@@ -11,8 +11,7 @@ from msgspec import structs
 from icecheck.mock_server.defects.kit.declaring import Install, by, declare
 from icecheck.mock_server.defects.kit.json_values import numbers, objects, texts
 from icecheck.mock_server.defects.kit.requests import Json
-from icecheck.mock_server.defects.kit.rewriting import alter_request_body
-from icecheck.mock_server.defects.kit.updating import change_also
+from icecheck.mock_server.defects.kit.updating import alter_sent_updates, change_also
 from icecheck.mock_server.metadata.model import TableMetadata
 
 Kept = Callable[[TableMetadata, Any], Json]
@@ -27,17 +26,7 @@ def _sent(
     action: str, name: str, title: str, suffering: str, alter: Callable[[Json], Json]
 ) -> None:
     """Declare that an update is read in an altered form."""
-
-    def altered(body: Json) -> Json:
-        updates = body.get("updates")
-        if not isinstance(updates, list):
-            return body
-        read = [
-            alter(u) if isinstance(u, dict) and u.get(_ACTION) == action else u for u in updates
-        ]
-        return body | {"updates": read}
-
-    _declare(action, name, title, suffering, by(alter_request_body, "updateTable", altered))
+    _declare(action, name, title, suffering, by(alter_sent_updates, action, alter))
 
 
 def _beside(action: str, name: str, title: str, suffering: str, kept: Kept) -> None:

@@ -5,10 +5,11 @@ from typing import Any
 from msgspec import structs
 
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
-from icecheck.mock_server.defects.kit.places import request_of, table_update
+from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.updating import (
     FaithfulUpdate,
+    alter_sent_list,
     alter_update,
     alter_version,
     change_also,
@@ -335,29 +336,24 @@ def _tagged_snapshot_stays(update: Any, draft: Any) -> bool:
 
 @defect(
     "update-branch-keeps-its-first-place",
-    on=request_of("updateTable"),
+    on=through(alter_sent_list, "updateTable"),
     breaks="commit.updates-in-order",
     suffering="A writer that appends twice to a branch finds only the first append there.",
 )
-def _first_place(body: Json) -> Json:
+def _first_place(sent: list[Json]) -> list[Json]:
     """Of the updates that set one branch in a commit the first one counts, but for main."""
-    updates = body.get("updates") or []
-    first = {u.get("ref-name"): u for u in reversed(updates) if u.get("type") == "branch"}
+    first = {u.get("ref-name"): u for u in reversed(sent) if u.get("type") == "branch"}
     first.pop(MAIN_BRANCH, None)
-    kept = [u for u in updates if u.get("type") != "branch" or first.get(u["ref-name"], u) is u]
-    return {**body, "updates": kept}
+    return [u for u in sent if u.get("type") != "branch" or first.get(u["ref-name"], u) is u]
 
 
 def _is_removal(update: Json) -> bool:
     return update.get("action") == "remove-snapshot-ref" and update["ref-name"] != MAIN_BRANCH
 
 
-@defect(
-    "update-removes-refs-last",
-    on=request_of("updateTable"),
-    breaks="commit.updates-in-order",
-    suffering="A tag that is replaced is gone.",
-)
-def _removes_refs_last(body: Json) -> Json:
-    """The removal of a tag or branch waits until all other updates are done."""
-    return {**body, "updates": sorted(body.get("updates") or [], key=_is_removal)}
+declare_each(
+    ("update-removes-refs-last", "commit.updates-in-order",
+     "The removal of a tag or branch waits until all other updates are done.",
+     "A tag that is replaced is gone.",
+     by(alter_sent_list, "updateTable", lambda sent: sorted(sent, key=_is_removal))),
+)  # fmt: skip

@@ -1,33 +1,21 @@
 """Defects of a new table's definition: parts of it are lost or altered."""
 
-from collections.abc import Callable
 from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server.core.context import Call, Registries
+from icecheck.mock_server.core.context import Call
 from icecheck.mock_server.defects.kit.changing import refuse_where
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
-from icecheck.mock_server.defects.kit.rewriting import alter_request_body
+from icecheck.mock_server.defects.kit.rewriting import (
+    alter_created,
+    alter_created_columns,
+)
 from icecheck.mock_server.defects.kit.storing import store_otherwise
 from icecheck.mock_server.metadata.column_types import StructField, StructType
 from icecheck.mock_server.metadata.model import PartitionField, PartitionSpec, TableMetadata
-
-
-def _create_from(registries: Registries, alter: Callable[[Json], Json]) -> None:
-    alter_request_body(registries, "createTable", alter)
-
-
-def _columns_as(registries: Registries, alter: Callable[[Json], Json]) -> None:
-    def altered(body: Json) -> Json:
-        schema = body.get("schema")
-        if not isinstance(schema, dict) or not isinstance(schema.get("fields"), list):
-            return body
-        return body | {"schema": schema | {"fields": [alter(f) for f in schema["fields"]]}}
-
-    _create_from(registries, altered)
 
 
 def _sent_spec(call: Call) -> Json:
@@ -42,20 +30,20 @@ declare_each(
     ("column-docs-lost", "createTable.schema-kept",
      "Columns are stored in a table that has no place for their documentation.",
      "Column comments are gone.",
-     by(_columns_as, lambda field: {k: v for k, v in field.items() if k != "doc"})),
+     by(alter_created_columns, lambda field: {k: v for k, v in field.items() if k != "doc"})),
     ("columns-all-optional", "createTable.schema-kept", "Every column becomes optional.",
      "NOT NULL is gone: rows without a key get in.",
-     by(_columns_as, lambda field: field | {"required": False})),
+     by(alter_created_columns, lambda field: field | {"required": False})),
     ("columns-lower-cased", "createTable.schema-kept",
      "Column names pass through a metastore that writes them in small letters.",
      "Readers that compare names by case find no column.",
-     by(_columns_as, lambda field: field | {"name": str(field.get("name")).lower()})),
+     by(alter_created_columns, lambda field: field | {"name": str(field.get("name")).lower()})),
 )  # fmt: skip
 
 
 @defect(
     "decimals-widened",
-    on=through(_columns_as),
+    on=through(alter_created_columns),
     breaks="createTable.schema-kept",
     suffering="Amounts read back with another scale.",
 )
@@ -87,7 +75,7 @@ def _inner_ids_restart(metadata: TableMetadata, _body: Json) -> TableMetadata:
 
 @defect(
     "inner-fields-optional",
-    on=through(_columns_as),
+    on=through(alter_created_columns),
     breaks="createTable.nested-types",
     suffering="Required fields of structs may be null.",
 )
@@ -127,7 +115,7 @@ def _identifiers_as_sent(metadata: TableMetadata, body: Json) -> TableMetadata:
 
 @defect(
     "nanoseconds-in-version-2",
-    on=through(_columns_as),
+    on=through(alter_created_columns),
     breaks="createTable.v3-types-need-v3",
     suffering="Nanoseconds are cut off without a word.",
 )
@@ -194,10 +182,10 @@ declare_each(
     ("partition-spec-lost", "createTable.partition-spec-kept",
      "The partition spec of a creation is not read.",
      "PARTITIONED BY is ignored: every query reads everything.",
-     by(_create_from, lambda body: body | {"partition-spec": None})),
+     by(alter_created, "partition-spec", lambda _: None)),
     ("write-order-lost", "createTable.write-order-kept",
      "The sort order of a creation is not read.", "WRITE ORDERED BY is ignored.",
-     by(_create_from, lambda body: body | {"write-order": None})),
+     by(alter_created, "write-order", lambda _: None)),
 )  # fmt: skip
 
 
@@ -216,13 +204,14 @@ def _always_ascending(metadata: TableMetadata, _body: Json) -> TableMetadata:
 
 @defect(
     "unknown-columns-left-out",
+    on=request_of("createTable"),
     breaks="createTable.unresolved-columns-refused",
     suffering="A misspelled partition column goes unnoticed.",
 )
-def _unknown_columns_left_out(registries: Registries) -> None:
+def _unknown_columns_left_out(body: Json) -> Json:
     """Partition and sort fields over unknown columns are dropped without a word."""
 
-    def known(body: Json, member: str) -> Any:
+    def known(member: str) -> Any:
         definition = body.get(member)
         if not definition:
             return definition
@@ -230,10 +219,7 @@ def _unknown_columns_left_out(registries: Registries) -> None:
         fields = [f for f in definition["fields"] if f["source-id"] in columns]
         return {"spec-id": 0, "order-id": 1 if fields else 0, "fields": fields}
 
-    _create_from(
-        registries,
-        lambda body: body | {m: known(body, m) for m in ("partition-spec", "write-order")},
-    )
+    return body | {member: known(member) for member in ("partition-spec", "write-order")}
 
 
 _COLUMNS_MAX = 500
@@ -255,14 +241,12 @@ def _columns_cut(body: dict[str, Any]) -> dict[str, Any]:
 
 @defect(
     "partition-by-column-zero-left-out",
-    on=request_of("createTable"),
+    on=through(alter_created, "partition-spec"),
     breaks="createTable.partition-spec-kept",
     suffering="Tables that Spark partitions by their first column are not partitioned.",
 )
-def _column_zero_left_out(body: dict[str, Any]) -> dict[str, Any]:
+def _column_zero_left_out(spec: Any) -> Any:
     """A source id of 0 is none, and the partition field that has it is left out."""
-    spec = body.get("partition-spec")
     if not isinstance(spec, dict) or not isinstance(spec.get("fields"), list):
-        return body
-    kept = [field for field in spec["fields"] if field.get("source-id")]
-    return {**body, "partition-spec": {**spec, "fields": kept}}
+        return spec
+    return {**spec, "fields": [field for field in spec["fields"] if field.get("source-id")]}

@@ -1,5 +1,6 @@
 """Defects of loadTable and tableExists."""
 
+from itertools import count
 from typing import Any
 
 import msgspec
@@ -91,34 +92,26 @@ def _old_location(first: dict[Name, str], call: Call, body: Json) -> Json:
 
 @defect(
     "load-location-signed",
+    on=remembering(count, alter_body, "loadTable"),
     breaks="loadTable.stable",
     suffering="Clients take every load for a new version and drop their caches.",
 )
-def _location_signed(registries: Registries) -> None:
+def _location_signed(answers: "count[int]", body: Json) -> Json:
     """The metadata location carries a signature that is made anew for every answer."""
-    answers = iter(range(1, 1_000_000))
-
-    def altered(body: Json) -> Json:
-        return body | {"metadata-location": f"{body['metadata-location']}?sig={next(answers)}"}
-
-    alter_body(registries, "loadTable", altered)
+    return body | {"metadata-location": f"{body['metadata-location']}?sig={next(answers)}"}
 
 
 @defect(
     "load-schema-reordered",
+    on=remembering(count, alter_body, "loadTable"),
     breaks="loadTable.stable",
     suffering="Columns change their places between two queries.",
 )
-def _schema_reordered(registries: Registries) -> None:
+def _schema_reordered(answers: "count[int]", body: Json) -> Json:
     """Columns are answered in the order of a hash table."""
-    answers = iter(range(1_000_000))
-
-    def altered(body: Json) -> Json:
-        step = -1 if next(answers) % 2 else 1
-        schemas = [s | {"fields": s["fields"][::step]} for s in body["metadata"]["schemas"]]
-        return body | {"metadata": body["metadata"] | {"schemas": schemas}}
-
-    alter_body(registries, "loadTable", altered)
+    step = -1 if next(answers) % 2 else 1
+    schemas = [s | {"fields": s["fields"][::step]} for s in body["metadata"]["schemas"]]
+    return body | {"metadata": body["metadata"] | {"schemas": schemas}}
 
 
 declare_each(

@@ -9,8 +9,9 @@ from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.json_values import as_double, numbers
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_members
-from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, alter_request_body
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body
 from icecheck.mock_server.defects.kit.updating import (
+    alter_sent_list,
     alter_version,
     change_also,
     refuse_updates_where,
@@ -20,14 +21,11 @@ from icecheck.mock_server.metadata.model import Snapshot, TableMetadata
 
 def _alter_updates(registries: Registries, alter: Callable[[Json], Json]) -> None:
     """Let updateTable see altered updates."""
-
-    def altered(body: Json) -> Json:
-        updates = body.get("updates")
-        if not isinstance(updates, list):
-            return body
-        return {**body, "updates": [alter(u) if isinstance(u, dict) else u for u in updates]}
-
-    alter_request_body(registries, "updateTable", altered)
+    alter_sent_list(
+        registries,
+        "updateTable",
+        lambda sent: [alter(each) if isinstance(each, dict) else each for each in sent],
+    )
 
 
 def _alter_metadata(

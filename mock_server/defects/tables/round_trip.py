@@ -15,94 +15,65 @@ from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each
 from icecheck.mock_server.defects.kit.json_values import objects
 from icecheck.mock_server.defects.kit.remembering import answer_again
 from icecheck.mock_server.defects.kit.requests import Json
-from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body, wrap
+from icecheck.mock_server.defects.kit.rewriting import (
+    Faithful,
+    alter_created,
+    wrap,
+)
 
 _COLUMN_WIDTH = 4000
-_FIELDS = "fields"
 
 
-def _member(registries: Registries, member: str, alter: Callable[[Any], Any]) -> None:
-    def altered(body: Json) -> Json:
-        return body | {member: alter(body[member])} if body.get(member) else body
-
-    alter_request_body(registries, "createTable", altered)
-
-
-@defect(
-    "create-docs-trimmed",
-    breaks="roundtrip.createTable.columns",
-    suffering="What was written about a column is laid out otherwise.",
-)
-def _docs_trimmed(registries: Registries) -> None:
-    """Docs of columns lose the blanks and line ends around them."""
-
-    def trimmed(field: Json) -> Json:
-        return field | {"doc": field["doc"].strip()} if isinstance(field.get("doc"), str) else field
-
-    _member(registries, "schema", lambda schema: objects(schema, trimmed))
+def _objects(registries: Registries, member: str, alter: Callable[[Json], Json]) -> None:
+    """Let createTable see altered objects in a member, at any depth."""
+    alter_created(registries, member, lambda value: objects(value, alter))
 
 
 @defect(
     "create-list-in-map-optional",
+    on=through(_objects, "schema"),
     breaks="roundtrip.createTable.columns",
     suffering="A column takes nulls that its owner forbade.",
 )
-def _inner_elements_optional(registries: Registries) -> None:
+def _inner_elements_optional(type_: Json) -> Json:
     """Elements of a list that is the value of a map are optional, whatever was asked for."""
-
-    def optional(type_: Json) -> Json:
-        value = type_.get("value")
-        if isinstance(value, dict) and "element-required" in value:
-            return type_ | {"value": value | {"element-required": False}}
-        return type_
-
-    _member(registries, "schema", lambda schema: objects(schema, optional))
+    value = type_.get("value")
+    if isinstance(value, dict) and "element-required" in value:
+        return type_ | {"value": value | {"element-required": False}}
+    return type_
 
 
-@defect(
-    "create-defaults-false-are-none",
-    breaks="roundtrip.createTable.columns",
-    suffering="Old rows show null where a zero, or nothing, was meant.",
-)
-def _falsy_defaults(registries: Registries) -> None:
-    """Write defaults that are false, zero or empty are taken for none."""
-
-    def without(field: Json) -> Json:
-        return {k: v for k, v in field.items() if k != "write-default" or v}
-
-    _member(registries, "schema", lambda schema: objects(schema, without))
-
-
-@defect(
-    "create-partition-names-collapsed",
-    breaks="roundtrip.createTable.layout",
-    suffering="Paths of partitions are not what their writer computes.",
-)
-def _partition_names_collapsed(registries: Registries) -> None:
-    """Whatever is no letter, digit or mark in the name of a partition field becomes one blank."""
-
-    def collapsed(field: Json) -> Json:
-        return field | {"name": " ".join(str(field["name"]).split())} if "name" in field else field
-
-    _member(registries, "partition-spec", lambda spec: objects(spec, collapsed))
-
-
-@defect(
-    "create-order-by-column-id",
-    on=through(_member, "write-order"),
-    breaks="roundtrip.createTable.layout",
-    suffering="Files are sorted by the second column first.",
-)
-def _order_by_column_id(order: Json) -> Json:
-    """The fields of a write order stand in the order of the columns' ids."""
-    return order | {_FIELDS: sorted(order[_FIELDS], key=lambda field: field["source-id"])}
+declare_each(
+    ("create-docs-trimmed", "roundtrip.createTable.columns",
+     "Docs of columns lose the blanks and line ends around them.",
+     "What was written about a column is laid out otherwise.",
+     by(_objects, "schema",
+        lambda each: each | {"doc": each["doc"].strip()} if each.get("doc") else each)),
+    ("create-defaults-false-are-none", "roundtrip.createTable.columns",
+     "Write defaults that are false, zero or empty are taken for none.",
+     "Old rows show null where a zero, or nothing, was meant.",
+     by(_objects, "schema",
+        lambda each: {k: v for k, v in each.items() if k != "write-default" or v})),
+    ("create-partition-names-collapsed", "roundtrip.createTable.layout",
+     "Whatever is no letter, digit or mark in the name of a partition field becomes one blank.",
+     "Paths of partitions are not what their writer computes.",
+     by(_objects, "partition-spec",
+        lambda each: each | {"name": " ".join(each["name"].split())} if "name" in each else each)),
+    ("create-order-by-column-id", "roundtrip.createTable.layout",
+     "The fields of a write order stand in the order of the columns' ids.",
+     "Files are sorted by the second column first.",
+     by(alter_created, "write-order",
+        lambda order: order | {
+            "fields": sorted(order["fields"], key=lambda field: field["source-id"])
+        })),
+)  # fmt: skip
 
 
 def _values(registries: Registries, alter: Callable[[str], str]) -> None:
     def altered(properties: Json) -> Json:
         return {k: alter(v) if isinstance(v, str) else v for k, v in properties.items()}
 
-    _member(registries, "properties", altered)
+    alter_created(registries, "properties", altered)
 
 
 declare_each(

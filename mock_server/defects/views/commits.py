@@ -17,7 +17,6 @@ from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_memb
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
     alter_body,
-    alter_request_body,
     answer_status,
     refuse_as,
 )
@@ -25,6 +24,7 @@ from icecheck.mock_server.defects.kit.storing import store_view_otherwise
 from icecheck.mock_server.defects.kit.updating import (
     FaithfulViewUpdate,
     alter_view_update,
+    keep_known,
     read_view_update,
     refuse_updates_as,
 )
@@ -95,19 +95,7 @@ declare_each(
 )
 def _skips_foreign_updates(registries: Registries) -> None:
     """Updates that views do not have are skipped."""
-
-    def known(body: Json) -> Json:
-        updates = body.get("updates")
-        if not isinstance(updates, list):
-            return body
-        kept = [
-            update
-            for update in updates
-            if not isinstance(update, dict) or update.get("action", "") in registries.view_updates
-        ]
-        return {**body, "updates": kept}
-
-    alter_request_body(registries, "replaceView", known)
+    keep_known(registries, "updates", "action", registries.view_updates, "replaceView")
 
 
 @defect(
