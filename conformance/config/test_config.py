@@ -1,6 +1,7 @@
 """Checks of getConfig: the configuration that a client reads before any other request."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from icecheck.client.catalog import NO_BODY, Catalog, Table
@@ -110,28 +111,39 @@ def test_endpoints_are_verb_and_path(catalog: Catalog) -> None:
 @check("getConfig.endpoint-spelling")
 def test_endpoints_are_spelled_as_documented(catalog: Catalog) -> None:
     """A listed endpoint of the document is spelled as the document spells it."""
-    _expect_spelled(catalog, before_config=False)
+    _expect_spelled(catalog, _is_respelled, before_config=False)
 
 
 @check("getConfig.endpoint-spelling-of-config")
 def test_endpoints_before_the_list_are_spelled_as_documented(catalog: Catalog) -> None:
     """A listed endpoint that clients ask before they have the list is spelled as documented."""
-    _expect_spelled(catalog, before_config=True)
+    _expect_spelled(catalog, _is_alike, before_config=True)
 
 
-def _expect_spelled(catalog: Catalog, *, before_config: bool) -> None:
+@check("getConfig.endpoint-nearly-spelled", proves="getConfig.endpoint-nearly-spelled")
+def test_no_endpoint_is_nearly_one_of_the_document(catalog: Catalog) -> None:
+    """No listed endpoint is one of the document but for plurals, or for several things at once."""
+    _expect_spelled(catalog, _is_only_alike, before_config=False)
+
+
+def _expect_spelled(
+    catalog: Catalog, alike: Callable[[str, str, str], bool], *, before_config: bool
+) -> None:
     reply = _ask(catalog).expect(200)
     listed = [entry for entry in _listed(reply) if _is_verb_and_path(entry)]
     prefix = _prefix(object_in(reply))
-    documented = {
-        _shape(operation.endpoint): operation.endpoint
+    documented = [
+        operation.endpoint
         for operation in catalog.session.contract.operations.values()
-        if operation.precedes_config is before_config
-    }
-    for entry in listed:
-        due = documented.get(_shape(entry, prefix), entry)
-        if due != entry and due not in listed:
-            raise reply.violation(_ENDPOINT_SPELLING, show(due), show(entry), pointer="/endpoints")
+        if operation.precedes_config is before_config and operation.endpoint not in listed
+    ]
+    own = {operation.endpoint for operation in catalog.session.contract.operations.values()}
+    for entry in (each for each in listed if each not in own):
+        for due in documented:
+            if alike(entry, due, prefix):
+                raise reply.violation(
+                    _ENDPOINT_SPELLING, show(due), show(entry), pointer="/endpoints"
+                )
 
 
 @check(
@@ -196,18 +208,62 @@ def _is_verb_and_path(entry: Any) -> bool:
     return entry.split(" ")[0] in _VERBS
 
 
-def _shape(endpoint: str, prefix: str = "") -> tuple[str, ...]:
-    """Return an endpoint's verb and path parts as one would confuse them.
+def _without_version(endpoint: str) -> str:
+    return endpoint.replace("/v1/", "/", 1)
 
-    Without host, version, prefix, slashes, dashes, names of variables, capitals and plurals.
-    """
+
+def _with_one_slash(endpoint: str) -> str:
     verb, _, path = endpoint.partition(" ")
-    path = re.sub(r"^https?://[^/]*", "", path)
-    if prefix:
-        path = path.replace(f"/{prefix.strip('/')}/", "/", 1)
-    parts = [re.sub(r"^(\{.*\}|:.*|<.*>)$", "{}", p) for p in path.split("/") if p != "{prefix}"]
-    plain = [re.sub(r"[-_]", "", part.lower()).removesuffix("s") for part in parts]
-    return (verb.upper(), *(part for part in plain if part not in {"", "v1"}))
+    return f"{verb} /{'/'.join(part for part in path.split('/') if part)}"
+
+
+def _with_nameless_variables(endpoint: str) -> str:
+    verb, _, path = endpoint.partition(" ")
+    parts = (re.sub(r"^(\{.*\}|:.*|<.*>)$", "{}", part) for part in path.split("/"))
+    return f"{verb} {'/'.join(parts)}"
+
+
+_RESPELLINGS: tuple[Callable[[str], str], ...] = (
+    lambda endpoint: re.sub(r" https?://[^/]*", " ", endpoint),
+    _with_one_slash,
+    _without_version,
+    _with_nameless_variables,
+    lambda endpoint: re.sub(r"[-_]", "", endpoint),
+    str.lower,
+)
+"""What is left out where endpoints are compared: host, slashes, version, names of variables, dashes
+and capitals. The prefix is another, and known from the config only.
+"""
+
+
+def _is_respelled(entry: str, due: str, prefix: str) -> bool:
+    """Return whether an entry differs from an endpoint of the document in one way, all along."""
+    if _without_prefix(entry, prefix) == _without_prefix(due, prefix):
+        return True
+    return any(respelled(entry) == respelled(due) for respelled in _RESPELLINGS)
+
+
+def _is_alike(entry: str, due: str, prefix: str) -> bool:
+    """Return whether an entry might be meant for an endpoint, however many ways it differs in."""
+    return _shape(entry, prefix) == _shape(due)
+
+
+def _is_only_alike(entry: str, due: str, prefix: str) -> bool:
+    return _is_alike(entry, due, prefix) and not _is_respelled(entry, due, prefix)
+
+
+def _without_prefix(endpoint: str, prefix: str) -> str:
+    stated = f"/{prefix.strip('/')}/" if prefix else "/{prefix}/"
+    return endpoint.replace("/{prefix}/", "/", 1).replace(stated, "/", 1)
+
+
+def _shape(endpoint: str, prefix: str = "") -> tuple[str, ...]:
+    """Return an endpoint's verb and path parts as one would confuse them, and without plurals."""
+    plain = _without_prefix(endpoint, prefix)
+    for respelled in _RESPELLINGS:
+        plain = respelled(plain)
+    verb, _, path = plain.partition(" ")
+    return (verb, *(part.removesuffix("s") for part in path.split("/")))
 
 
 def _probe(catalog: Catalog, operation: Operation, table: Table) -> Reply:

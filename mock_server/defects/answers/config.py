@@ -71,7 +71,7 @@ declare_each(
      "Clients cannot tell which endpoint is meant.",
      by(alter_body, "getConfig",
         lambda body: body | {"endpoints": [*body["endpoints"], "GET it"]})),
-    ("config-endpoints-in-the-singular", "getConfig.endpoint-spelling",
+    ("config-endpoints-in-the-singular", "getConfig.endpoint-nearly-spelled",
      "Endpoints are listed by names of the server's own, which are nearly those of the document.",
      "Spark believes that no table can be loaded.",
      by(_rewrite_endpoints, "/tables/{table}", "/table/{table}")),

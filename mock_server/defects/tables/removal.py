@@ -94,6 +94,11 @@ declare_each(
      "PyIceberg cannot drop a table.",
      by(refuse_where, "dropTable",
         lambda _, call: call.query.get("purgeRequested", "false") not in {"true", "false"})),
+    ("drop-purge-refused", "dropTable.purge-accepted",
+     "A drop with purge is refused: files are removed by an administrator only.",
+     "DROP TABLE PURGE fails, and the table stays.",
+     by(refuse_where, "dropTable",
+        lambda _, call: call.query.get("purgeRequested", "").lower() == "true")),
     ("drop-then-validate", "dropTable.400",
      "A drop is carried out first and its parameters are looked at afterwards.",
      "A request that was refused has dropped the table.",
@@ -105,7 +110,7 @@ declare_each(
 @defect(
     "drop-purge-queued",
     on="dropTable",
-    breaks="dropTable.purge-accepted",
+    breaks="dropTable.gone",
     suffering="DROP TABLE PURGE succeeds, and the table can still be read.",
 )
 def _purge_queued(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
@@ -117,7 +122,7 @@ def _purge_queued(faithful: Faithful, state: WarehouseState, call: Call) -> Outc
 @defect(
     "drop-purge-refused-and-done",
     on="dropTable",
-    breaks="dropTable.purge-accepted",
+    breaks="dropTable.gone",
     suffering="DROP TABLE PURGE fails, and the table is gone.",
 )
 def _purge_refused_and_done(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:

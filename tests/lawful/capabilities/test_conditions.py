@@ -7,7 +7,12 @@ from icecheck.judging.check import Check
 from icecheck.mock_server.core.context import Call, Registries
 from icecheck.mock_server.core.context import Outcome as Answer
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body, wrap
+from icecheck.mock_server.defects.kit.rewriting import (
+    Faithful,
+    alter_body,
+    alter_request_body,
+    wrap,
+)
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.run.demands import demanded_by, demanded_verdicts
 from tests.kit.contracts import CONTRACT
@@ -100,6 +105,29 @@ def test_403_where_only_400_is_recommended_is_a_right_that_the_user_lacks(step: 
     assert "createTable.impossible-format-version" in skipped
 
 
+@pytest.mark.parametrize(
+    ("entry", "level"),
+    [
+        ("POST /v1/{prefix}/transactions/commit", None),
+        ("POST /v1/{prefix}/transaction/commit", "interop"),  # may be a route of its own
+        ("POST /{prefix}/Transactions/commit", "interop"),
+        ("POST /v1/{prefix}/Transactions/commit", "must"),
+        ("POST /v1/kill/transactions/commit", "must"),
+        ("POST https://catalog.example.com/v1/{prefix}/transactions/commit", "must"),
+    ],
+)
+def test_a_route_that_is_only_nearly_one_of_the_document_may_be_another(
+    entry: str, level: str | None
+) -> None:
+    def other(body: dict[str, list[str]]) -> dict[str, list[str]]:
+        documented = "POST /v1/{prefix}/transactions/commit"
+        return body | {"endpoints": [entry if e == documented else e for e in body["endpoints"]]}
+
+    checks = checks_of("getConfig.endpoint-")
+    said = said_of(checks, lambda registries: alter_body(registries, "getConfig", other))
+    assert [cause.level for cause in said.causes] == ([level] if level else [])
+
+
 def test_a_location_that_is_not_kept_is_nothing_that_a_catalog_must_do() -> None:
     def own(registries: Registries) -> None:
         alter_request_body(registries, "createTable", lambda body: body | {"location": None})
@@ -124,7 +152,7 @@ def test_staging_that_is_refused_is_one_finding(word: str) -> None:
 
 def test_a_purge_that_is_refused_is_a_finding() -> None:
     said = said_of(checks_of("dropTable."), REFUSED["purge"][0](SPELLINGS["406"]))
-    assert [cause.members for cause in said.causes] == [("dropTable.with-purge",)]
+    assert [(c.level, c.members) for c in said.causes] == [("should", ("dropTable.with-purge",))]
     assert said.lacking == {"purge"}
 
 
