@@ -51,8 +51,8 @@ class Credentials:
     def hide(self) -> None:
         """Tell the redactor the tokens and keys that requests are sent with at this moment."""
         self._redactor.add(self.own.token or "")
-        # In a line to be sent again, whoever is not the run itself is the second.
-        self._redactor.add(self.second.token or "", self.reader.token or "", of_second=True)
+        self._redactor.add(self.second.token or "", whose="second")
+        self._redactor.add(self.reader.token or "", whose="reader")
         if self._signer is not None:
             self._redactor.add(*self._signer.secrets)
 

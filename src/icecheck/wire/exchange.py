@@ -8,12 +8,11 @@ from enum import StrEnum
 
 from icecheck.wire.json_text import Flaws, flaws_of
 
-__all__ = ["OF_SECOND", "TOKEN_VARIABLE", "Exchange", "Headers", "Step", "as_curl"]
+__all__ = ["TOKEN_VARIABLE", "Exchange", "Headers", "Step", "as_curl"]
 
 TOKEN_VARIABLE = "ICECHECK_TOKEN"  # noqa: S105 - the name of a variable
-SECOND_TOKEN_VARIABLE = "ICECHECK_SECOND_TOKEN"  # noqa: S105 - likewise
-OF_SECOND = "second:"
-"""The prefix of digests of the second principal's secrets."""
+# Digests of another principal's secrets say whose they are.
+_OF_ANOTHER = re.compile(r"[Bb]earer <redacted:(second|reader):")
 
 # Headers that curl writes itself when it signs.
 _SIGNING_SCOPE = re.compile(r"AWS4-HMAC-SHA256 Credential=[^/]+/\d+/([^/]+)/([^/]+)/aws4_request,")
@@ -94,8 +93,8 @@ def as_curl(exchange: Exchange) -> str:
         elif lower == "x-amz-security-token":
             quoted += ["-H", '"x-amz-security-token: $AWS_SESSION_TOKEN"']
         elif lower.endswith("authorization") and value.lower().startswith("bearer <redacted:"):
-            of_second = f" <redacted:{OF_SECOND}" in value
-            variable = SECOND_TOKEN_VARIABLE if of_second else TOKEN_VARIABLE
+            another = _OF_ANOTHER.match(value)
+            variable = f"ICECHECK_{another[1].upper()}_TOKEN" if another else TOKEN_VARIABLE
             quoted += ["-H", f'"{name}: Bearer ${variable}"']
         else:
             quoted += ["-H", shlex.quote(f"{name}: {value}")]

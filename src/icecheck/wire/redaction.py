@@ -21,7 +21,7 @@ from icecheck.targets.secret_names import (
     may_name_secrets,
     names_signature,
 )
-from icecheck.wire.exchange import OF_SECOND, Exchange, Headers
+from icecheck.wire.exchange import Exchange, Headers
 from icecheck.wire.json_text import JsonFlaw, flaws_of
 from icecheck.wire.secret_values import SecretValues
 
@@ -58,19 +58,19 @@ class Redactor:
         self, secrets: Iterable[str] = (), headers: Mapping[str, str] | None = None
     ) -> None:
         self._values = SecretValues(_digest)
-        self._of_second: set[str] = set()
+        self._whose: dict[str, str] = {}
         self._headers_given: dict[str, str] = {}
         self._lock = threading.RLock()
         self.know(secrets, headers or {})
 
-    def add(self, *secrets: str, of_second: bool = False) -> None:
-        """Treat these values as secret from now on; they may be the second principal's."""
+    def add(self, *secrets: str, whose: str = "") -> None:
+        """Treat these values as secret from now on; ``whose``: "second" or "reader", or ours."""
         with self._lock:
             for secret in secrets:
                 if len(secret) >= _GIVEN_CHARACTERS_MIN:
                     self._values.add(secret)
-                    if of_second:
-                        self._of_second.add(secret)
+                    if whose:
+                        self._whose[secret] = whose
 
     def know(self, secrets: Iterable[str], headers: Mapping[str, str]) -> None:
         """Hide what the user gave; plain values of headers are hidden only in headers."""
@@ -185,8 +185,8 @@ class Redactor:
         scheme, _, rest = value.partition(" ")
         if scheme.lower() == "bearer" and not self._values.stand_in(rest):
             return value  # a token that a check made up, to be refused
-        if rest in self._of_second:
-            return f"{scheme} {_digest(rest, OF_SECOND)}"
+        if whose := self._whose.get(rest):
+            return f"{scheme} {_digest(rest, f'{whose}:')}"
         if _SIGNED.fullmatch(value):
             return _SIGNED.sub(_without_signature, value)
         return f"{scheme} {_digest(rest)}" if rest else _digest(value)

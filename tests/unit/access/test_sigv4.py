@@ -149,18 +149,18 @@ def test_curl_signs_again_with_the_users_own_keys() -> None:
 
 
 @pytest.mark.usefixtures("keys")
-def test_the_second_principals_token_is_another_variable() -> None:
-    connection = Connection(
-        Target("http://c", token="first-1", second=Principal("second-2")), CONTRACT
-    )
+def test_the_token_of_each_other_principal_is_a_variable_of_its_own() -> None:
+    others = {"second": Principal("second-2"), "reader": Principal("reader-3")}
+    connection = Connection(Target("http://c", token="first-1", **others), CONTRACT)
     connection.close()
     lines = []
-    for token in ("first-1", "second-2"):
+    for token in ("first-1", "second-2", "reader-3"):
         sent = (("Authorization", f"Bearer {token}"),)
         exchange = Exchange("c", 1, Step.DO, "getConfig", "GET", "http://c", sent, None)
         lines.append(as_curl(connection.redactor.exchange(exchange)))
     assert '"Authorization: Bearer $ICECHECK_TOKEN"' in lines[0]
     assert '"Authorization: Bearer $ICECHECK_SECOND_TOKEN"' in lines[1]
+    assert '"Authorization: Bearer $ICECHECK_READER_TOKEN"' in lines[2]
 
 
 def test_signing_is_found_where_clients_are_told_of_it() -> None:
