@@ -1,5 +1,7 @@
 """A second principal: a defect proves each check, and each check needs such a principal."""
 
+import itertools
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,7 +12,15 @@ from icecheck.findings.verdict import Outcome, SkipKind, Verdict
 from icecheck.judging.check import Check
 from icecheck.judging.judge import judge
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions, VendingSettings
-from icecheck.mock_server.defects import defects
+from icecheck.mock_server.core.context import Registries, Reply, Request
+from icecheck.mock_server.defects import Install, defects
+from icecheck.mock_server.defects.kit.places import FaithfulGate, alter_gate
+from icecheck.mock_server.defects.kit.requests import Json
+from icecheck.mock_server.defects.kit.rewriting import alter_body, refuse_as
+from icecheck.mock_server.defects.security.bearer_tokens import is_at
+from icecheck.mock_server.defects.security.permissions import is_restricted
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.security.callers import Security
 from icecheck.proof.defective import defective_session
 from icecheck.targets.target import Principal, Target
 from tests.kill.killing import (
@@ -144,3 +154,74 @@ def test_what_another_warehouse_drops_in_vain_is_removed_all_the_same() -> None:
     with mock_session(["warehouses-share-drops"]) as (_, session):
         assert judge(ELSEWHERE, Catalog(session, ELSEWHERE.id)).outcome is Outcome.FAIL
     assert session.residue == []
+
+
+def test_a_warehouse_that_sends_other_headers_each_time_is_still_the_same() -> None:
+    """One warehouse whose config has a session of its own for each client that asks."""
+
+    def with_session(registries: Registries) -> None:
+        asked = itertools.count()
+
+        def altered(body: Json) -> Json:
+            session = {"header.X-Session": f"session-{next(asked)}"}
+            return body | {"overrides": body["overrides"] | session}
+
+        alter_body(registries, "getConfig", altered)
+
+    ignoring = defects()["config-ignores-warehouse"].install
+    with defective_session([ignoring, with_session], from_the_start=True) as (_, session):
+        verdict = judge(ELSEWHERE, Catalog(session, ELSEWHERE.id))
+    assert verdict.skip is not None
+    assert "address of this one" in verdict.skip.reason
+
+
+def test_nothing_is_made_or_renamed_in_another_warehouse() -> None:
+    with mock_session() as (_, session):
+        catalog = Catalog(session, ELSEWHERE.id)
+        assert judge(ELSEWHERE, catalog).outcome is Outcome.PASS
+    elsewhere = {e.operation for e in catalog.exchanges if f"/{WAREHOUSE}-another/" in e.url}
+    making = ("createNamespace", "createTable", "registerTable", "renameTable", "renameView")
+    assert elsewhere >= {"updateTable", "dropTable", "dropNamespace"}
+    assert elsewhere.isdisjoint(making)
+
+
+def test_another_warehouse_may_answer_success_to_dropping_what_is_not_there() -> None:
+    def idempotent(registries: Registries) -> None:
+        for operation_id in ("dropTable", "dropView", "dropNamespace"):
+            refuse_as(registries, operation_id, 404, 204)
+
+    with defective_session([idempotent]) as (_, session):
+        verdict = judge(ELSEWHERE, Catalog(session, ELSEWHERE.id))
+    assert words([verdict]) == []
+    assert session.residue == []
+
+
+def gate_for_reader(may: Callable[[Request], bool]) -> Install:
+    """An installation that lets every reader do what `may` holds for, and nothing else."""
+
+    def asked(faithful: FaithfulGate, request: Request, security: Security) -> Reply | None:
+        limited = is_restricted(request, security) and not is_at(request, "getConfig")
+        security.restricts = False
+        if limited and not may(request):
+            return replies.error_reply(403, "ForbiddenException", "No")
+        return faithful(request, security)
+
+    return lambda registries: alter_gate(registries, asked)
+
+
+def reader_who(may: Callable[[Request], bool]) -> Verdict:
+    with defective_session([gate_for_reader(may)]) as (_, session):
+        return judge(READER, Catalog(session, READER.id))
+
+
+def test_a_reader_may_stage_a_table_which_makes_nothing() -> None:
+    def reads_or_stages(request: Request) -> bool:
+        staged = b'"stage-create":true' in request.body.replace(b" ", b"")
+        return request.method in {"GET", "HEAD"} or staged
+
+    assert words([reader_who(reads_or_stages)]) == []
+
+
+def test_a_reader_who_reads_nothing_and_writes_everything_is_found() -> None:
+    verdict = reader_who(lambda request: request.method not in {"GET", "HEAD"})
+    assert verdict.findings[0].symptom.slug == "leak:reader-writes"
