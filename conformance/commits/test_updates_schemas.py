@@ -2,11 +2,18 @@
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_commit, given_table, shared_table
+from icecheck.client.given import given_commit, given_loaded, given_table, shared_table
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.judging.check import check
 from icecheck.objects import metadata_view as view
-from icecheck.objects.committing import expect_effect, expect_refused, with_ids
+from icecheck.objects.committing import (
+    commit,
+    expect_effect,
+    expect_loaded,
+    expect_refused,
+    expect_unchanged,
+    with_ids,
+)
 from icecheck.objects.evolving import column_id, number, schema_addition, schema_id_of, wider_schema
 from icecheck.replies.expect import equal
 from icecheck.replies.matching import containing
@@ -138,6 +145,39 @@ def test_unknown_schema_id(catalog: Catalog) -> None:
     """A schema that the table does not have cannot become current."""
     updates = [{"action": "set-current-schema", "schema-id": UNKNOWN_ID}]
     expect_refused(catalog, shared_table(catalog), updates)
+
+
+@check(
+    "update.set-current-schema.column-of-layout",
+    proves="update.set-current-schema.column-of-layout",
+)
+def test_a_column_of_a_layout_is_dropped(catalog: Catalog) -> None:
+    """Dropping a column that the default spec or sort order uses is done as sent, or refused."""
+    partitioned = bodies.partition_spec(bodies.partition_field(2, "identity", "data", 1000))
+    sorted_by_data = bodies.sort_order(2)
+    for what, table in (
+        ("a column of the default spec", given_table(catalog, spec=partitioned)),
+        ("a column of the default sort order", given_table(catalog, write_order=sorted_by_data)),
+    ):
+        before = given_loaded(catalog, table)
+        fields = view.current_schema(before.metadata).get("fields", [])
+        kept = [field for field in fields if field["name"] != "data"]
+        narrower = bodies.schema(*kept, schema_id=number(before, "current-schema-id") + 1)
+        answer = commit(catalog, before, [schema_addition(before.metadata, narrower), LAST_ADDED])
+        if answer.ok:
+            layout = {
+                member: before.metadata.get(member)
+                for member in ("partition-specs", "sort-orders", "default-spec-id")
+            }
+            due = {"schemas": containing({"fields": kept}), **layout}
+            after = expect_loaded(catalog, before, due, what="dropped-column")
+            shown = view.current_schema(after.metadata).get("fields")
+            equal(shown, kept, symptom=EFFECT_MISSING.of("dropped-column"), detail=what)
+        elif answer.status < 500:
+            expect_unchanged(catalog, before)
+        else:
+            # What became of the commit is unknown, but not that there is a table.
+            catalog.load_table(before.namespace, before.name).expect(200, detail=what)
 
 
 @check(

@@ -57,7 +57,11 @@ EVERY_LAWFUL: dict[str, Install] = {
         "newest-first", "explicit-nulls", "vending-credentials", "busy-metadata", "other-spelling"
     ),
     "stores-otherwise": together(
-        "sparse-ids", "marks-versions", "empty-commit-is-a-version", "unsorted-order-too"
+        "sparse-ids",
+        "marks-versions",
+        "empty-commit-is-a-version",
+        "unsorted-order-too",
+        "drops-any-column",
     ),
     "refuses-more": together(
         "refs-guard-snapshots",

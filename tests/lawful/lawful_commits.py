@@ -17,6 +17,7 @@ from icecheck.mock_server.defects.kit.updating import (
     alter_version,
     alter_view_update,
 )
+from icecheck.mock_server.defects.table_updates.schemas import make_narrower_schemas_current
 from icecheck.mock_server.metadata.builder import Draft
 from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.protocol import problem
@@ -234,5 +235,6 @@ LAWFUL_COMMITS: dict[str, Install] = {
     "values-are-unprocessable": _values_are_unprocessable,
     "staged-tables-conflict": _staged_tables_conflict,
     "no-transactions": _no_transactions,
+    "drops-any-column": make_narrower_schemas_current,
 }
 """Name -> the installation of such a catalog on a mock; no check may fail on any of them."""

@@ -2,18 +2,27 @@
 
 from typing import Any
 
+from msgspec import structs
+
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.places import table_update
+from icecheck.mock_server.defects.kit.requests import sent_json, with_members
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.defects.kit.updating import (
     FaithfulUpdate,
     alter_update,
+    alter_version,
     change_also,
     ignore_update,
     refuse_updates_where,
     swallow_refusals,
 )
 from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.metadata.schemas import highest_field_id
+from icecheck.mock_server.protocol.problem import Problem, bad_request
 
 _LAST_ADDED = -1
 
@@ -96,3 +105,73 @@ declare_each(
          },
      )),
 )  # fmt: skip
+
+
+# ---- a column that a layout uses
+
+
+def make_narrower_schemas_current(registries: Registries) -> None:
+    """Make a new schema current without a look at the specs and sort orders of the table."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        try:
+            return faithful(state, call)
+        except Problem as problem:
+            if "has no source" not in problem.message:
+                raise
+            updates = sent_json(call)["updates"]
+            added = [each for each in updates if each["action"] != "set-current-schema"]
+            return faithful(state, with_members(call, updates=added))
+
+    def made_current(_: TableMetadata | None, after: TableMetadata) -> TableMetadata:
+        narrower = structs.replace(after, current_schema_id=after.schemas[-1].schema_id)
+        return narrower if _lacks_column(narrower) else after
+
+    wrap(registries, "updateTable", around)
+    alter_version(registries, made_current)
+
+
+def _lacks_column(metadata: TableMetadata) -> bool:
+    """Return whether the current schema lacks a column of the default spec or sort order."""
+    (schema,) = (s for s in metadata.schemas if s.schema_id == metadata.current_schema_id)
+    (spec,) = (s for s in metadata.partition_specs if s.spec_id == metadata.default_spec_id)
+    (order,) = (o for o in metadata.sort_orders if o.order_id == metadata.default_sort_order_id)
+    used = {f.source_id for f in spec.fields} | {f.source_id for f in order.fields}
+    return not used <= {field.id for field in schema.fields}
+
+
+@defect(
+    "update-layout-without-its-column",
+    breaks="update.set-current-schema.column-of-layout",
+    suffering="After ALTER TABLE … DROP COLUMN no engine can open the table.",
+)
+def _layout_without_its_column(registries: Registries) -> None:
+    """A table whose spec or sort order names a dropped column is written and cannot be read."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        entry = state.table(call.namespace, call.name)
+        if entry is not None and _lacks_column(entry.metadata):
+            raise bad_request("Cannot find source column for a field")
+        return faithful(state, call)
+
+    make_narrower_schemas_current(registries)
+    wrap(registries, "loadTable", around)
+
+
+@defect(
+    "update-layout-goes-with-its-column",
+    breaks="update.set-current-schema.column-of-layout",
+    suffering="Files are read with a spec that they were not written with.",
+)
+def _layout_goes_with_its_column(registries: Registries) -> None:
+    """Dropping a column of a spec or sort order empties that in silence."""
+
+    def emptied(_: TableMetadata | None, after: TableMetadata) -> TableMetadata:
+        if not _lacks_column(after):
+            return after
+        orders = tuple(structs.replace(each, fields=()) for each in after.sort_orders)
+        specs = tuple(structs.replace(each, fields=()) for each in after.partition_specs)
+        return structs.replace(after, sort_orders=orders, partition_specs=specs)
+
+    make_narrower_schemas_current(registries)
+    alter_version(registries, emptied)
