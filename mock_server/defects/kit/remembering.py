@@ -30,6 +30,7 @@ __all__ = [
     "keep_listed",
     "list_under_old_name",
     "note_after",
+    "note_outcome",
     "place_of",
     "refuse_later",
     "remembering",
@@ -91,15 +92,24 @@ def remembering(
     return place
 
 
-def note_after(registries: Registries, operation_id: str, note: Callable[[Call], None]) -> None:
-    """Call `note` after every success of an operation."""
+def note_outcome(
+    registries: Registries,
+    operation_id: str,
+    note: Callable[[Context, WarehouseState, Call, Outcome], object],
+) -> None:
+    """Call `note` after every success of an operation, with the state before it."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
-        note(call)
+        note(faithful.context, state, call, outcome)
         return outcome
 
     wrap(registries, operation_id, around)
+
+
+def note_after(registries: Registries, operation_id: str, note: Callable[[Call], object]) -> None:
+    """Call `note` after every success of an operation."""
+    note_outcome(registries, operation_id, lambda _context, _state, call, _outcome: note(call))
 
 
 def refuse_later(
@@ -112,17 +122,15 @@ def refuse_later(
     """Keep the names of one operation's calls, and refuse another one that has one of them."""
     names: set[tuple[str, Name]] = set()
 
-    def noting(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        names.update((faithful.context.warehouse, name) for name in noted[1](call))
-        return outcome
+    def noting(context: Context, _state: WarehouseState, call: Call, _outcome: Outcome) -> None:
+        names.update((context.warehouse, name) for name in noted[1](call))
 
     def refusing(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if any((faithful.context.warehouse, name) in names for name in refused[1](call)):
             raise Problem(status, type_, "A row remains of this name")
         return faithful(state, call)
 
-    wrap(registries, noted[0], noting)
+    note_outcome(registries, noted[0], noting)
     wrap(registries, refused[0], refusing)
 
 
@@ -191,10 +199,8 @@ def revive(registries: Registries, kind: Kind) -> None:
     """Let a creation under the name of a dropped object bring that one back."""
     dropped: dict[Name, WarehouseState] = {}
 
-    def dropping(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        dropped[place_of(call)] = state
-        return outcome
+    def dropping(_c: Context, before: WarehouseState, call: Call, _outcome: Outcome) -> None:
+        dropped[place_of(call)] = before
 
     def creating(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
@@ -207,5 +213,5 @@ def revive(registries: Registries, kind: Kind) -> None:
         reply = outcome.reply if view is None else view.reply
         return Outcome(state, reply if table is None else publication.load_reply(table))
 
-    wrap(registries, f"drop{kind.capitalize()}", dropping)
+    note_outcome(registries, f"drop{kind.capitalize()}", dropping)
     wrap(registries, f"create{kind.capitalize()}", creating)

@@ -1,7 +1,7 @@
 """Building blocks for defects: wrap an operation and change its answer or its effect."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 import msgspec
@@ -18,6 +18,7 @@ __all__ = [
     "alter_answer",
     "alter_body",
     "alter_call",
+    "alter_calls",
     "alter_created",
     "alter_created_columns",
     "alter_error",
@@ -62,9 +63,9 @@ def wrap(registries: Registries, operation_id: str, around: Around) -> None:
     registries.operations[operation_id] = wrapped
 
 
-def wrap_each(registries: Registries, operation_ids: tuple[str, ...], around: Around) -> None:
+def wrap_each(registries: Registries, operation_ids: Iterable[str], around: Around) -> None:
     """Replace several operations by one function, as `wrap`."""
-    for operation_id in operation_ids:
+    for operation_id in [*operation_ids]:
         wrap(registries, operation_id, around)
 
 
@@ -194,8 +195,11 @@ def alter_created_columns(
 
 def alter_call(registries: Registries, operation_id: str, alter: Callable[[Call], Call]) -> None:
     """Let the faithful operation see another call than the sent one."""
+    alter_calls(registries, (operation_id,), alter)
 
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        return faithful(state, alter(call))
 
-    wrap(registries, operation_id, around)
+def alter_calls(
+    registries: Registries, operation_ids: Iterable[str], alter: Callable[[Call], Call]
+) -> None:
+    """Let several operations see other calls, as `alter_call`."""
+    wrap_each(registries, operation_ids, lambda faithful, state, call: faithful(state, alter(call)))

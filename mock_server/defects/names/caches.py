@@ -8,8 +8,8 @@ from msgspec import structs
 from icecheck.mock_server.core.context import Call, Context, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import Kind, WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
-from icecheck.mock_server.defects.kit.remembering import answer_again, remembering
-from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_content
+from icecheck.mock_server.defects.kit.remembering import answer_again, note_outcome, remembering
+from icecheck.mock_server.defects.kit.requests import Json, sent_json, sent_name, with_content
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_call, wrap, wrap_each
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
@@ -39,13 +39,8 @@ def _keep_answers(
             return structs.replace(outcome, reply=reply)
         return outcome
 
-    def changing(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        kept.pop(_key(faithful.context, call), None)
-        return outcome
-
     wrap(registries, operation_id, around)
-    wrap(registries, changes, changing)
+    note_outcome(registries, changes, lambda context, _, call, __: kept.pop(_key(context, call), 0))
 
 
 def _known_as(registries: Registries, kind: Kind, *operation_ids: str) -> None:
@@ -77,15 +72,12 @@ def _keep_absence(registries: Registries, operation_id: str, *ended_by: str) -> 
                 missing.add(_key(faithful.context, call))
             raise
 
-    def ending(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        name = sent_json(call).get("name")
-        missing.discard((faithful.context.warehouse, call.namespace, str(name)))
-        return outcome
+    def ending(context: Context, _state: WarehouseState, call: Call, _outcome: Outcome) -> None:
+        missing.discard((context.warehouse, call.namespace, sent_name(call)))
 
     wrap(registries, operation_id, around)
     for each in ended_by:
-        wrap(registries, each, ending)
+        note_outcome(registries, each, ending)
 
 
 def _keep_presence(registries: Registries, operation_id: str, forgotten_by: str) -> None:
@@ -99,13 +91,10 @@ def _keep_presence(registries: Registries, operation_id: str, forgotten_by: str)
         seen[_key(faithful.context, call)] = outcome.reply
         return outcome
 
-    def ending(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        seen.pop(_key(faithful.context, call), None)
-        return outcome
-
     wrap(registries, operation_id, around)
-    wrap(registries, forgotten_by, ending)
+    note_outcome(
+        registries, forgotten_by, lambda context, _, call, __: seen.pop(_key(context, call), 0)
+    )
 
 
 @defect(
@@ -125,13 +114,10 @@ def _same_tag(registries: Registries) -> None:
         tags.update(value for name, value in outcome.reply.headers if name.lower() == "etag")
         return outcome
 
-    def committing(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        given.pop(_key(faithful.context, call), None)
-        return outcome
-
     wrap(registries, "loadTable", around)
-    wrap(registries, "updateTable", committing)
+    note_outcome(
+        registries, "updateTable", lambda context, _, call, __: given.pop(_key(context, call), 0)
+    )
 
 
 @defect(
@@ -161,13 +147,9 @@ def _old_properties(registries: Registries) -> None:
     """A dropped namespace is only marked, and its row taken again with all its properties."""
     dropped: dict[tuple[str, tuple[str, ...]], dict[str, str]] = {}
 
-    def dropping(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        entry = state.namespace(call.namespace)
-        outcome = faithful(state, call)
-        dropped[faithful.context.warehouse, call.namespace] = (
-            {} if entry is None else entry.properties
-        )
-        return outcome
+    def dropping(context: Context, before: WarehouseState, call: Call, _outcome: Outcome) -> None:
+        entry = before.namespace(call.namespace)
+        dropped[context.warehouse, call.namespace] = {} if entry is None else entry.properties
 
     def creating(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
@@ -180,7 +162,7 @@ def _old_properties(registries: Registries) -> None:
         body = {"namespace": [*namespace], "properties": properties}
         return Outcome(kept, replies.json_reply(body), outcome.effects)
 
-    wrap(registries, "dropNamespace", dropping)
+    note_outcome(registries, "dropNamespace", dropping)
     wrap(registries, "createNamespace", creating)
 
 

@@ -8,6 +8,7 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.changing import refuse_where
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.places import answer_of, call_of, request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
@@ -15,9 +16,8 @@ from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
     alter_answer,
     alter_body,
-    alter_call,
+    alter_calls,
     alter_request_body,
-    wrap,
 )
 from icecheck.mock_server.protocol import names, problem
 
@@ -31,43 +31,14 @@ def _misread(registries: Registries, reading: Reading) -> None:
         namespace = tuple(reading(level) for level in call.namespace)
         return msgspec.structs.replace(call, namespace=namespace, name=reading(call.name))
 
-    for operation_id in [*registries.operations]:
-        alter_call(registries, operation_id, misread)
+    alter_calls(registries, registries.operations, misread)
 
 
-@defect(
-    "names-slash-splits",
-    breaks="names.slash",
-    suffering="Tables with a slash in their name can be created and never read.",
-)
-def _slash_splits(registries: Registries) -> None:
-    """A path is decoded before it is split: what follows %2F is another segment."""
+def _refuse_slashes(registries: Registries) -> None:
+    def is_slashed(_: WarehouseState, call: Call) -> bool:
+        return "%2f" in call.request.raw_path.lower()
 
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        if "%2f" in call.request.raw_path.lower():
-            raise problem.Problem(404, "NotFoundException", "No such path")
-        return faithful(state, call)
-
-    for operation_id in [*registries.operations]:
-        wrap(registries, operation_id, around)
-
-
-@defect(
-    "names-dot-splits",
-    breaks="names.dot",
-    suffering="A name with a dot is shown as two levels, and never found again.",
-)
-def _dot_splits(registries: Registries) -> None:
-    """Namespaces are stored as text with dots, and split at every dot when listed."""
-
-    def split(levels: list[str]) -> list[str]:
-        return ".".join(levels).split(".")
-
-    alter_body(
-        registries,
-        "listNamespaces",
-        lambda body: body | {"namespaces": [split(each) for each in body["namespaces"]]},
-    )
+    refuse_where(registries, tuple(registries.operations), is_slashed, 404, "NotFoundException")
 
 
 def lower_cased(registries: Registries) -> None:
@@ -146,11 +117,19 @@ def _join_at(registries: Registries, spelling: str) -> None:
         namespace = (names.NAMESPACE_SEPARATOR.join(call.namespace),)
         return msgspec.structs.replace(call, namespace=namespace)
 
-    for operation_id in [*registries.operations]:
-        alter_call(registries, operation_id, joined)
+    alter_calls(registries, registries.operations, joined)
 
 
 declare_each(
+    ("names-slash-splits", "names.slash",
+     "A path is decoded before it is split: what follows %2F is another segment.",
+     "Tables with a slash in their name can be created and never read.", _refuse_slashes),
+    ("names-dot-splits", "names.dot",
+     "Namespaces are stored as text with dots, and split at every dot when listed.",
+     "A name with a dot is shown as two levels, and never found again.",
+     by(alter_body, "listNamespaces", lambda body: body | {
+         "namespaces": [".".join(levels).split(".") for levels in body["namespaces"]]
+     })),
     ("names-table-lower-case", "names.case", "Tables are listed in lower case.",
      "SHOW TABLES shows another name than CREATE TABLE was given.",
      by(
@@ -218,19 +197,13 @@ def _dropped_by_dots(faithful: Faithful, state: WarehouseState, call: Call) -> O
     return msgspec.structs.replace(outcome, state=left)
 
 
-@defect(
-    "names-view-decoded-twice",
-    breaks="names.views",
-    suffering="A view with a percent sign in its name can be created and never read.",
-)
-def _view_decoded_twice(registries: Registries) -> None:
-    """The routes of views decode a name that was decoded before."""
-    for operation_id in ("loadView", "viewExists", "replaceView", "dropView"):
-        alter_call(
-            registries,
-            operation_id,
-            lambda call: msgspec.structs.replace(call, name=unquote(call.name)),
-        )
+declare_each(
+    ("names-view-decoded-twice", "names.views",
+     "The routes of views decode a name that was decoded before.",
+     "A view with a percent sign in its name can be created and never read.",
+     by(alter_calls, ("loadView", "viewExists", "replaceView", "dropView"),
+        lambda call: msgspec.structs.replace(call, name=unquote(call.name)))),
+)  # fmt: skip
 
 
 @defect(

@@ -4,10 +4,11 @@ from msgspec.structs import replace
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
+from icecheck.mock_server.defects.kit.changing import answer_refusal, refuse_where
+from icecheck.mock_server.defects.kit.declaring import by, declare_each
 from icecheck.mock_server.defects.kit.remembering import note_after, place_of
 from icecheck.mock_server.defects.kit.requests import Name, rename_ends
-from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_call, wrap
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_calls, wrap
 from icecheck.mock_server.protocol import problem
 from icecheck.mock_server.protocol.problem import Problem
 
@@ -22,12 +23,13 @@ def _know_first_names_only(registries: Registries, operation_id: str) -> None:
     note_after(registries, "renameTable", lambda call: unheard_of.add(rename_ends(call)[1]))
     note_after(registries, "dropTable", lambda call: unheard_of.discard(place_of(call)))
 
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        if place_of(call) in unheard_of:
-            raise problem.no_such_table(call.namespace, call.name)
-        return faithful(state, call)
-
-    wrap(registries, operation_id, around)
+    refuse_where(
+        registries,
+        operation_id,
+        lambda _, call: place_of(call) in unheard_of,
+        404,
+        "NoSuchTableException",
+    )
 
 
 _BESIDE = ("loadCredentials", "planTableScan", "reportMetrics")
@@ -37,30 +39,17 @@ def _spaced(text: str) -> str:
     return text.replace("+", " ")
 
 
-@defect(
-    "beside-tables-plus-is-a-space",
-    breaks="roundtrip.table-names",
-    suffering="A table can be made and not be read, if there is a plus in its name.",
-)
-def _plus_in_tables(registries: Registries) -> None:
-    """A service beside the catalog decodes paths as forms: a plus in a table's name is a space."""
-    for operation_id in _BESIDE:
-        alter_call(registries, operation_id, lambda call: replace(call, name=_spaced(call.name)))
-
-
-@defect(
-    "beside-tables-plus-is-a-space-in-namespaces",
-    breaks="roundtrip.names-of-parents",
-    suffering="A table can be made and not be read, if there is a plus in its namespace's name.",
-)
-def _plus_in_namespaces(registries: Registries) -> None:
-    """A service beside the catalog decodes paths as forms: a plus in a namespace is a space."""
-
-    def spaced(call: Call) -> Call:
-        return replace(call, namespace=tuple(map(_spaced, call.namespace)))
-
-    for operation_id in _BESIDE:
-        alter_call(registries, operation_id, spaced)
+declare_each(
+    ("beside-tables-plus-is-a-space", "roundtrip.table-names",
+     "A service beside the catalog decodes paths as forms: a plus in a table's name is a space.",
+     "A table can be made and not be read, if there is a plus in its name.",
+     by(alter_calls, _BESIDE, lambda call: replace(call, name=_spaced(call.name)))),
+    ("beside-tables-plus-is-a-space-in-namespaces", "roundtrip.names-of-parents",
+     "A service beside the catalog decodes paths as forms: a plus in a namespace is a space.",
+     "A table can be made and not be read, if there is a plus in its namespace's name.",
+     by(alter_calls, _BESIDE,
+        lambda call: replace(call, namespace=tuple(map(_spaced, call.namespace))))),
+)  # fmt: skip
 
 
 def _answer_from_memory(registries: Registries, operation_id: str) -> None:
@@ -85,15 +74,10 @@ def _conflict_where_it_was(registries: Registries, kind: str, operation_id: str)
     dropped: set[Name] = set()
     note_after(registries, f"drop{kind.capitalize()}", lambda call: dropped.add(place_of(call)))
 
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        try:
-            return faithful(state, call)
-        except Problem as refused:
-            if refused.status == 404 and place_of(call) in dropped:
-                raise problem.commit_failed(f"the {kind} has changed") from None
-            raise
+    def answer(_f: Faithful, _s: WarehouseState, call: Call, refused: Problem) -> Outcome:
+        raise problem.commit_failed("changed") if place_of(call) in dropped else refused
 
-    wrap(registries, operation_id, around)
+    answer_refusal(registries, operation_id, 404, answer)
 
 
 _RETRIED = "Writers try their commit again and again, to something that is gone."

@@ -6,7 +6,9 @@ from msgspec.structs import replace
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
+from icecheck.mock_server.defects.kit.changing import answer_refusal
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
+from icecheck.mock_server.defects.kit.remembering import note_after
 from icecheck.mock_server.defects.kit.requests import Levels, Name, rename_ends, sent_name
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.defects.tables.arrivals import tables_in
@@ -25,11 +27,9 @@ def _drop_takes_successor(registries: Registries) -> None:
     """A row keeps the name it was made under, and a drop deletes by that one too."""
     former: dict[Name, Name] = {}
 
-    def move(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
+    def move(call: Call) -> None:
         source, target = rename_ends(call)
         former[target] = former.pop(source, source)
-        return outcome
 
     def drop(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
@@ -38,7 +38,7 @@ def _drop_takes_successor(registries: Registries) -> None:
             return outcome
         return replace(outcome, state=outcome.state.without_table(*old))
 
-    wrap(registries, "renameTable", move)
+    note_after(registries, "renameTable", move)
     wrap(registries, "dropTable", drop)
 
 
@@ -145,41 +145,23 @@ def _answered_when_gone(
     """Answer an empty list for a namespace that was dropped."""
     gone: set[Levels] = set()
 
-    def drop(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        gone.add(call.namespace)
-        return outcome
+    def listing(_: Faithful, state: WarehouseState, call: Call, refused: Problem) -> Outcome:
+        if asked(call) not in gone:
+            raise refused
+        return Outcome(state, replies.json_reply({empty: [], "next-page-token": None}))
 
-    def listing(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        try:
-            return faithful(state, call)
-        except Problem as refused:
-            if refused.status != 404 or asked(call) not in gone:
-                raise
-            return Outcome(state, replies.json_reply({empty: [], "next-page-token": None}))
-
-    wrap(registries, "dropNamespace", drop)
-    wrap(registries, operation_id, listing)
+    note_after(registries, "dropNamespace", lambda call: gone.add(call.namespace))
+    answer_refusal(registries, operation_id, 404, listing)
 
 
-declare(
-    "world-dropped-namespace-lists-no-tables",
-    "Of a namespace that was dropped the tables are an empty list.",
-    by(_answered_when_gone, "listTables", lambda call: call.namespace, "identifiers"),
-    breaks="world.namespaces",
-    suffering="USE of a dropped database succeeds, and it seems to be empty.",
-)
-
-
-@defect(
-    "world-dropped-namespace-lists-no-children",
-    breaks="world.namespaces",
-    suffering="SHOW NAMESPACES IN a dropped database succeeds.",
-)
-def _lists_no_children(registries: Registries) -> None:
-    """Of a namespace that was dropped the children are an empty list."""
-
-    def parent(call: Call) -> Levels:
-        return tuple(call.query.get("parent", "").split("\x1f"))
-
-    _answered_when_gone(registries, "listNamespaces", parent, "namespaces")
+declare_each(
+    ("world-dropped-namespace-lists-no-tables", "world.namespaces",
+     "Of a namespace that was dropped the tables are an empty list.",
+     "USE of a dropped database succeeds, and it seems to be empty.",
+     by(_answered_when_gone, "listTables", lambda call: call.namespace, "identifiers")),
+    ("world-dropped-namespace-lists-no-children", "world.namespaces",
+     "Of a namespace that was dropped the children are an empty list.",
+     "SHOW NAMESPACES IN a dropped database succeeds.",
+     by(_answered_when_gone, "listNamespaces",
+        lambda call: tuple(call.query.get("parent", "").split("\x1f")), "namespaces")),
+)  # fmt: skip

@@ -7,8 +7,9 @@ from msgspec.structs import replace
 
 from icecheck.mock_server.core.context import Call, Context, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import Kind, WarehouseState
-from icecheck.mock_server.defects.kit.changing import do_after
+from icecheck.mock_server.defects.kit.changing import do_after, without
 from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.remembering import note_after, note_outcome, place_of
 from icecheck.mock_server.defects.kit.requests import (
     Json,
     Levels,
@@ -27,12 +28,11 @@ def _renamed(registries: Registries, operation_id: str) -> dict[Name, Name]:
     """Return a map from new name to former name, which every rename extends."""
     renamed: dict[Name, Name] = {}
 
-    def move(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
+    def move(call: Call) -> None:
         source, target = rename_ends(call)
         renamed[target] = source
-        return after
 
-    do_after(registries, operation_id, move)
+    note_after(registries, operation_id, move)
     return renamed
 
 
@@ -52,9 +52,8 @@ def _child_takes(registries: Registries) -> None:
     """A namespace that is made in one whose properties were changed has these properties too."""
     changed: dict[Levels, Json] = defaultdict(dict)
 
-    def note(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
+    def note(call: Call) -> None:
         changed[call.namespace] |= sent_json(call).get("updates") or {}
-        return after
 
     def make(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
         namespace = _sent_namespace(call)
@@ -62,7 +61,7 @@ def _child_takes(registries: Registries) -> None:
         inherited = changed.get(namespace[:-1], {})
         return after.with_namespace(namespace, inherited | (entry.properties if entry else {}))
 
-    do_after(registries, "updateProperties", note)
+    note_after(registries, "updateProperties", note)
     do_after(registries, "createNamespace", make)
 
 
@@ -76,14 +75,8 @@ def _old_children(registries: Registries) -> None:
     dropped: set[Levels] = set()
     again: set[Levels] = set()
 
-    def drop(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
-        dropped.add(call.namespace)
-        return after
-
-    def make(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
-        if _sent_namespace(call) in dropped:
-            again.add(_sent_namespace(call))
-        return after
+    def make(call: Call) -> None:
+        again.update({_sent_namespace(call)} & dropped)
 
     def listed(call: Call, body: Json) -> Json:
         parent = tuple((call.query.get("parent") or "").split("\x1f"))
@@ -91,8 +84,8 @@ def _old_children(registries: Registries) -> None:
         shown = body["namespaces"]
         return body | {"namespaces": [*shown, *(each for each in old if each not in shown)]}
 
-    do_after(registries, "dropNamespace", drop)
-    do_after(registries, "createNamespace", make)
+    note_after(registries, "dropNamespace", lambda call: dropped.add(call.namespace))
+    note_after(registries, "createNamespace", make)
     alter_answer(registries, "listNamespaces", listed)
 
 
@@ -121,10 +114,9 @@ def _later_pages(registries: Registries) -> None:
     """From the second page on, the children of all namespaces that begin alike are listed."""
     known: set[Levels] = set()
 
-    def note(_c: Context, _s: WarehouseState, _call: Call, after: WarehouseState) -> WarehouseState:
+    def note(_c: Context, _s: WarehouseState, _call: Call, outcome: Outcome) -> None:
         known.clear()
-        known.update(namespace for namespace, _ in after.namespaces.after())
-        return after
+        known.update(namespace for namespace, _ in outcome.state.namespaces.after())
 
     def listed(call: Call, body: Json) -> Json:
         if not call.query.get("pageToken") or body.get("next-page-token") is not None:
@@ -135,7 +127,7 @@ def _later_pages(registries: Registries) -> None:
         return body | {"namespaces": [*body["namespaces"], *deeper]}
 
     for operation_id in ("createNamespace", "dropNamespace"):
-        do_after(registries, operation_id, note)
+        note_outcome(registries, operation_id, note)
     alter_answer(registries, "listNamespaces", listed)
 
 
@@ -146,19 +138,17 @@ def _goes_with_its_old_namespace(registries: Registries, kind: Kind) -> None:
     """Remove, with a namespace, the objects that were renamed out of it."""
     made: dict[Name, Levels] = {}
 
-    def move(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
+    def move(call: Call) -> None:
         source, target = rename_ends(call)
         made[target] = made.pop(source, source[0])
-        return after
 
     def drop(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
         for name, namespace in made.items():
-            if namespace == call.namespace and after.kind_of(*name) == kind:
-                is_table = kind == "table"
-                after = after.without_table(*name) if is_table else after.without_view(*name)
+            if namespace == call.namespace:
+                after = without(after, name, kind)
         return after
 
-    do_after(registries, "renameTable" if kind == "table" else "renameView", move)
+    note_after(registries, "renameTable" if kind == "table" else "renameView", move)
     do_after(registries, "dropNamespace", drop)
 
 
@@ -180,11 +170,9 @@ def _old_name_back(registries: Registries) -> None:
     """A dropped row with the same file is made valid again when the file is registered."""
     dropped: dict[str, Name] = {}
 
-    def drop(_c: Context, was: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
-        entry = was.table(call.namespace, call.name)
-        if entry is not None:
-            dropped[entry.metadata_location] = (call.namespace, call.name)
-        return after
+    def drop(_c: Context, was: WarehouseState, call: Call, _outcome: Outcome) -> None:
+        if entry := was.table(*place_of(call)):
+            dropped[entry.metadata_location] = place_of(call)
 
     def back(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
         name = dropped.get(str(sent_json(call).get("metadata-location")))
@@ -193,7 +181,7 @@ def _old_name_back(registries: Registries) -> None:
             return after
         return after if after.kind_of(*name) else after.with_table(*name, entry)
 
-    do_after(registries, "dropTable", drop)
+    note_outcome(registries, "dropTable", drop)
     do_after(registries, "registerTable", back)
 
 
@@ -206,11 +194,9 @@ def _old_properties(registries: Registries) -> None:
     """Properties are kept by name: what is renamed to a dropped table's name has that one's."""
     dropped: dict[Name, dict[str, str]] = {}
 
-    def drop(_c: Context, was: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
-        entry = was.table(call.namespace, call.name)
-        if entry is not None:
-            dropped[call.namespace, call.name] = entry.metadata.properties
-        return after
+    def drop(_c: Context, was: WarehouseState, call: Call, _outcome: Outcome) -> None:
+        if entry := was.table(*place_of(call)):
+            dropped[place_of(call)] = entry.metadata.properties
 
     def move(
         context: Context, _s: WarehouseState, call: Call, after: WarehouseState
@@ -222,7 +208,7 @@ def _old_properties(registries: Registries) -> None:
         metadata = replace(entry.metadata, properties=dropped[target])
         return after.with_table(*target, with_metadata(context, entry, metadata))
 
-    do_after(registries, "dropTable", drop)
+    note_outcome(registries, "dropTable", drop)
     do_after(registries, "renameTable", move)
 
 
@@ -236,14 +222,13 @@ def _not_modified(registries: Registries) -> None:
     tags: dict[Name, set[str]] = defaultdict(set)
     left: set[Name] = set()
 
-    def move(_c: Context, _s: WarehouseState, call: Call, after: WarehouseState) -> WarehouseState:
+    def move(call: Call) -> None:
         source, target = rename_ends(call)
         left.add(source)
         left.discard(target)
-        return after
 
     def load(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        name = (call.namespace, call.name)
+        name = place_of(call)
         asked = call.request.headers.get("if-none-match")
         try:
             outcome = faithful(state, call)
@@ -254,7 +239,7 @@ def _not_modified(registries: Registries) -> None:
         tags[name].update(value for key, value in outcome.reply.headers if key == "etag")
         return outcome
 
-    do_after(registries, "renameTable", move)
+    note_after(registries, "renameTable", move)
     wrap(registries, "loadTable", load)
 
 

@@ -13,6 +13,7 @@ from icecheck.mock_server.defects.kit.changing import (
     without_all,
 )
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
+from icecheck.mock_server.defects.kit.remembering import note_outcome
 from icecheck.mock_server.defects.kit.requests import Json, Levels
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -20,7 +21,6 @@ from icecheck.mock_server.defects.kit.rewriting import (
     answer_status,
     forget_effect,
     refuse_as,
-    wrap,
 )
 from icecheck.mock_server.protocol import problem, replies
 
@@ -80,17 +80,15 @@ def _recreated_with_old_properties(registries: Registries) -> None:
     """A drop only marks the namespace, and creating it again brings its properties back."""
     dropped: dict[Levels, dict[str, str]] = {}
 
-    def remember(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        entry = state.namespace(call.namespace)
+    def remember(_c: Context, before: WarehouseState, call: Call, _outcome: Outcome) -> None:
+        entry = before.namespace(call.namespace)
         dropped[call.namespace] = {} if entry is None else entry.properties
-        return outcome
 
     def revive(body: Json) -> Json:
         old = dropped.get(tuple(body.get("namespace", ())), {})
         return body | {"properties": old | (body.get("properties") or {})}
 
-    wrap(registries, "dropNamespace", remember)
+    note_outcome(registries, "dropNamespace", remember)
     alter_request_body(registries, "createNamespace", revive)
 
 

@@ -7,7 +7,12 @@ import msgspec
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
-from icecheck.mock_server.defects.kit.remembering import place_of, remembering
+from icecheck.mock_server.defects.kit.remembering import (
+    by_target,
+    note_after,
+    place_of,
+    remembering,
+)
 from icecheck.mock_server.defects.kit.requests import Json, Name, sent_json, with_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.defects.scans.plans import RANGE, without_members
@@ -260,12 +265,6 @@ def _forgets_renamed(registries: Registries) -> None:
     """What is known of files goes by name: a table with a new name has none until it is written."""
     renamed: set[Name] = set()
 
-    def moved(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        to = sent_json(call)["destination"]
-        renamed.add((tuple(to["namespace"]), to["name"]))
-        return outcome
-
     def planned(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
         if place_of(call) not in renamed:
@@ -273,5 +272,5 @@ def _forgets_renamed(registries: Registries) -> None:
         empty = {"status": "completed", "file-scan-tasks": []}
         return msgspec.structs.replace(outcome, reply=replies.json_reply(empty))
 
-    wrap(registries, "renameTable", moved)
+    note_after(registries, "renameTable", lambda call: renamed.update(by_target(call)))
     wrap(registries, "planTableScan", planned)

@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 
-from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Context, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.changing import show_after
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import answer_of
-from icecheck.mock_server.defects.kit.remembering import place_of
+from icecheck.mock_server.defects.kit.remembering import note_outcome, place_of
 from icecheck.mock_server.defects.kit.requests import Json, Name, sent_json, with_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.defects.scans.plans import alter_tasks, with_data_files, without_members
@@ -167,22 +167,13 @@ declare_each(
      "Plan tasks have lost the filter of their scan: nothing is left to test.",
      "Queries of large tables count rows that their filter excludes.",
      by(alter_tasks, "fetchScanTasks", lambda t: {**t, "residual-filter": True})),
+    ("plan-task-without-statistics", "fetchScanTasks.stats-fields",
+     "Plan tasks have lost which statistics were asked for.",
+     "Engines that prune by statistics read most files of a large scan.",
+     by(alter_tasks, "fetchScanTasks", lambda t: {
+         **t, "data-file": without_members(t["data-file"], "lower-bounds", "upper-bounds")
+     })),
 )  # fmt: skip
-
-
-@defect(
-    "plan-task-without-statistics",
-    breaks="fetchScanTasks.stats-fields",
-    suffering="Engines that prune by statistics read most files of a large scan.",
-)
-def _task_without_statistics(registries: Registries) -> None:
-    """Plan tasks have lost which statistics were asked for."""
-    bounds = ("lower-bounds", "upper-bounds")
-    alter_tasks(
-        registries,
-        "fetchScanTasks",
-        lambda t: {**t, "data-file": without_members(t["data-file"], *bounds)},
-    )
 
 
 @defect(
@@ -218,12 +209,9 @@ def _one_at_a_time(registries: Registries) -> None:
     """A new plan for a table takes the place of the one before."""
     newest: dict[Name, str] = {}
 
-    def planned(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        plan_id = json.loads(outcome.reply.body).get("plan-id")
-        if plan_id is not None:
+    def planned(_c: Context, _state: WarehouseState, call: Call, outcome: Outcome) -> None:
+        if plan_id := json.loads(outcome.reply.body).get("plan-id"):
             newest[place_of(call)] = plan_id
-        return outcome
 
     def fetched(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
@@ -231,7 +219,7 @@ def _one_at_a_time(registries: Registries) -> None:
             raise _no_such_task()
         return outcome
 
-    wrap(registries, "planTableScan", planned)
+    note_outcome(registries, "planTableScan", planned)
     wrap(registries, "fetchScanTasks", fetched)
 
 

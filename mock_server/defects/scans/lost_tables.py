@@ -1,13 +1,11 @@
 """Defects of plans that outlast their table."""
 
-from typing import Any
-
 import msgspec
 
-from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
+from icecheck.mock_server.core.context import Call, Context, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect
-from icecheck.mock_server.defects.kit.remembering import place_of
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
+from icecheck.mock_server.defects.kit.remembering import note_after, note_outcome, place_of
 from icecheck.mock_server.defects.kit.requests import Name, sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.planning.plans import Plans
@@ -20,49 +18,30 @@ def _answer_where_planned(registries: Registries, operation_id: str, reply: Repl
     """Give this answer for a table that is gone, if a scan of it was planned before."""
     planned: set[Name] = set()
 
-    def planning(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        planned.add(place_of(call))
-        return outcome
-
     def asked(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if state.table(call.namespace, call.name) is None and place_of(call) in planned:
             return Outcome(state, reply)
         return faithful(state, call)
 
-    wrap(registries, "planTableScan", planning)
+    note_after(registries, "planTableScan", lambda call: planned.add(place_of(call)))
     wrap(registries, operation_id, asked)
 
 
-@defect(
-    "plan-result-after-the-drop",
-    breaks="planTableScan.lost-table",
-    suffering="Clients believe that somebody has cancelled their plan, and plan again.",
-)
-def _result_after_the_drop(registries: Registries) -> None:
-    """A plan of a table that is gone is said to be cancelled."""
-    cancelled: dict[str, Any] = {"status": "cancelled"}
-    _answer_where_planned(registries, "fetchPlanningResult", replies.json_reply(cancelled))
-
-
-@defect(
-    "plan-task-after-the-drop",
-    breaks="planTableScan.lost-table",
-    suffering="Queries miss rows, and nothing says so.",
-)
-def _task_after_the_drop(registries: Registries) -> None:
-    """A plan task of a table that is gone gives no files."""
-    empty: dict[str, Any] = {"file-scan-tasks": []}
-    _answer_where_planned(registries, "fetchScanTasks", replies.json_reply(empty))
-
-
-declare(
-    "plan-cancelled-after-the-drop",
-    "A plan can be cancelled under every name that its table ever had.",
-    by(_answer_where_planned, "cancelPlanning", replies.NO_CONTENT),
-    breaks="planTableScan.lost-table",
-    suffering="A client that names a former table believes its plan cancelled.",
-)
+declare_each(
+    ("plan-result-after-the-drop", "planTableScan.lost-table",
+     "A plan of a table that is gone is said to be cancelled.",
+     "Clients believe that somebody has cancelled their plan, and plan again.",
+     by(_answer_where_planned, "fetchPlanningResult",
+        replies.json_reply({"status": "cancelled"}))),
+    ("plan-task-after-the-drop", "planTableScan.lost-table",
+     "A plan task of a table that is gone gives no files.",
+     "Queries miss rows, and nothing says so.",
+     by(_answer_where_planned, "fetchScanTasks", replies.json_reply({"file-scan-tasks": []}))),
+    ("plan-cancelled-after-the-drop", "planTableScan.lost-table",
+     "A plan can be cancelled under every name that its table ever had.",
+     "A client that names a former table believes its plan cancelled.",
+     by(_answer_where_planned, "cancelPlanning", replies.NO_CONTENT)),
+)  # fmt: skip
 
 
 @defect(
@@ -74,16 +53,11 @@ def _task_of_the_former_table(registries: Registries) -> None:
     """Plan tasks are looked up by themselves, under whatever table they are handed in."""
     owners: dict[str, tuple[Plans, tuple[str, str]]] = {}
 
-    def planning(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
+    def planning(context: Context, state: WarehouseState, call: Call, outcome: Outcome) -> None:
         entry = state.table(call.namespace, call.name)
         plan_id = msgspec.json.decode(outcome.reply.body).get("plan-id")
         if entry is not None and plan_id is not None:
-            owners[plan_id] = (
-                faithful.context.plans,
-                (faithful.context.warehouse, entry.metadata.table_uuid),
-            )
-        return outcome
+            owners[plan_id] = (context.plans, (context.warehouse, entry.metadata.table_uuid))
 
     def asked(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         plan_task = str(sent_json(call).get("plan-task"))
@@ -98,5 +72,5 @@ def _task_of_the_former_table(registries: Registries) -> None:
         body = scan_tasks_json(view.page(number), (), view.scan)
         return Outcome(state, replies.json_reply(body))
 
-    wrap(registries, "planTableScan", planning)
+    note_outcome(registries, "planTableScan", planning)
     wrap(registries, "fetchScanTasks", asked)

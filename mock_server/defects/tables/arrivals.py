@@ -5,12 +5,14 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Context, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.remembering import (
     by_body,
     by_source,
+    note_after,
+    note_outcome,
     refuse_later,
     remembering,
 )
@@ -40,10 +42,8 @@ def _uncounted(registries: Registries, *operations: str) -> None:
     """Let dropNamespace overlook the tables that these operations have made."""
     came: set[Name] = set()
 
-    def arrive(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        came.update(set(tables_in(outcome.state)) - set(tables_in(state)))
-        return outcome
+    def arrive(_c: Context, before: WarehouseState, _call: Call, outcome: Outcome) -> None:
+        came.update(set(tables_in(outcome.state)) - set(tables_in(before)))
 
     def drop(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         for namespace, name in came & set(tables_in(state)):
@@ -52,7 +52,7 @@ def _uncounted(registries: Registries, *operations: str) -> None:
         return faithful(state, call)
 
     for operation_id in operations:
-        wrap(registries, operation_id, arrive)
+        note_outcome(registries, operation_id, arrive)
     wrap(registries, "dropNamespace", drop)
 
 
@@ -86,15 +86,10 @@ def _stale_list(registries: Registries) -> None:
         seen.setdefault(call.namespace, state)
         return replace(outcome, state=state)
 
-    def forget(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        seen.clear()
-        return outcome
-
     wrap(registries, "listTables", listing)
     for operation_id in registries.operations:
         if operation_id.startswith(("create", "update", "drop", "rename", "commit")):
-            wrap(registries, operation_id, forget)
+            note_after(registries, operation_id, lambda _: seen.clear())
 
 
 @defect(
@@ -106,12 +101,10 @@ def _no_credentials(registries: Registries) -> None:
     """What may be vended is kept by name, and a rename does not move it."""
     moved: set[Name] = set()
 
-    def move(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
+    def move(call: Call) -> None:
         source, target = rename_ends(call)
         moved.discard(source)
         moved.add(target)
-        return outcome
 
     def vend(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
@@ -119,7 +112,7 @@ def _no_credentials(registries: Registries) -> None:
             raise problem.no_such_table(call.namespace, call.name)
         return outcome
 
-    wrap(registries, "renameTable", move)
+    note_after(registries, "renameTable", move)
     wrap(registries, "loadCredentials", vend)
 
 
@@ -181,12 +174,10 @@ def _last_staging(registries: Registries) -> None:
     """Of what is staged under a name only the last can be committed."""
     staged: dict[Name, str] = {}
 
-    def stage(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
+    def stage(_c: Context, _state: WarehouseState, call: Call, outcome: Outcome) -> None:
         if sent_json(call).get("stage-create"):
             metadata = json.loads(outcome.reply.body)["metadata"]
             staged[call.namespace, sent_name(call)] = metadata["table-uuid"]
-        return outcome
 
     def commit(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
@@ -198,7 +189,7 @@ def _last_staging(registries: Registries) -> None:
             raise problem.commit_failed("Staged again by another client")
         return outcome
 
-    wrap(registries, "createTable", stage)
+    note_outcome(registries, "createTable", stage)
     wrap(registries, "updateTable", commit)
 
 

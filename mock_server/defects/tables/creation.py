@@ -1,7 +1,6 @@
 """Defects of createTable: its answers, its effects and its refusals."""
 
-from icecheck.mock_server.core.context import Call, Outcome, Registries
-from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.core.context import Call, Registries
 from icecheck.mock_server.defects.kit.changing import (
     change_and_refuse,
     make_namespace,
@@ -10,6 +9,7 @@ from icecheck.mock_server.defects.kit.changing import (
     write_and_refuse,
 )
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
+from icecheck.mock_server.defects.kit.remembering import note_after
 from icecheck.mock_server.defects.kit.requests import (
     Json,
     sent_json,
@@ -17,13 +17,11 @@ from icecheck.mock_server.defects.kit.requests import (
     unlisted,
 )
 from icecheck.mock_server.defects.kit.rewriting import (
-    Faithful,
     alter_answer,
     alter_body,
     answer_status,
     forget_effect,
     refuse_as,
-    wrap,
 )
 from icecheck.mock_server.defects.kit.storing import without_sent_table
 
@@ -42,17 +40,12 @@ def _listed_later(registries: Registries) -> None:
     """The listing comes from an index that is only refreshed when somebody has listed."""
     fresh: set[str] = set()
 
-    def creating(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        fresh.add(sent_name(call))
-        return outcome
-
     def indexed(_call: Call, body: Json) -> Json:
         shown = [i for i in body["identifiers"] if i["name"] not in fresh]
         fresh.clear()
         return body | {"identifiers": shown}
 
-    wrap(registries, "createTable", creating)
+    note_after(registries, "createTable", lambda call: fresh.add(sent_name(call)))
     alter_answer(registries, "listTables", indexed)
 
 

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.changing import change_and_refuse
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
-from icecheck.mock_server.defects.kit.remembering import remembering
+from icecheck.mock_server.defects.kit.remembering import by_body, keep_listed, remembering
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, sent_name
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -14,30 +15,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
     wrap,
 )
 from icecheck.mock_server.defects.kit.storing import without_sent_table
-from icecheck.mock_server.protocol import problem, replies
-from icecheck.mock_server.protocol.problem import Problem
-
-
-@defect(
-    "staged-table-listed",
-    breaks="createTable.stage-creates-nothing",
-    suffering="SHOW TABLES lists tables that cannot be read.",
-)
-def _staged_listed(registries: Registries) -> None:
-    """Staged tables are kept with the others, and only loading tells them apart."""
-    staged: list[Json] = []
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        if sent_json(call).get("stage-create"):
-            staged.append({"namespace": [*call.namespace], "name": sent_name(call)})
-        return faithful(state, call)
-
-    def listed(call: Call, body: Json) -> Json:
-        more = [i for i in staged if i["namespace"] == [*call.namespace]]
-        return body | {"identifiers": [*body["identifiers"], *more]}
-
-    wrap(registries, "createTable", around)
-    alter_answer(registries, "listTables", listed)
+from icecheck.mock_server.protocol import problem
 
 
 @defect(
@@ -72,28 +50,6 @@ def _staged_answer(registries: Registries, /, **members: object) -> None:
 
 
 @defect(
-    "staged-table-unpartitioned",
-    breaks="createTable.stage-returns-metadata",
-    suffering="CREATE TABLE ... PARTITIONED BY ... AS SELECT makes an unpartitioned table.",
-)
-def _staged_unpartitioned(registries: Registries) -> None:
-    """Staging answers the table's default layout, not the one that was asked for."""
-    unpartitioned = [{"spec-id": 0, "fields": []}]
-    _staged_answer(registries, **{"partition-specs": unpartitioned, "last-partition-id": 999})
-
-
-@defect(
-    "staged-table-unsorted",
-    breaks="createTable.stage-returns-metadata",
-    suffering="The write order of CREATE TABLE AS SELECT is lost.",
-)
-def _staged_unsorted(registries: Registries) -> None:
-    """Staging answers without the sort order."""
-    unsorted = [{"order-id": 0, "fields": []}]
-    _staged_answer(registries, **{"sort-orders": unsorted, "default-sort-order-id": 0})
-
-
-@defect(
     "staged-over-another",
     on="createTable",
     breaks="createTable.stage-over-existing",
@@ -107,22 +63,6 @@ def _staged_over_another(faithful: Faithful, state: WarehouseState, call: Call) 
     return Outcome(state, outcome.reply)
 
 
-@defect(
-    "staged-conflict-drops",
-    on="createTable",
-    breaks="createTable.stage-over-existing",
-    suffering="A refused CREATE TABLE AS SELECT destroys the table that was there.",
-)
-def _staged_conflict_drops(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """Staging clears the name first and then finds that it was taken."""
-    try:
-        return faithful(state, call)
-    except Problem as refused:
-        if refused.status != 409:
-            raise
-        return Outcome(without_sent_table(state, call), replies.problem_reply(refused))
-
-
 def _staged_without(registries: Registries, change: Callable[[Json], Json]) -> None:
     """Let staging see an altered body; a table that is created at once is not affected."""
 
@@ -133,6 +73,26 @@ def _staged_without(registries: Registries, change: Callable[[Json], Json]) -> N
 
 
 declare_each(
+    ("staged-table-listed", "createTable.stage-creates-nothing",
+     "Staged tables are kept with the others, and only loading tells them apart.",
+     "SHOW TABLES lists tables that cannot be read.",
+     by(keep_listed, "createTable", "listTables", by_body,
+        lambda call: sent_json(call).get("stage-create"))),
+    ("staged-table-unpartitioned", "createTable.stage-returns-metadata",
+     "Staging answers the table's default layout, not the one that was asked for.",
+     "CREATE TABLE ... PARTITIONED BY ... AS SELECT makes an unpartitioned table.",
+     by(_staged_answer,
+        **{"partition-specs": [{"spec-id": 0, "fields": []}], "last-partition-id": 999})),
+    ("staged-table-unsorted", "createTable.stage-returns-metadata",
+     "Staging answers without the sort order.",
+     "The write order of CREATE TABLE AS SELECT is lost.",
+     by(_staged_answer,
+        **{"sort-orders": [{"order-id": 0, "fields": []}], "default-sort-order-id": 0})),
+    ("staged-conflict-drops", "createTable.stage-over-existing",
+     "Staging clears the name first and then finds that it was taken.",
+     "A refused CREATE TABLE AS SELECT destroys the table that was there.",
+     by(change_and_refuse, "createTable", 409,
+        lambda _, state, call: without_sent_table(state, call))),
     ("staged-table-created", "createTable.stage-creates-nothing",
      "The member stage-create is ignored.",
      "A failed CREATE TABLE AS SELECT leaves an empty table behind.",
