@@ -7,21 +7,17 @@ import msgspec
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
-from icecheck.mock_server.defects.kit.places import answer_of, call_of
+from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.remembering import remembering
 from icecheck.mock_server.defects.kit.requests import Json
-from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, alter_call, wrap
 
-
-@defect(
-    "config-ignores-warehouse",
-    on=call_of("getConfig"),
-    breaks="getConfig.warehouse-parameter",
-    suffering="Everybody works in the default warehouse.",
-)
-def _ignores_warehouse(call: Call) -> Call:
-    """The warehouse parameter is ignored: everybody gets the default one."""
-    return msgspec.structs.replace(call, query={})
+declare_each(
+    ("config-ignores-warehouse", "getConfig.warehouse-parameter",
+     "The warehouse parameter is ignored: everybody gets the default one.",
+     "Everybody works in the default warehouse.",
+     by(alter_call, "getConfig", lambda call: msgspec.structs.replace(call, query={}))),
+)  # fmt: skip
 
 
 @defect(

@@ -5,7 +5,7 @@ from typing import Any
 
 from icecheck.mock_server.commits.assertions import ASSERTIONS
 from icecheck.mock_server.core.context import Call, Registries
-from icecheck.mock_server.defects.kit.declaring import declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
 from icecheck.mock_server.defects.kit.places import request_of, table_assertion
 from icecheck.mock_server.defects.kit.requests import sent_json, with_json
 from icecheck.mock_server.defects.kit.rewriting import alter_call
@@ -29,15 +29,12 @@ def careless_unless(registries: Registries, is_watched: Callable[[Call], bool]) 
     alter_call(registries, "updateTable", alter)
 
 
-@defect(
-    "assertions-held-for-the-suite",
-    on=through(careless_unless),
-    breaks="updateTable.409",
-    suffering=_LOST,
-)
-def _held_for_the_suite(call: Call) -> bool:
-    """Requirements are checked for the user agent of this suite, and for nobody else."""
-    return call.request.headers.get("user-agent", "").startswith("icecheck/")
+declare_each(
+    ("assertions-held-for-the-suite", "updateTable.409",
+     "Requirements are checked for the user agent of this suite, and for nobody else.", _LOST,
+     by(careless_unless,
+        lambda call: call.request.headers.get("user-agent", "").startswith("icecheck/"))),
+)  # fmt: skip
 
 
 def _declare_ignored(type_: str) -> None:

@@ -11,7 +11,7 @@ from icecheck.mock_server.commits.commit import decode_commit
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.changing import make_namespace
-from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.json_values import numbers
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_members
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -22,7 +22,6 @@ from icecheck.mock_server.defects.kit.rewriting import (
     refuse_as,
 )
 from icecheck.mock_server.defects.kit.updating import alter_sent_list, alter_version, keep_known
-from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.updates import UPDATES
 
@@ -54,17 +53,6 @@ declare_each(
 # ---- unknown and malformed parts
 
 
-@defect(
-    "commit-skips-view-updates",
-    on=through(alter_sent_list, "updateTable"),
-    breaks="commit.view-update-refused",
-    suffering="A client's mistake goes unnoticed.",
-)
-def _skips_view_updates(sent: list[Any]) -> list[Any]:
-    """Updates that only views have are skipped on a table."""
-    return [u for u in sent if not (isinstance(u, dict) and u.get("action") in _VIEW_ACTIONS)]
-
-
 declare_each(
     ("commit-skips-unknown-updates", "commit.unknown-update",
      "Updates that the server does not know are skipped.",
@@ -74,6 +62,15 @@ declare_each(
      "Requirements that the server does not know count as satisfied.",
      "A condition that a newer client relies on is ignored.",
      by(keep_known, "requirements", "type", ASSERTIONS)),
+    ("commit-skips-view-updates", "commit.view-update-refused",
+     "Updates that only views have are skipped on a table.", "A client's mistake goes unnoticed.",
+     by(
+         alter_sent_list,
+         "updateTable",
+         lambda sent: [
+             u for u in sent if not (isinstance(u, dict) and u.get("action") in _VIEW_ACTIONS)
+         ],
+     )),
 )  # fmt: skip
 
 
@@ -132,17 +129,6 @@ def _time_in_seconds(registries: Registries) -> None:
         alter_body(registries, operation_id, in_seconds)
 
 
-@defect(
-    "commit-forgets-snapshot-log",
-    on=through(alter_version),
-    breaks="commit.snapshot-log",
-    suffering="Time travel by timestamp finds nothing.",
-)
-def _forgets_snapshot_log(_: TableMetadata | None, after: TableMetadata) -> TableMetadata:
-    """The snapshot log keeps its last entry only."""
-    return structs.replace(after, snapshot_log=after.snapshot_log[-1:])
-
-
 declare_each(
     ("commit-answers-time-before", "commit.last-updated",
      "The answer to a commit has the time at which the server was installed.",
@@ -166,6 +152,10 @@ declare_each(
      "Numbers of JSON pass through doubles.", "Snapshot ids are rounded, and name nothing.",
      by(alter_request_body, "updateTable",
         lambda body: numbers(body, lambda n: min(int(float(n)), _LARGEST)))),
+    ("commit-forgets-snapshot-log", "commit.snapshot-log",
+     "The snapshot log keeps its last entry only.", "Time travel by timestamp finds nothing.",
+     by(alter_version,
+        lambda _, after: structs.replace(after, snapshot_log=after.snapshot_log[-1:]))),
 )  # fmt: skip
 
 

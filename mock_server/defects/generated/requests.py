@@ -9,7 +9,13 @@ import msgspec
 from icecheck.contract.document import resolve
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply, Request
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import Install, by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import (
+    Install,
+    by,
+    declare,
+    declare_each,
+    defect,
+)
 from icecheck.mock_server.defects.kit.requests import sent_json
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -195,33 +201,21 @@ def _breaks_down_on(registries: Registries, operation_id: str, on: Callable[[Cal
     wrap(registries, operation_id, around)
 
 
-declare(
-    "page-token-is-an-offset",
-    "A page token is read as an offset, without a look at its sign.",
-    by(_breaks_down_on, "listTables", lambda call: call.query.get("pageToken", "")[:1] == "-"),
-    breaks="generated.listTables.accepted",
-    suffering="A client that goes on with a token of yesterday meets a stack trace.",
-)
-
-
-@defect(
-    "page-token-of-another-list",
-    on=through(_breaks_down_on, "listViews"),
-    breaks="generated.listViews.accepted",
-    suffering="A client that mixes up two lists meets a stack trace.",
-)
-def _of_another_list(call: Call) -> bool:
-    """A page token is believed to be of this list if it can be decoded."""
-    return len(call.query.get("pageToken", "")) > len("99999999999999999999")
-
-
-declare(
-    "unknown-member-is-a-breakdown",
-    "Objects are read into classes that have no place for an unknown member.",
-    by(_breaks_down_on, "replaceView", lambda call: b"not-in-the-document" in call.request.body),
-    breaks="generated.replaceView.accepted",
-    suffering="A client of the next version of the document meets a stack trace.",
-)
+declare_each(
+    ("page-token-is-an-offset", "generated.listTables.accepted",
+     "A page token is read as an offset, without a look at its sign.",
+     "A client that goes on with a token of yesterday meets a stack trace.",
+     by(_breaks_down_on, "listTables", lambda call: call.query.get("pageToken", "")[:1] == "-")),
+    ("page-token-of-another-list", "generated.listViews.accepted",
+     "A page token is believed to be of this list if it can be decoded.",
+     "A client that mixes up two lists meets a stack trace.",
+     by(_breaks_down_on, "listViews",
+        lambda call: len(call.query.get("pageToken", "")) > len("99999999999999999999"))),
+    ("unknown-member-is-a-breakdown", "generated.replaceView.accepted",
+     "Objects are read into classes that have no place for an unknown member.",
+     "A client of the next version of the document meets a stack trace.",
+     by(_breaks_down_on, "replaceView", lambda call: b"not-in-the-document" in call.request.body)),
+)  # fmt: skip
 
 
 @defect(

@@ -83,15 +83,12 @@ def _alter_file(registries: Registries, /, **members: Any) -> None:
     _alter_tasks(registries, altered)
 
 
-@defect(
-    "plan-last-committed",
-    on=through(_plan_snapshot),
-    breaks="planTableScan.main-by-default",
-    suffering=_TOO_MANY_ROWS,
-)
-def _last_committed(metadata: Any) -> int | None:
-    """The snapshot that was added last is read, on whatever branch it is."""
-    return metadata.snapshots[-1].snapshot_id if metadata.snapshots else None
+declare_each(
+    ("plan-last-committed", "planTableScan.main-by-default",
+     "The snapshot that was added last is read, on whatever branch it is.", _TOO_MANY_ROWS,
+     by(_plan_snapshot,
+        lambda metadata: metadata.snapshots[-1].snapshot_id if metadata.snapshots else None)),
+)  # fmt: skip
 
 
 @defect(
@@ -164,18 +161,15 @@ declare_each(
      "Names are always those of the current schema.",
      "A query of an old snapshot fails once a column was renamed.",
      by(_forget_member, "use-snapshot-schema")),
+    ("plan-without-deletes", "planTableScan.position-deletes", "Tasks refer to no delete files.",
+     _TOO_MANY_ROWS,
+     by(
+         _alter_tasks,
+         lambda tasks: [
+             {k: v for k, v in t.items() if k != "delete-file-references"} for t in tasks
+         ],
+     )),
 )  # fmt: skip
-
-
-@defect(
-    "plan-without-deletes",
-    on=through(_alter_tasks),
-    breaks="planTableScan.position-deletes",
-    suffering=_TOO_MANY_ROWS,
-)
-def _without_deletes(tasks: list[Json]) -> list[Json]:
-    """Tasks refer to no delete files."""
-    return [{k: v for k, v in t.items() if k != "delete-file-references"} for t in tasks]
 
 
 @defect(

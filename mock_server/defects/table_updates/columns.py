@@ -5,7 +5,7 @@ from typing import Any
 
 from icecheck.mock_server.core.context import Call, Registries
 from icecheck.mock_server.defects.kit.changing import refuse_where
-from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.json_values import objects
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
 from icecheck.mock_server.defects.kit.rewriting import alter_created_columns
@@ -129,18 +129,12 @@ def _sent_columns(call: Call) -> list[Json]:
     return columns if isinstance(columns, list) else []
 
 
-declare(
-    "columns-at-most-500",
-    "A table has as many columns as the database behind allows.",
-    by(
-        refuse_where,
-        "createTable",
-        lambda _, call: len(_sent_columns(call)) > _COLUMNS_MAX,
-        413,
-    ),
-    breaks="createTable.wide-schema",
-    suffering="Wide tables of sensors and features cannot be created.",
-)
+declare_each(
+    ("columns-at-most-500", "createTable.wide-schema",
+     "A table has as many columns as the database behind allows.",
+     "Wide tables of sensors and features cannot be created.",
+     by(refuse_where, "createTable", lambda _, call: len(_sent_columns(call)) > _COLUMNS_MAX, 413)),
+)  # fmt: skip
 
 
 def _cut(value: Any) -> Any:

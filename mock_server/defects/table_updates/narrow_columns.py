@@ -6,7 +6,7 @@ from msgspec import structs
 
 from icecheck.mock_server.core.context import Call, Outcome
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.json_values import as_double, numbers
 from icecheck.mock_server.defects.kit.places import request_of
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_request_body
@@ -60,25 +60,19 @@ def _empty_is_null(faithful: Faithful, state: WarehouseState, call: Call) -> Out
     return structs.replace(outcome, state=outcome.state.with_namespace(call.namespace, kept))
 
 
-declare(
-    "update-ref-age-in-32-bits",
-    "The age of a ref is at most what 32 bits hold.",
-    by(
-        read_update,
-        "set-snapshot-ref",
-        lambda update, _: structs.replace(
-            update, max_ref_age_ms=update.max_ref_age_ms and min(update.max_ref_age_ms, _INT32_MAX)
-        ),
-    ),
-    breaks="update.set-snapshot-ref.retention",
-    suffering="Tags that were to be kept for years expire after 24 days.",
-)
-
-
-declare(
-    "transaction-numbers-as-doubles",
-    "A transaction's numbers are read as doubles, those of a single commit are not.",
-    by(alter_request_body, "commitTransaction", lambda body: numbers(body, as_double)),
-    breaks="transaction.every-table-changes",
-    suffering="Snapshots that a transaction adds have other ids than their writer knows.",
-)
+declare_each(
+    ("update-ref-age-in-32-bits", "update.set-snapshot-ref.retention",
+     "The age of a ref is at most what 32 bits hold.",
+     "Tags that were to be kept for years expire after 24 days.",
+     by(
+         read_update,
+         "set-snapshot-ref",
+         lambda update, _: structs.replace(
+             update, max_ref_age_ms=update.max_ref_age_ms and min(update.max_ref_age_ms, _INT32_MAX)
+         ),
+     )),
+    ("transaction-numbers-as-doubles", "transaction.every-table-changes",
+     "A transaction's numbers are read as doubles, those of a single commit are not.",
+     "Snapshots that a transaction adds have other ids than their writer knows.",
+     by(alter_request_body, "commitTransaction", lambda body: numbers(body, as_double))),
+)  # fmt: skip

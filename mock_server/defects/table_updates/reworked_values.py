@@ -8,7 +8,7 @@ from msgspec import structs
 from icecheck.mock_server.commits.view_publication import published_view
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare, defect, through
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.json_values import objects
 from icecheck.mock_server.defects.kit.places import table_update, view_update
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
@@ -94,17 +94,13 @@ def _same_columns_same_schema(faithful: FaithfulUpdate, update: Any, draft: Draf
     faithful(update, draft)
 
 
-declare(
-    "update-last-column-id-recomputed",
-    "After a schema was removed, last-column-id is the highest id in those that are left.",
-    by(
-        change_also,
-        "remove-schemas",
-        lambda _, after, _update: {"last_column_id": max(map(highest_field_id, after.schemas))},
-    ),
-    breaks="update.add-schema.last-column-id-never-falls",
-    suffering="A new column gets the id of a removed one, and shows that one's old data.",
-)
+declare_each(
+    ("update-last-column-id-recomputed", "update.add-schema.last-column-id-never-falls",
+     "After a schema was removed, last-column-id is the highest id in those that are left.",
+     "A new column gets the id of a removed one, and shows that one's old data.",
+     by(change_also, "remove-schemas",
+        lambda _, after, _update: {"last_column_id": max(map(highest_field_id, after.schemas))})),
+)  # fmt: skip
 
 
 @defect(

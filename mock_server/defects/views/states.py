@@ -229,15 +229,12 @@ def _rename_otherwise(
     wrap(registries, "renameView", around)
 
 
-@defect(
-    "view-rename-goes-to-the-last-version",
-    on=through(_rename_otherwise),
-    breaks=_LIFE,
-    suffering=_OTHER_COLUMNS,
-)
-def _rename_to_last(metadata: ViewMetadata) -> ViewMetadata:
-    """A renamed view is read in anew, and its last version is the current one."""
-    return replace(metadata, current_version_id=metadata.versions[-1].version_id)
+declare_each(
+    ("view-rename-goes-to-the-last-version", _LIFE,
+     "A renamed view is read in anew, and its last version is the current one.", _OTHER_COLUMNS,
+     by(_rename_otherwise,
+        lambda metadata: replace(metadata, current_version_id=metadata.versions[-1].version_id))),
+)  # fmt: skip
 
 
 @defect(
