@@ -4,19 +4,9 @@ from typing import Any
 
 import httpx
 
-SCHEMA = {
-    "type": "struct",
-    "fields": [{"id": 1, "name": "id", "required": True, "type": "long"}],
-}
+from tests.kit.ordinary_requests import SCHEMA, VIEW_VERSION
+
 TABLES = "/namespaces/ns/tables"
-VIEW_VERSION: dict[str, Any] = {
-    "version-id": 1,
-    "timestamp-ms": 1_700_000_000_000,
-    "schema-id": 0,
-    "summary": {},
-    "representations": [{"type": "sql", "sql": "select 1", "dialect": "spark"}],
-    "default-namespace": ["ns"],
-}
 
 
 def error_of(response: httpx.Response) -> tuple[int, str]:

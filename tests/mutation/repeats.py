@@ -40,7 +40,7 @@ from tests.mutation.mutants import Mutant, functions_below, mutants_of
 MOCK = Path(mock_server).resolve().parent
 NOT_CORE = {"clients", "defects", "http"}
 SECONDS_MAX = 60
-FOLDERS = sorted(Path(__file__).parents[1].glob("mock_*"))
+MOCK_TESTS = Path(__file__).parents[1] / "mock"
 
 Key = tuple[str, str, int]
 """A function: its file, its name, its first line."""
@@ -50,7 +50,7 @@ def main() -> int:
     """Collect the tests of the mock, and count."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutation.repeats")
     parser.add_argument("tests", nargs="+", help="files, or tests by their pytest id")
-    parser.add_argument("--beside", nargs="*", default=[*map(str, FOLDERS)], help="other tests")
+    parser.add_argument("--beside", nargs="*", default=[str(MOCK_TESTS)], help="other tests")
     parser.add_argument("--room", default="", help="only this folder of mock_server")
     parser.add_argument("--sample", type=int, help="so many changes, drawn with a fixed seed")
     options = parser.parse_args()

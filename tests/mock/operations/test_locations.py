@@ -7,7 +7,8 @@ import pytest
 
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.protocol.names import is_absolute
-from tests.mock.asking import SCHEMA, create, create_view, error_of
+from tests.kit.ordinary_requests import SCHEMA
+from tests.mock.asking import create, create_view, error_of
 
 BASE = "memory://root/wh"
 

@@ -13,12 +13,9 @@ from icecheck.proof.kill_matrix import GROUPS
 from icecheck.replies.schema import schema_judge
 from icecheck.run.collect import collect
 from tests.kit.contracts import CONTRACT
-from tests.mock.rows.stocked_server import (
-    OPERATIONS,
-    Sent,
-    StockedServer,
-)
+from tests.mock.rows.stocked_server import StockedServer
 
+OPERATIONS = CONTRACT.operations
 PROVEN = {requirement for check in collect(GROUPS, CONTRACT) for requirement in check.proves}
 ROWS = {
     row.id: row
@@ -30,11 +27,11 @@ FAULTY = {"500": 500, "502": 502, "503": 503, "504": 504, "5XX": 507}
 
 
 def malformed(stocked: StockedServer, operation_id: str) -> httpx.Response:
+    ordinary = stocked.requests[operation_id]
     if operation_id == "getConfig":
-        return stocked.send(operation_id, Sent(query={"warehouse": "unknown"}))
-    ordinary = stocked.ordinary(operation_id)
+        return stocked.send(ordinary.but(query={"warehouse": "unknown"}))
     last = [*ordinary.names][-1]
-    return stocked.send(operation_id, ordinary.but(names={**ordinary.names, last: "%FF"}))
+    return stocked.send(ordinary.but(names={**ordinary.names, last: "%FF"}))
 
 
 def answered(stocked: StockedServer, row: Response) -> httpx.Response:
@@ -47,25 +44,25 @@ def answered(stocked: StockedServer, row: Response) -> httpx.Response:
 def faulty(stocked: StockedServer, row: Response) -> httpx.Response:
     operation_id, status = row.operation_id, FAULTY[row.status]
     with stocked.mock.fault("server-error", operation=operation_id, status=status) as rule:
-        answer = stocked.send(operation_id, stocked.ordinary(operation_id))
+        answer = stocked.send(stocked.requests[operation_id])
     assert rule.fired == 1
     return answer
 
 
 def forbidden(stocked: StockedServer, operation_id: str) -> httpx.Response:
     who = "scoped" if operation_id == "getConfig" else "nobody"
-    return stocked.send(operation_id, stocked.ordinary(operation_id), stocked.authorization(who))
+    return stocked.send(stocked.requests[operation_id], stocked.authorization(who))
 
 
 def unsupported(stocked: StockedServer, operation_id: str) -> httpx.Response:
     del stocked.mock.registries.operations[operation_id]
-    return stocked.send(operation_id, stocked.ordinary(operation_id))
+    return stocked.send(stocked.requests[operation_id])
 
 
 def expired(stocked: StockedServer, operation_id: str) -> httpx.Response:
     before = stocked.authorization()
     stocked.clock.advance(61_000)
-    return stocked.send(operation_id, stocked.ordinary(operation_id), before)
+    return stocked.send(stocked.requests[operation_id], before)
 
 
 BRINGING_ABOUT: dict[str, Callable[[StockedServer, str], httpx.Response]] = {

@@ -9,11 +9,10 @@ import pytest
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
 from icecheck.mock_server.serving.permissions import WRITING
 from tests.kit.contracts import CONTRACT
-from tests.mock.asking import VIEW_VERSION
-from tests.mock.security.serving import SCHEMA, client_of
+from tests.kit.ordinary_requests import SCHEMA, ordinary_requests
+from tests.mock.security.serving import client_of
 
 As = Callable[[str], httpx.Client]
-VIEW = {"name": "v", "schema": SCHEMA, "view-version": VIEW_VERSION, "properties": {}}
 OPEN, CLOSED, INSIDE, BESIDE = ("x",), ("a", "b"), ("a", "b", "c"), ("a", "bc")
 
 
@@ -39,7 +38,8 @@ def as_(mock: MockCatalog) -> As:
             assert created.status_code == 200
             made = root.post(path(namespace, "tables"), json={"name": "t", "schema": SCHEMA})
             assert made.status_code == 200
-            assert root.post(path(namespace, "views"), json=VIEW).status_code == 200
+            view = ordinary_requests(*namespace)["createView"].body | {"name": "v"}
+            assert root.post(path(namespace, "views"), json=view).status_code == 200
     return lambda client_id: client_of(mock, mock.access_token(client_id))
 
 
@@ -47,59 +47,13 @@ def identifier(namespace: tuple[str, ...], name: str) -> dict[str, Any]:
     return {"namespace": list(namespace), "name": name}
 
 
-def requests(namespace: tuple[str, ...]) -> dict[str, tuple[str, str, Any]]:
-    """Operation -> method, path and body of a good request about a namespace and what is in it."""
-    commit: dict[str, Any] = {"requirements": [], "updates": []}
-    change = {"identifier": identifier(namespace, "t"), **commit}
-    report = {
-        "report-type": "commit-report",
-        "table-name": "t",
-        "snapshot-id": 1,
-        "sequence-number": 1,
-        "operation": "append",
-        "metrics": {},
-    }
-    moved = {"source": identifier(namespace, "t"), "destination": identifier(namespace, "u")}
-    moved_view = {"source": identifier(namespace, "v"), "destination": identifier(namespace, "w")}
-    located = {"name": "r", "metadata-location": "memory://root/none.metadata.json"}
-    table, view = path(namespace, "tables", "t"), path(namespace, "views", "v")
-    return {
-        "listNamespaces": ("GET", f"/v1/namespaces?parent={'%1F'.join(namespace)}", None),
-        "createNamespace": ("POST", "/v1/namespaces", {"namespace": [*namespace, "new"]}),
-        "loadNamespaceMetadata": ("GET", path(namespace), None),
-        "namespaceExists": ("HEAD", path(namespace), None),
-        "dropNamespace": ("DELETE", path(namespace), None),
-        "updateProperties": ("POST", path(namespace, "properties"), {"updates": {"k": "v"}}),
-        "listTables": ("GET", path(namespace, "tables"), None),
-        "createTable": ("POST", path(namespace, "tables"), {"name": "new", "schema": SCHEMA}),
-        "loadTable": ("GET", table, None),
-        "tableExists": ("HEAD", table, None),
-        "updateTable": ("POST", table, commit),
-        "dropTable": ("DELETE", table, None),
-        "renameTable": ("POST", "/v1/tables/rename", moved),
-        "registerTable": ("POST", path(namespace, "register"), located),
-        "reportMetrics": ("POST", f"{table}/metrics", report),
-        "commitTransaction": ("POST", "/v1/transactions/commit", {"table-changes": [change]}),
-        "loadCredentials": ("GET", f"{table}/credentials", None),
-        "planTableScan": ("POST", f"{table}/plan", {}),
-        "fetchPlanningResult": ("GET", f"{table}/plan/none", None),
-        "cancelPlanning": ("DELETE", f"{table}/plan/none", None),
-        "fetchScanTasks": ("POST", f"{table}/tasks", {"plan-task": "none"}),
-        "listViews": ("GET", path(namespace, "views"), None),
-        "createView": ("POST", path(namespace, "views"), {**VIEW, "name": "new"}),
-        "loadView": ("GET", view, None),
-        "viewExists": ("HEAD", view, None),
-        "replaceView": ("POST", view, commit),
-        "dropView": ("DELETE", view, None),
-        "renameView": ("POST", "/v1/views/rename", moved_view),
-    }
+NAMING = tuple(sorted({*CONTRACT.operations} - {"getConfig", "getToken"}))
 
 
-NAMING = tuple(requests(OPEN))
-
-
-def test_these_are_all_operations_that_name_something() -> None:
-    assert set(CONTRACT.operations) - set(NAMING) == {"getConfig", "getToken"}
+def ask(http: httpx.Client, namespace: tuple[str, ...], operation: str) -> httpx.Response:
+    """Send the ordinary request about a namespace and what is in it."""
+    sent = ordinary_requests(*namespace)[operation]
+    return http.request(sent.method, sent.target(), json=sent.body)
 
 
 @pytest.mark.parametrize("operation", NAMING)
@@ -107,10 +61,9 @@ def test_these_are_all_operations_that_name_something() -> None:
 def test_a_denied_namespace_is_closed_with_all_that_is_below(
     mock: MockCatalog, as_: As, operation: str, namespace: tuple[str, ...]
 ) -> None:
-    method, url, body = requests(namespace)[operation]
     before = mock.state()
     with as_("outsider") as outsider:
-        expect_forbidden(outsider.request(method, url, json=body))
+        expect_forbidden(ask(outsider, namespace, operation))
     assert mock.state() is before
 
 
@@ -119,9 +72,8 @@ def test_a_denied_namespace_is_closed_with_all_that_is_below(
 def test_what_is_beside_a_denied_namespace_is_open(
     as_: As, operation: str, namespace: tuple[str, ...]
 ) -> None:
-    method, url, body = requests(namespace)[operation]
     with as_("outsider") as outsider, as_("root") as root:
-        answers = [client.request(method, url, json=body) for client in (outsider, root)]
+        answers = [ask(client, namespace, operation) for client in (outsider, root)]
         assert answers[0].status_code not in {401, 403}
         if operation not in WRITING and operation != "fetchPlanningResult":
             assert answers[0].status_code == answers[1].status_code
@@ -129,10 +81,9 @@ def test_what_is_beside_a_denied_namespace_is_open(
 
 @pytest.mark.parametrize("operation", NAMING)
 def test_a_reader_may_read_and_nothing_else(mock: MockCatalog, as_: As, operation: str) -> None:
-    method, url, body = requests(OPEN)[operation]
     before = mock.state()
     with as_("reader") as reader:
-        response = reader.request(method, url, json=body)
+        response = ask(reader, OPEN, operation)
     if operation in WRITING:
         expect_forbidden(response)
     else:

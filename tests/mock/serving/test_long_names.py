@@ -9,7 +9,7 @@ import pytest
 
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.protocol.names import NAME_BYTES_MAX
-from tests.mock.asking import VIEW_VERSION
+from tests.kit.ordinary_requests import VIEW_VERSION
 
 LONGEST = "€" * (NAME_BYTES_MAX // 3) + "~"
 TOO_LONG = LONGEST + "~"

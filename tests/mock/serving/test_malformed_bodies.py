@@ -12,46 +12,11 @@ from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.operations.served import default_registries
 from icecheck.mock_server.protocol.request_bodies import BODY_VALUES_MAX
 from tests.kit.contracts import CONTRACT
-from tests.mock.asking import SCHEMA, VIEW_VERSION
+from tests.kit.ordinary_requests import ordinary_requests
 
-TABLE: dict[str, Any] = {"namespace": ["ns"], "name": "t"}
-OTHER = {"namespace": ["ns"], "name": "u"}
-COMMIT: dict[str, Any] = {
-    "requirements": [],
-    "updates": [{"action": "set-properties", "updates": {"k": "v"}}],
-}
-
-GOOD: dict[str, dict[str, Any]] = {
-    "createNamespace": {"namespace": ["new"], "properties": {"k": "v"}},
-    "updateProperties": {"updates": {"k": "v"}, "removals": []},
-    "createTable": {"name": "new", "schema": SCHEMA, "properties": {"k": "v"}},
-    "registerTable": {"name": "new", "metadata-location": "memory://root/a.metadata.json"},
-    "updateTable": COMMIT,
-    "renameTable": {"source": TABLE, "destination": OTHER},
-    "reportMetrics": {
-        "report-type": "commit-report",
-        "table-name": "t",
-        "snapshot-id": 1,
-        "sequence-number": 1,
-        "operation": "append",
-        "metrics": {},
-    },
-    "commitTransaction": {"table-changes": [{"identifier": TABLE, **COMMIT}]},
-    "createView": {
-        "name": "new",
-        "schema": SCHEMA,
-        "view-version": VIEW_VERSION,
-        "properties": {"k": "v"},
-    },
-    "replaceView": {
-        "requirements": [],
-        "updates": [{"action": "set-properties", "updates": {"k": "v"}}],
-    },
-    "renameView": {"source": {**TABLE, "name": "v"}, "destination": OTHER},
-    "planTableScan": {"select": ["id"], "filter": True},
-    "fetchScanTasks": {"plan-task": "none"},
-}
-"""A body that is not refused with a 400, for every operation that reads JSON."""
+REQUESTS = ordinary_requests()
+GOOD: dict[str, Any] = {id_: sent.body for id_, sent in REQUESTS.items() if sent.body is not None}
+"""A body for every operation that reads JSON; nothing in one is wrong."""
 
 Spoil = Callable[[bytes], bytes]
 
@@ -121,11 +86,6 @@ SPOILT: dict[str, Spoil] = {
 }
 
 
-def path_of(operation_id: str) -> str:
-    path = CONTRACT.operations[operation_id].path.replace("{prefix}", "wh")
-    return path.replace("{namespace}", "ns").replace("{table}", "t").replace("{view}", "v")
-
-
 @pytest.fixture(scope="module")
 def mock() -> MockCatalog:
     return MockCatalog(seed=7, clock=1_700_000_000_000, root="memory://root")
@@ -137,7 +97,7 @@ def http(mock: MockCatalog) -> Iterator[httpx.Client]:
         client.get("/v1/config?warehouse=wh")
         for path, body in (
             ("namespaces", {"namespace": ["ns"]}),
-            ("namespaces/ns/tables", {"name": "t", "schema": SCHEMA}),
+            ("namespaces/ns/tables", {**GOOD["createTable"], "name": "t"}),
             ("namespaces/ns/views", {**GOOD["createView"], "name": "v"}),
         ):
             assert client.post(f"/v1/wh/{path}", json=body).status_code == 200
@@ -158,7 +118,9 @@ def test_a_good_body_is_understood(
     mock: MockCatalog, http: httpx.Client, operation_id: str
 ) -> None:
     with mock.checkpoint():
-        understood = http.post(path_of(operation_id), json=GOOD[operation_id]).status_code
+        understood = http.post(
+            REQUESTS[operation_id].target("wh/"), json=GOOD[operation_id]
+        ).status_code
     expected = {"registerTable": 400, "fetchScanTasks": 404}
     assert understood in {expected.get(operation_id, 200), expected.get(operation_id, 204)}
 
@@ -170,7 +132,7 @@ def test_a_bad_body_is_400_and_leaves_no_trace(
 ) -> None:
     before = mock.snapshot().states
     body = SPOILT[spoilt](json.dumps(GOOD[operation_id]).encode())
-    refused = http.post(path_of(operation_id), content=body)
+    refused = http.post(REQUESTS[operation_id].target("wh/"), content=body)
     error = refused.json()["error"]
     assert (refused.status_code, error["code"], error["type"]) == (400, 400, "BadRequestException")
     assert len(refused.content) < 1000
@@ -200,10 +162,10 @@ def test_at_no_depth_is_a_body_more_than_the_server_can_take(
     for operation_id, good in GOOD.items():
         with mock.checkpoint():
             body = with_member(deep)(json.dumps(good).encode())
-            assert http.post(path_of(operation_id), content=body).status_code < 500
+            assert http.post(REQUESTS[operation_id].target("wh/"), content=body).status_code < 500
             inside = json.dumps({**good, "filter": "deep", "properties": "deep"}).encode()
             body = inside.replace(b'"deep"', deep)
-            assert http.post(path_of(operation_id), content=body).status_code < 500
+            assert http.post(REQUESTS[operation_id].target("wh/"), content=body).status_code < 500
 
 
 def test_a_body_of_very_many_values_is_400_before_it_fills_the_memory(http: httpx.Client) -> None:

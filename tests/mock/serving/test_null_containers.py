@@ -5,7 +5,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.mock.asking import SCHEMA, VIEW_VERSION, create_view, error_of
+from tests.kit.ordinary_requests import SCHEMA, VIEW_VERSION
+from tests.mock.asking import create_view, error_of
 
 Json = dict[str, Any]
 
