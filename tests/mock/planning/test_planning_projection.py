@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from pyiceberg.catalog.rest.scan_planning import PlanTableScanRequest
 from pyiceberg.expressions import BooleanExpression, BoundPredicate, UnboundPredicate
 from pyiceberg.expressions.visitors import expression_evaluator
 from pyiceberg.schema import Schema
@@ -22,7 +23,6 @@ from icecheck.mock_server.planning.filters.projection import (
     projected,
 )
 from tests.mock.planning.test_planning_expressions import names
-from tests.mock.planning.test_planning_pyiceberg import expression
 from tests.mock.planning.wide_table import BY_NAME, DAY, Column, compares, literal_json
 
 HOUR = 3_600_000_000
@@ -104,9 +104,9 @@ def test_projections_say_as_much_as_those_of_pyiceberg(name: str, transform: str
     for operation, literals in questions(column):
         json = written(column, operation, literals)
         found = leaf(column, transform, json)
-        bound = expression(json).bind(
-            Schema(NestedField(column.id, name, column.iceberg_type, required=False))
-        )
+        read = PlanTableScanRequest.model_validate({"filter": json}).filter
+        assert isinstance(read, BooleanExpression)
+        bound = read.bind(Schema(NestedField(column.id, name, column.iceberg_type, required=False)))
         assert isinstance(bound, BoundPredicate)
         for tests, projection in (
             (found.inclusive, theirs.project("p", bound)),

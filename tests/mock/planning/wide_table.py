@@ -13,7 +13,6 @@ from typing import Any
 from uuid import UUID
 
 from hypothesis import strategies as st
-from pyiceberg.schema import Schema
 from pyiceberg.transforms import parse_transform
 from pyiceberg.types import NestedField, PrimitiveType
 
@@ -66,13 +65,6 @@ SCHEMA = {
         for each in COLUMNS
     ],
 }
-PYICEBERG_SCHEMA = Schema(
-    *(
-        NestedField(each.id, each.name, each.iceberg_type, required=each.required)
-        for each in COLUMNS
-    )
-)
-
 SPECS: dict[str, tuple[tuple[str, str], ...]] = {
     "none": (),
     "identities": (("number", "identity"), ("flag", "identity")),
