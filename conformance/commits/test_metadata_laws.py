@@ -21,12 +21,6 @@ from icecheck.objects.committing import (
 )
 from icecheck.objects.evolving import next_row_id, schema_addition, wider_schema
 from icecheck.objects.reading import expect_bad_request, not_applicable
-from icecheck.objects.statistics_files import (
-    partition_statistics_file,
-    set_partition_statistics,
-    set_statistics,
-    statistics_file,
-)
 from icecheck.replies.matching import Matcher, containing
 
 _CHANGED_UNASKED = declare(
@@ -80,7 +74,7 @@ def given_full_table(catalog: Catalog) -> Table:
         schema_addition(table.metadata, wider_schema(table)),
         add_snapshot(added),
         bodies.snapshot_ref(snapshot_id),
-        set_statistics(statistics_file(table, snapshot_id)),
+        bodies.set_statistics(bodies.statistics_file(table.metadata, snapshot_id)),
     ]
     return given_commit(catalog, table, updates)
 
@@ -189,14 +183,14 @@ def test_large_integers_everywhere(catalog: Catalog) -> None:
     first = bodies.snapshot(table.metadata, 1, snapshot_id=parent)
     second = bodies.snapshot(table.metadata, 2, snapshot_id=child, parent=parent)
     main = bodies.snapshot_ref(child, max_snapshot_age_ms=ODD)
-    file = statistics_file(table, child)
+    file = bodies.statistics_file(table.metadata, child)
     [blob] = file["blob-metadata"]
     file["file-size-in-bytes"], file["file-footer-size-in-bytes"] = ODD + 2, ODD + 4
     file["blob-metadata"] = [{**blob, "sequence-number": ODD + 6}]
     table = expect_effect(
         catalog,
         table,
-        [add_snapshot(first), add_snapshot(second), main, set_statistics(file)],
+        [add_snapshot(first), add_snapshot(second), main, bodies.set_statistics(file)],
         {
             "snapshots": containing({"snapshot-id": child, "parent-snapshot-id": parent}),
             "refs": {"main": {"snapshot-id": child, "max-snapshot-age-ms": ODD}},
@@ -204,10 +198,10 @@ def test_large_integers_everywhere(catalog: Catalog) -> None:
         },
         what="int64",
     )
-    partition_file = partition_statistics_file(table, child)
+    partition_file = bodies.partition_statistics_file(table.metadata, child)
     partition_file["file-size-in-bytes"] = ODD + 8
     # Another check judges whether the catalog accepts this update (erratum E14).
-    if commit(catalog, table, [set_partition_statistics(partition_file)]).ok:
+    if commit(catalog, table, [bodies.set_partition_statistics(partition_file)]).ok:
         kept = {"partition-statistics": [partition_file]}
         expect_loaded(catalog, table, kept, what="int64")
 

@@ -2,16 +2,11 @@
 
 from typing import Any
 
+from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_table
 from icecheck.judging.check import check
 from icecheck.objects.committing import expect_effect, given_snapshots, with_ids
-from icecheck.objects.statistics_files import (
-    partition_statistics_file,
-    set_partition_statistics,
-    set_statistics,
-    statistics_file,
-)
 from icecheck.replies.matching import containing
 
 Json = dict[str, Any]
@@ -37,8 +32,8 @@ def test_set_statistics(catalog: Catalog) -> None:
     """set-statistics stores a snapshot's statistics file, in place of an earlier one."""
     table, [snapshot_id] = given_snapshots(catalog, 1)
     for ordinal in (1, 2):
-        file = statistics_file(table, snapshot_id, ordinal)
-        updates = [set_statistics(file)]
+        file = bodies.statistics_file(table.metadata, snapshot_id, ordinal)
+        updates = [bodies.set_statistics(file)]
         table = expect_effect(catalog, table, updates, {"statistics": [file]}, what="statistics")
 
 
@@ -50,7 +45,7 @@ def test_set_statistics(catalog: Catalog) -> None:
 def test_outer_snapshot_id_is_optional(catalog: Catalog) -> None:
     """Statistics are stored although the deprecated snapshot id is not sent."""
     table, [snapshot_id] = given_snapshots(catalog, 1)
-    file = statistics_file(table, snapshot_id)
+    file = bodies.statistics_file(table.metadata, snapshot_id)
     updates = [{"action": "set-statistics", "statistics": file}]
     expect_effect(catalog, table, updates, {"statistics": [file]}, what="statistics")
 
@@ -63,8 +58,10 @@ def test_outer_snapshot_id_is_optional(catalog: Catalog) -> None:
 def test_remove_statistics(catalog: Catalog) -> None:
     """remove-statistics removes the statistics of one snapshot and leaves those of others."""
     table, [first, second] = given_snapshots(catalog, 2)
-    files = [statistics_file(table, id_, n) for n, id_ in enumerate((first, second), 1)]
-    set_both = [set_statistics(file) for file in files]
+    files = [
+        bodies.statistics_file(table.metadata, id_, n) for n, id_ in enumerate((first, second), 1)
+    ]
+    set_both = [bodies.set_statistics(file) for file in files]
     both = {"statistics": containing(*files)}
     table = expect_effect(catalog, table, set_both, both, what="statistics")
     expect_effect(
@@ -84,8 +81,11 @@ def test_remove_statistics(catalog: Catalog) -> None:
 def test_remove_partition_statistics(catalog: Catalog) -> None:
     """remove-partition-statistics removes the file of one snapshot and leaves those of others."""
     table, [first, second] = given_snapshots(catalog, 2)
-    files = [partition_statistics_file(table, id_, n) for n, id_ in enumerate((first, second), 1)]
-    set_both = [set_partition_statistics(file) for file in files]
+    files = [
+        bodies.partition_statistics_file(table.metadata, id_, n)
+        for n, id_ in enumerate((first, second), 1)
+    ]
+    set_both = [bodies.set_partition_statistics(file) for file in files]
     both = {"partition-statistics": containing(*files)}
     table = expect_effect(catalog, table, set_both, both, what="partition-statistics")
     expect_effect(

@@ -19,12 +19,6 @@ from icecheck.objects.reading import (
     refuses_place,
     tables_in,
 )
-from icecheck.objects.statistics_files import (
-    partition_statistics_file,
-    set_partition_statistics,
-    set_statistics,
-    statistics_file,
-)
 from icecheck.objects.views import (
     VIEW_SCHEMA,
     create_view_body,
@@ -157,8 +151,11 @@ def _layout(table: Table) -> list[Json]:
 def _files(table: Table) -> list[Json]:
     ids = [each["snapshot-id"] for each in table.metadata.get("snapshots") or []]
     return [
-        *(set_statistics(statistics_file(table, each)) for each in ids),
-        *(set_partition_statistics(partition_statistics_file(table, each)) for each in ids),
+        *(bodies.set_statistics(bodies.statistics_file(table.metadata, each)) for each in ids),
+        *(
+            bodies.set_partition_statistics(bodies.partition_statistics_file(table.metadata, each))
+            for each in ids
+        ),
         *(bodies.snapshot_ref(each, "first-life", "tag") for each in ids),
     ]
 

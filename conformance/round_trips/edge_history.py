@@ -18,12 +18,6 @@ from icecheck.objects.edge_values import (
 )
 from icecheck.objects.reading import not_applicable
 from icecheck.objects.round_trip import Change, Make, together
-from icecheck.objects.statistics_files import (
-    partition_statistics_file,
-    set_partition_statistics,
-    set_statistics,
-    statistics_file,
-)
 
 __all__ = [
     "add_encryption_key",
@@ -211,10 +205,10 @@ def set_statistics_of(table: Table) -> list[Make]:
     ids = _snapshot_ids(table)
 
     def make(what: str, at: int, blobs: Sequence[Json] = (), **members: Any) -> tuple[int, Make]:
-        file = statistics_file(table, ids[at % len(ids)], at)
+        file = bodies.statistics_file(table.metadata, ids[at % len(ids)], at)
         file |= {key.replace("_", "-"): value for key, value in members.items()}
         file["blob-metadata"] = [{**file["blob-metadata"][0], **blob} for blob in blobs or [{}]]
-        return at % len(ids), _in_place("statistics", set_statistics(file), file, what)
+        return at % len(ids), _in_place("statistics", bodies.set_statistics(file), file, what)
 
     sized = [
         make(
@@ -256,9 +250,11 @@ def set_partition_statistics_of(table: Table) -> list[Make]:
     ids = _snapshot_ids(table)
 
     def make(what: str, at: int, **members: Any) -> tuple[int, Make]:
-        file = partition_statistics_file(table, ids[at % len(ids)], at)
+        file = bodies.partition_statistics_file(table.metadata, ids[at % len(ids)], at)
         file |= {key.replace("_", "-"): value for key, value in members.items()}
-        change = _in_place("partition-statistics", set_partition_statistics(file), file, what)
+        change = _in_place(
+            "partition-statistics", bodies.set_partition_statistics(file), file, what
+        )
         return at % len(ids), change
 
     return _of_several_snapshots(

@@ -29,12 +29,6 @@ from icecheck.objects.comparing import KEPT, ODD_KEPT
 from icecheck.objects.evolving import column_id, number, schema_addition
 from icecheck.objects.reading import not_applicable
 from icecheck.objects.round_trip import Make, expect_as_before, judge_changes
-from icecheck.objects.statistics_files import (
-    partition_statistics_file,
-    set_partition_statistics,
-    set_statistics,
-    statistics_file,
-)
 from icecheck.replies.expect import equal
 
 Json = dict[str, Any]
@@ -132,10 +126,14 @@ def _several_files(table: Table, ids: Sequence[int]) -> tuple[list[Json], list[J
     statistics: list[Json] = []
     of_partitions: list[Json] = []
     for at, each in enumerate(ids, start=1):
-        file = statistics_file(table, each, at)
+        file = bodies.statistics_file(table.metadata, each, at)
         file["blob-metadata"] *= 2
-        statistics.append(set_statistics(file))
-        of_partitions.append(set_partition_statistics(partition_statistics_file(table, each, at)))
+        statistics.append(bodies.set_statistics(file))
+        of_partitions.append(
+            bodies.set_partition_statistics(
+                bodies.partition_statistics_file(table.metadata, each, at)
+            )
+        )
     return statistics, of_partitions
 
 

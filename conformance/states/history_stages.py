@@ -4,14 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from icecheck.client import bodies
-from icecheck.client.catalog import Table
 from icecheck.conformance.states.after_updates import after_updates
-from icecheck.objects.statistics_files import (
-    partition_statistics_file,
-    set_partition_statistics,
-    set_statistics,
-    statistics_file,
-)
 
 __all__ = [
     "AHEAD",
@@ -119,11 +112,11 @@ def snapshot_gone(metadata: Metadata) -> Updates:
 
 def files(metadata: Metadata) -> Updates:
     """Set statistics and partition statistics of two snapshots."""
-    table = Table((), "", dict(metadata), None)
     ids = [each["snapshot-id"] for each in metadata["snapshots"][:2]]
-    files = [statistics_file(table, each, at) for at, each in enumerate(ids, start=1)]
-    of_partitions = [partition_statistics_file(table, each, at) for at, each in enumerate(ids, 1)]
-    return [*map(set_statistics, files), *map(set_partition_statistics, of_partitions)]
+    at_ids = [*enumerate(ids, start=1)]
+    files = [bodies.statistics_file(metadata, each, at) for at, each in at_ids]
+    partitions = [bodies.partition_statistics_file(metadata, each, at) for at, each in at_ids]
+    return [*map(bodies.set_statistics, files), *map(bodies.set_partition_statistics, partitions)]
 
 
 def fewer_files(metadata: Metadata) -> Updates:

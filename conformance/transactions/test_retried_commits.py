@@ -21,12 +21,6 @@ from icecheck.objects.committing import (
 from icecheck.objects.evolving import column_id, number, schema_addition, wider_schema
 from icecheck.objects.reading import not_applicable
 from icecheck.objects.round_trip import loaded_answer, shown_of
-from icecheck.objects.statistics_files import (
-    partition_statistics_file,
-    set_partition_statistics,
-    set_statistics,
-    statistics_file,
-)
 from icecheck.replies.expect import SHAPE_ERRORS
 
 _COMMITTED_TWICE = declare(
@@ -94,12 +88,20 @@ def _key(_table: Table, at: int) -> list[Json]:
 
 
 def _statistics(table: Table, at: int) -> list[Json]:
-    return [set_statistics(statistics_file(table, table.metadata["snapshots"][-at]["snapshot-id"]))]
+    return [
+        bodies.set_statistics(
+            bodies.statistics_file(table.metadata, table.metadata["snapshots"][-at]["snapshot-id"])
+        )
+    ]
 
 
 def _of_partitions(table: Table, at: int) -> list[Json]:
     snapshot_id = table.metadata["snapshots"][-at]["snapshot-id"]
-    return [set_partition_statistics(partition_statistics_file(table, snapshot_id))]
+    return [
+        bodies.set_partition_statistics(
+            bodies.partition_statistics_file(table.metadata, snapshot_id)
+        )
+    ]
 
 
 _KINDS = (

@@ -74,7 +74,7 @@ class _Speaker:
                 return
         for request in sent:
             reply = self._send(request)
-            if request.answer < 300 and self._is_not_offered(reply):
+            if request.answer < 300 and reply.unsupported:
                 self._do_without(step, f"the catalog answers {request.operation} with 406")
                 return
             self._judge(step, request, reply)
@@ -96,10 +96,6 @@ class _Speaker:
             raise NotOffered(f"{why}: {self.dialect.client} needs it to {_in_words(step)}")
         for name, instead in _DISPENSABLE[step.name].items():
             self.names[name] = self._name(instead)
-
-    def _is_not_offered(self, reply: Reply) -> bool:
-        operations = self.catalog.session.contract.operations
-        return reply.status == 406 and "406" in operations[str(reply.exchange.operation)].responses
 
     def _send(self, request: Request) -> Reply:
         names = {kind: self._named(name) for kind, name in request.names.items()}

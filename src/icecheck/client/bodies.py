@@ -11,11 +11,16 @@ __all__ = [
     "create_view_body",
     "partition_field",
     "partition_spec",
+    "partition_statistics_file",
     "rename_body",
     "schema",
+    "set_partition_statistics",
+    "set_properties",
+    "set_statistics",
     "snapshot",
     "snapshot_ref",
     "sort_order",
+    "statistics_file",
     "struct_field",
     "view_version",
 ]
@@ -148,6 +153,53 @@ def snapshot_ref(
         "snapshot-id": snapshot_id,
         **extra,
     }
+
+
+def set_properties(updates: Mapping[str, str]) -> Json:
+    """Return the update that sets these properties."""
+    return {"action": "set-properties", "updates": {**updates}}
+
+
+def statistics_file(metadata: Mapping[str, Any], snapshot_id: int, ordinal: int = 1) -> Json:
+    """Return a statistics file of a table's snapshot; another ordinal gives another file."""
+    blob = {
+        "type": "apache-datasketches-theta-v1",
+        "snapshot-id": snapshot_id,
+        "sequence-number": 1,
+        "fields": [1],
+        "properties": {"ndv": str(ordinal)},
+    }
+    return {
+        "snapshot-id": snapshot_id,
+        "statistics-path": f"{metadata.get('location')}/metadata/{ordinal}.stats",
+        "file-size-in-bytes": 400 + ordinal,
+        "file-footer-size-in-bytes": 40,
+        "blob-metadata": [blob],
+    }
+
+
+def partition_statistics_file(
+    metadata: Mapping[str, Any], snapshot_id: int, ordinal: int = 1
+) -> Json:
+    """Return a partition statistics file of a snapshot; another ordinal gives another file."""
+    return {
+        "snapshot-id": snapshot_id,
+        "statistics-path": f"{metadata.get('location')}/metadata/{ordinal}.parquet",
+        "file-size-in-bytes": 400 + ordinal,
+    }
+
+
+def set_statistics(file: Json) -> Json:
+    """Return the update that sets a statistics file, with the deprecated snapshot id.
+
+    Java clients send it, and before 1.8.0 it was required.
+    """
+    return {"action": "set-statistics", "snapshot-id": file["snapshot-id"], "statistics": file}
+
+
+def set_partition_statistics(file: Json) -> Json:
+    """Return the update that sets a partition statistics file."""
+    return {"action": "set-partition-statistics", "partition-statistics": file}
 
 
 def rename_body(

@@ -245,8 +245,7 @@ def _snapshots(catalog: Catalog) -> dict[str, bool | None]:
     update = {"action": "add-snapshot", "snapshot": added}
     if is_refusal(catalog.update_table(table.namespace, table.name, [update])):
         # A catalog that refuses every commit lacks more than this, and the checks report it.
-        named = {"action": "set-properties", "updates": {"icecheck": "probe"}}
-        given_commit(catalog, table, [named])
+        given_commit(catalog, table, [bodies.set_properties({"icecheck": "probe"})])
         return {"metadata-only-snapshots": False}
     found: dict[str, bool | None] = {"metadata-only-snapshots": True}
     with (

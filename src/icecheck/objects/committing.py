@@ -103,7 +103,7 @@ def same_table(table: Table) -> Json:
 
 def set_property(value: str, key: str = MARK) -> Json:
     """Return an update that every catalog can apply to every table."""
-    return {"action": "set-properties", "updates": {key: value}}
+    return bodies.set_properties({key: value})
 
 
 def commit(

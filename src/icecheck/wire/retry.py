@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import Any
 
 from icecheck.wire.exchange import Exchange
 from icecheck.wire.json_text import read_json
@@ -118,11 +119,8 @@ def foreign_words(exchange: Exchange) -> str:
         return str(status)
     if status not in {200, 201, 202, 204, 404}:
         return ""
-    try:
-        if isinstance(read_json(exchange.response_body), dict):
-            return ""
-    except ValueError:
-        pass
+    if _object_in(exchange) is not None:
+        return ""
     return f"{status} and {exchange.header('content-type') or 'nothing'}, which is no JSON object"
 
 
@@ -157,13 +155,19 @@ def is_stopped_on_the_way(exchange: Exchange) -> bool:
     refused = 400 <= status < 500 or status == 501
     if not refused or _AMBIGUOUS.search(names) is None:
         return False
+    if exchange.method == "HEAD" and not exchange.response_body:
+        return False  # whoever refuses a HEAD says nothing
+    body = _object_in(exchange) or {}
+    return not (isinstance(body.get("error"), dict) or "code" in body)
+
+
+def _object_in(exchange: Exchange) -> dict[str, Any] | None:
+    """Return the JSON object of an answer, which every catalog sends where a body is due."""
     try:
         body = read_json(exchange.response_body)
     except ValueError:
-        return exchange.method != "HEAD"
-    if not isinstance(body, dict):
-        return True
-    return not (isinstance(body.get("error"), dict) or "code" in body)
+        return None
+    return body if isinstance(body, dict) else None
 
 
 def _lost(error: str) -> Trouble:

@@ -177,7 +177,7 @@ def _namespace_drop_answers(catalog: Catalog) -> bool:
 def _tag_changes(catalog: Catalog) -> bool:
     table = given_table(catalog)
     first = catalog.load_table(table.namespace, table.name).expect(200).header("etag")
-    given_commit(catalog, table, [{"action": "set-properties", "updates": PROPERTY}])
+    given_commit(catalog, table, [bodies.set_properties(PROPERTY)])
     loaded = catalog.load_table(table.namespace, table.name).expect(200)
     return first is None or loaded.header("etag") != first
 

@@ -51,11 +51,11 @@ def _updates(sent: Json) -> Iterator[Json]:
                 yield update
 
 
-_SECOND: Json = {"action": "set-properties", "updates": {"icecheck.second": "probe"}}
+_SECOND = bodies.set_properties({"icecheck.second": "probe"})
 
 
 def _set_properties(_: Json) -> Json:
-    return {"action": "set-properties", "updates": PROPERTY}
+    return bodies.set_properties(PROPERTY)
 
 
 def _remove_properties(_: Json) -> Json:
@@ -94,14 +94,7 @@ def _remove_main(_: Json) -> Json:
 
 def _set_statistics(metadata: Json) -> Json:
     snapshot_id = _known(_last(metadata, "snapshots"), "snapshot-id")
-    file = {
-        "snapshot-id": snapshot_id,
-        "statistics-path": f"{metadata.get('location')}/metadata/probe.stats",
-        "file-size-in-bytes": 400,
-        "file-footer-size-in-bytes": 40,
-        "blob-metadata": [],
-    }
-    return {"action": "set-statistics", "snapshot-id": snapshot_id, "statistics": file}
+    return bodies.set_statistics(bodies.statistics_file(metadata, snapshot_id))
 
 
 def _remove(action: str, kind: str, members: str, metadata: Json) -> Json:
