@@ -1,7 +1,9 @@
 """Decides where a run keeps its objects, by trying it on objects of its own."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import httpx
@@ -15,7 +17,7 @@ from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.json_text import read_json
 from icecheck.wire.unreachable import Unreachable
 
-__all__ = ["OWNER", "drop_roots", "exists_already", "isolate"]
+__all__ = ["OWNER", "drop_roots", "exists_already", "isolate", "keeps_levels"]
 
 OWNER = "icecheck.run"
 """The property in which a namespace of a run bears the run's token, if it takes properties."""
@@ -60,24 +62,7 @@ def isolate(session: Session, worker: str) -> Isolation:
         else:
             session.root.forget(entry, deleted=False)
         return Isolation("flat", ())
-    child = (*root, f"{session.owner}_probe")
-    nested = _call(session, "createNamespace", child, body={"namespace": [*child]})
-    works = made_it = _is_made(nested)
-    if made_it or nested.status in _DONE_OR_NOT:
-        # A catalog that creates a namespace of two levels and then cannot find it is of no use
-        # here.
-        kept = _is_kept(session, child) if made_it else False
-        dropped = _call(session, "dropNamespace", child).status not in _GONE
-        works = made_it and (dropped if kept is None else kept)
-        if made_it and not works:
-            session.unkept["nested-namespaces"] = NOT_SHOWN
-            said = (
-                "createNamespace of two levels is answered with success and not kept: the run's "
-                "namespaces are top-level ones, as with --isolation flat"
-            )
-            records = (*session.adaptations.records, said)
-            session.adaptations = replace(session.adaptations, records=records)
-    session.capabilities["nested-namespaces"] = None if made_it and not works else made_it
+    works = _nested_works(session, (*root, f"{session.owner}_probe"))
     if works or target.isolation == "nested":
         session.root_made = made
         return Isolation("nested", root)
@@ -85,17 +70,42 @@ def isolate(session: Session, worker: str) -> Isolation:
     return Isolation("flat", ())
 
 
-def _is_kept(session: Session, namespace: Namespace) -> bool | None:
+def _nested_works(session: Session, child: Namespace) -> bool:
+    """Return whether a namespace of two levels can be made and found again; it is dropped."""
+    nested = _call(session, "createNamespace", child, body={"namespace": [*child]})
+    works = made = _is_made(nested)
+    if made or nested.status in _DONE_OR_NOT:
+        # A catalog that creates a namespace of two levels and then cannot find it is of no use
+        # here. Where no load tells, the answer to its drop does.
+        kept: bool | None = False
+        if made:
+            loads = session.offer.claims("loadNamespaceMetadata", session.contract)
+            look = partial(_call, session, "loadNamespaceMetadata")
+            kept = keeps_levels(child, look) if loads else None
+        dropped = _call(session, "dropNamespace", child).status not in _GONE
+        works = made and (dropped if kept is None else kept)
+    if made and not works:
+        session.unkept["nested-namespaces"] = NOT_SHOWN
+        said = (
+            "createNamespace of two levels is answered with success and not kept: the run's "
+            "namespaces are top-level ones, as with --isolation flat"
+        )
+        records = (*session.adaptations.records, said)
+        session.adaptations = replace(session.adaptations, records=records)
+    session.capabilities["nested-namespaces"] = None if made and not works else made
+    return works
+
+
+def keeps_levels(namespace: Namespace, load: Callable[[Namespace], Exchange]) -> bool | None:
     """Return whether a load shows a namespace with the levels it was created with.
 
-    None if no load tells: then the answer to its drop does.
+    None if no load tells: the server fails, or not even the parent is there.
     """
-    if not session.offer.claims("loadNamespaceMetadata", session.contract):
-        return None
-    shown = _call(session, "loadNamespaceMetadata", namespace)
+    shown = load(namespace)
+    if shown.status in _GONE:
+        return False if load(namespace[:-1]).status == 200 else None
     if shown.status != 200:
-        gone = shown.status in _GONE and _loaded(session, namespace[:-1]) == 200
-        return False if gone else None
+        return None
     try:
         return bool(read_json(shown.response_body)["namespace"] == [*namespace])
     except (KeyError, TypeError, ValueError, RecursionError):

@@ -18,11 +18,11 @@ from icecheck.client.given import (
     shared_table,
     shared_tables,
 )
+from icecheck.client.isolation import keeps_levels
 from icecheck.client.session import NOT_SHOWN
 from icecheck.client.table import Table
 from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
 from icecheck.findings.verdict import SkipKind
-from icecheck.ownership.removal import is_gone
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.replies.ill_shaped import IllShaped, ill_shaped_reads_named
 
@@ -162,14 +162,12 @@ def _claimed(catalog: Catalog, operation_id: str) -> None:
 def _nested_namespaces(catalog: Catalog) -> bool | None:
     child = (*given_namespace(catalog), catalog.new_name())
     made = catalog.create_namespace(child)
-    if made.ok and catalog.claims("loadNamespaceMetadata"):
-        shown = catalog.load_namespace_metadata(child)
-        if is_gone(shown) and is_gone(catalog.load_namespace_metadata(child[:-1])):
-            return None  # no namespace is kept: that is more than this capability
-        if is_gone(shown) or (shown.ok and shown.json().get("namespace") != [*child]):
-            catalog.session.unkept["nested-namespaces"] = NOT_SHOWN
-            return None
-    return not is_refusal(made)
+    if not made.ok or not catalog.claims("loadNamespaceMetadata"):
+        return not is_refusal(made)
+    kept = keeps_levels(child, lambda each: catalog.load_namespace_metadata(each).exchange)
+    if kept is False:
+        catalog.session.unkept["nested-namespaces"] = NOT_SHOWN
+    return kept or None
 
 
 def _namespace_properties(catalog: Catalog) -> bool:

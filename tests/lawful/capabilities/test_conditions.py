@@ -44,17 +44,6 @@ def test_names_that_end_in_a_server_error_are_one_finding_about_that() -> None:
     assert said.residue == ()
 
 
-def test_a_format_version_that_breaks_the_server_blocks_what_needs_it() -> None:
-    """A refusal would be a missing capability; a 500 is a finding, and what hangs on it unknown."""
-    checks = checks_of("createTable.format-version-", "createTable.keeps-defaults")
-    version_3, _ = REFUSED["format-version-3"]
-    refused, broken = (said_of(checks, version_3(Spelling(s, "E"))) for s in (422, 500))
-    assert refused.wrong == []
-    (cause,) = broken.causes
-    assert (cause.id, cause.blocked) == ("status-500-for-4xx", ("createTable.keeps-defaults",))
-    assert broken.lacking == set()
-
-
 @pytest.mark.parametrize("status", [400, 404, 501])
 def test_a_web_server_that_stops_encoded_slashes_is_no_finding(status: int) -> None:
     said = said_of(NAMES, stopped_on_the_way(status, "%2f"))
