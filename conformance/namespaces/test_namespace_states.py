@@ -15,10 +15,10 @@ from icecheck.replies.matching import ANY_OBJECT, show
 from icecheck.targets.target import Namespace
 
 Properties = Mapping[str, str]
-Family = Mapping[str, Properties]
+State = Mapping[str, Properties]
 """The existing namespaces by their name in this check, with the properties set on each.
 
-A table in a namespace is a member too, without properties.
+A table in a namespace is one too, without properties.
 """
 
 _KEYS = ("icecheck.of", "icecheck.both", "icecheck.turn")
@@ -34,10 +34,10 @@ class _Step:
 
     what: str
     member: str
-    possible: Callable[[Family], bool]
+    possible: Callable[[State], bool]
     send: Callable[[Catalog, Namespace], Reply]
     statuses: tuple[int, ...]
-    due: Callable[[Family], Family]
+    due: Callable[[State], State]
 
 
 def _created(member: str, properties: Properties) -> _Step:
@@ -46,36 +46,36 @@ def _created(member: str, properties: Properties) -> _Step:
     return _Step(
         f"creating {member} {told}",
         member,
-        lambda family: member not in family and (not head or head in family),
+        lambda state: member not in state and (not head or head in state),
         lambda catalog, path: catalog.create_namespace(path, properties),
         (200,),
-        lambda family: {**family, member: dict(properties)},
+        lambda state: {**state, member: dict(properties)},
     )
 
 
 def _changed(member: str, updates: Properties, *removals: str) -> _Step:
-    def due(family: Family) -> Family:
-        kept = {key: each for key, each in family[member].items() if key not in removals}
-        return {**family, member: {**kept, **updates}}
+    def due(state: State) -> State:
+        kept = {key: each for key, each in state[member].items() if key not in removals}
+        return {**state, member: {**kept, **updates}}
 
     names = [" and ".join(each) or "nothing" for each in (updates, removals)]
     return _Step(
         f"setting {names[0]}, and removing {names[1]}, of {member}",
         member,
-        lambda family: member in family,
+        lambda state: member in state,
         lambda catalog, path: catalog.update_properties(path, updates=updates, removals=removals),
         (200,),
         due,
     )
 
 
-def _without(member: str) -> Callable[[Family], Family]:
-    return lambda family: {key: each for key, each in family.items() if key != member}
+def _without(member: str) -> Callable[[State], State]:
+    return lambda state: {key: each for key, each in state.items() if key != member}
 
 
 def _dropped(member: str) -> _Step:
-    def empty(family: Family) -> bool:
-        return member in family and not any(each.startswith(f"{member}.") for each in family)
+    def empty(state: State) -> bool:
+        return member in state and not any(each.startswith(f"{member}.") for each in state)
 
     return _Step(
         f"dropping {member}",
@@ -92,10 +92,10 @@ def _with_a_table(member: str) -> _Step:
     return _Step(
         f"creating a table in {member}",
         member,
-        lambda family: member in family,
+        lambda state: member in state,
         lambda catalog, path: catalog.create_table(path, body),
         (200,),
-        lambda family: {**family, f"{member}{_TABLE}": {}},
+        lambda state: {**state, f"{member}{_TABLE}": {}},
     )
 
 
@@ -104,19 +104,17 @@ def _without_the_table(member: str) -> _Step:
     return _Step(
         f"dropping the table in {member}",
         member,
-        lambda family: table in family,
+        lambda state: table in state,
         lambda catalog, path: catalog.drop_table(path, "inner"),
         (200, 204),
         _without(table),
     )
 
 
-def _refused(step: _Step, status: int, possible: Callable[[Family], bool]) -> _Step:
+def _refused(step: _Step, status: int, possible: Callable[[State], bool]) -> _Step:
     """Return the step as one that must be refused and change nothing, under this condition."""
     what = f"the refused try of {step.what}"
-    return replace(
-        step, what=what, statuses=(status,), possible=possible, due=lambda family: family
-    )
+    return replace(step, what=what, statuses=(status,), possible=possible, due=lambda state: state)
 
 
 _ALL = dict.fromkeys(_KEYS, "unwanted")
@@ -127,17 +125,17 @@ _STEPS = (
     _created("a.b.a", {"icecheck.of": "a.b.a", "icecheck.both": "a.b.a"}),
     _changed("a", {"icecheck.both": "a", "icecheck.turn": "1"}),
     _changed("a.b", {"icecheck.turn": "2"}),
-    _refused(_created("a.c", _ALL), 409, lambda family: "a.c" in family),
+    _refused(_created("a.c", _ALL), 409, lambda state: "a.c" in state),
     _changed("a.b", {}, "icecheck.turn"),
     _changed("a.b.a", {"icecheck.turn": "3"}, "icecheck.of"),
-    _refused(_changed("a.c", _ALL, "icecheck.of"), 422, lambda family: "a.c" in family),
+    _refused(_changed("a.c", _ALL, "icecheck.of"), 422, lambda state: "a.c" in state),
     _with_a_table("a.c"),
-    _refused(_dropped("a.c"), 409, lambda family: "a.c.table" in family),
+    _refused(_dropped("a.c"), 409, lambda state: "a.c.table" in state),
     _without_the_table("a.c"),
     _dropped("a.c"),
     _changed("a.b", {"icecheck.turn": "1"}),
     _changed("a", {}, *_KEYS),
-    _refused(_changed("a.c", _ALL), 404, lambda family: "a.c" not in family),
+    _refused(_changed("a.c", _ALL), 404, lambda state: "a.c" not in state),
     _changed("a", {"icecheck.of": "a again"}),
     _dropped("a.b.a"),
     _created("a.b.a", {}),
@@ -150,7 +148,7 @@ _STEPS = (
 )
 
 
-class _Household:
+class _Namespaces:
     """The namespaces of the check, their paths and their expected properties."""
 
     def __init__(self, catalog: Catalog) -> None:
@@ -165,8 +163,8 @@ class _Household:
             "a.c": (*head, "c"),
             "ab": (*root, f"{name}b"),
         }
-        self.family: Family = {"a": {"icecheck.of": "a"}}
-        self.made = {*self.family}
+        self.state: State = {"a": {"icecheck.of": "a"}}
+        self.made = {*self.state}
         self.taken = 0
         self.sent = 0
 
@@ -174,23 +172,23 @@ class _Household:
         """Send a step if it is possible, and judge its namespace, after every third one all."""
         # What a catalog never let the run make is not the run's to change.
         gone = step.statuses == (404,)
-        if not step.possible(self.family) or (gone and step.member not in self.made):
+        if not step.possible(self.state) or (gone and step.member not in self.made):
             return
         reply = step.send(self.catalog, self.paths[step.member])
         if step.statuses == (200,) and reply.status in _REFUSALS:
             step = _refused(step, reply.status, step.possible)
         reply.expect(*step.statuses, detail=step.what)
         self.taken += reply.ok
-        before, self.family = self.family, step.due(self.family)
-        self.made |= {*self.family}
+        before, self.state = self.state, step.due(self.state)
+        self.made |= {*self.state}
         self.sent += 1
         for member in _MEMBERS if self.sent % 3 == 0 else (step.member,):
             self._expect(member, before, step)
 
-    def _expect(self, member: str, before: Family, step: _Step) -> None:
+    def _expect(self, member: str, before: State, step: _Step) -> None:
         reply = self.catalog.load_namespace_metadata(self.paths[member])
         told = f"{member}, after {step.what}"
-        if member not in self.family:
+        if member not in self.state:
             reply.expect(404, detail=told)
             return
         found = object_in(reply.expect(200, detail=told)).get("properties")
@@ -199,7 +197,7 @@ class _Household:
         if not isinstance(found, dict):
             due, seen = show(ANY_OBJECT), show(found)
             raise reply.violation(NO_PROPERTIES, due, seen, detail=told, pointer="/properties")
-        due_properties = {key: self.family[member].get(key) for key in _KEYS}
+        due_properties = {key: self.state[member].get(key) for key in _KEYS}
         was = {key: before.get(member, {}).get(key) for key in _KEYS}
         is_same = member in before and was == due_properties
         symptom = EFFECT_ON_ANOTHER.of("namespace") if is_same else EFFECT_MISSING.of("properties")
@@ -211,8 +209,8 @@ class _Household:
 def test_a_life_of_namespaces(catalog: Catalog) -> None:
     """After every change to one of several namespaces each has just the properties set on it."""
     require(catalog, "createNamespace", "updateProperties", "dropNamespace")
-    household = _Household(catalog)
+    several = _Namespaces(catalog)
     for step in _STEPS:
-        household.take(step)
-    if not household.taken:
+        several.take(step)
+    if not several.taken:
         raise not_applicable("the catalog refuses every one of these changes")

@@ -345,15 +345,3 @@ def _first_place(sent: list[Json]) -> list[Json]:
     first = {u.get("ref-name"): u for u in reversed(sent) if u.get("type") == "branch"}
     first.pop(MAIN_BRANCH, None)
     return [u for u in sent if u.get("type") != "branch" or first.get(u["ref-name"], u) is u]
-
-
-def _is_removal(update: Json) -> bool:
-    return update.get("action") == "remove-snapshot-ref" and update["ref-name"] != MAIN_BRANCH
-
-
-declare_each(
-    ("update-removes-refs-last", "commit.updates-in-order",
-     "The removal of a tag or branch waits until all other updates are done.",
-     "A tag that is replaced is gone.",
-     by(alter_sent_list, "updateTable", lambda sent: sorted(sent, key=_is_removal))),
-)  # fmt: skip

@@ -48,7 +48,8 @@ class Trait:
 
     A ``probe`` may find out several at once. None: a check that sends the very request remembers
     the result (``saw``). ``effect`` is the requirement that a catalog misses if it acknowledges
-    such a request and does not keep its effect (verdict-rules 19), or breaks down at it.
+    such a request and does not keep its effect (verdict-rules 19), or breaks down at it. What is
+    ``demanded`` may not be refused, but for a missing right: its loss is a finding as well.
     """
 
     operation: str
