@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from icecheck.client import bodies
-from icecheck.client.catalog import Catalog
+from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_loaded, given_table, shared_namespace
 from icecheck.conformance.round_trips.edge_columns import (
     COLUMNS,
@@ -20,7 +20,7 @@ from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
 from icecheck.objects import metadata_view as view
-from icecheck.objects.comparing import KEPT, innermost
+from icecheck.objects.comparing import KEPT, expect_answer, innermost
 from icecheck.objects.edge_values import STRINGS, in_halves, shuffled, string_map
 from icecheck.objects.reading import not_applicable, refused
 from icecheck.objects.round_trip import (
@@ -28,6 +28,7 @@ from icecheck.objects.round_trip import (
     expect_as_before,
     expect_bystander,
     given_bystander,
+    shown_of,
 )
 from icecheck.replies.expect import Reply
 from icecheck.replies.matching import difference, show
@@ -102,6 +103,8 @@ def _created(
             answers.append(staged)
     for answer in answers:
         _expect_shown(answer, group.what, shown(asked, view.metadata_in(answer)))
+    table = Table(namespace, name, {}, None)
+    expect_answer(reply, shown_of(answers[0], table), group.what)
     return True
 
 

@@ -18,9 +18,11 @@ from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.judging.check import generated_check
 from icecheck.objects import metadata_view
 from icecheck.objects.arranging import require
+from icecheck.objects.comparing import expect_answer
 from icecheck.objects.edge_values import STRINGS
 from icecheck.objects.evolving import schema_addition
 from icecheck.objects.reading import supported
+from icecheck.objects.round_trip import shown_of
 from icecheck.objects.views import (
     View,
     create_view_body,
@@ -113,8 +115,10 @@ def test_schema_of_a_creation(catalog: Catalog) -> None:
             catalog.create_view(namespace, create_view_body(name, namespace, schema=sent))
         )
         if reply.ok:
-            loaded, metadata = metadata_of(catalog, View(namespace, name, {}, None))
+            view = View(namespace, name, {}, None)
+            loaded, metadata = metadata_of(catalog, view)
             _expect_schema(loaded, metadata, sent)
+            expect_answer(reply, shown_of(loaded, view), "columns")
         return reply
 
     send_in_pieces(_columns(), send)
@@ -143,6 +147,7 @@ def test_schema_of_a_commit(catalog: Catalog) -> None:
         if reply.ok:
             loaded, metadata = metadata_of(catalog, view)
             _expect_schema(loaded, metadata, sent)
+            expect_answer(reply, shown_of(loaded, view), "columns")
         return reply
 
     send_in_pieces(_columns(), send)

@@ -19,6 +19,7 @@ from icecheck.conformance.round_trips.view_roundtrip import (
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.judging.check import generated_check
 from icecheck.objects.arranging import require
+from icecheck.objects.comparing import expect_answer
 from icecheck.objects.edge_values import (
     KEYS,
     STRING_LISTS,
@@ -26,6 +27,7 @@ from icecheck.objects.edge_values import (
     string_map,
 )
 from icecheck.objects.reading import supported
+from icecheck.objects.round_trip import shown_of
 from icecheck.objects.views import (
     View,
     create_view_body,
@@ -86,8 +88,10 @@ def _created_with(catalog: Catalog, items: Sequence[tuple[str, str]], what: str)
             catalog.create_view(namespace, create_view_body(name, namespace, version=version))
         )
         if reply.ok:
-            loaded, metadata = metadata_of(catalog, View(namespace, name, {}, None))
+            view = View(namespace, name, {}, None)
+            loaded, metadata = metadata_of(catalog, view)
             _expect_definition(loaded, metadata, version, what)
+            expect_answer(reply, shown_of(loaded, view), what)
         return reply
 
     send_in_pieces(items, send, requests_max=16)
@@ -116,6 +120,7 @@ def test_queries_of_a_commit(catalog: Catalog) -> None:
         if reply.ok:
             loaded, metadata = metadata_of(catalog, view)
             _expect_definition(loaded, metadata, version, "queries")
+            expect_answer(reply, shown_of(loaded, view), "queries")
         return reply
 
     send_in_pieces([*_dialects(), *_queries()], send, requests_max=20)
@@ -156,6 +161,7 @@ def test_default_catalog_and_namespace(catalog: Catalog) -> None:
         if reply.ok:
             loaded, metadata = metadata_of(catalog, view)
             _expect_definition(loaded, metadata, versions[-1], some[-1][0])
+            expect_answer(reply, shown_of(loaded, view), some[-1][0])
             shown = [definition_of(each) for each in metadata.get("versions") or ()]
             hidden.extend(
                 each
@@ -194,6 +200,7 @@ def test_summaries(catalog: Catalog) -> None:
             loaded, metadata = metadata_of(catalog, view)
             found = current_version(metadata).get("summary") or {}
             expect_kept(loaded, summary, found, EFFECT_MISSING.of("view-summary"))
+            expect_answer(reply, shown_of(loaded, view), "summaries")
         return reply
 
     send_in_pieces([*string_map().items()], send)
@@ -254,10 +261,12 @@ def test_properties_of_a_creation(catalog: Catalog) -> None:
             )
         )
         if reply.ok:
-            loaded, metadata = metadata_of(catalog, View(namespace, name, {}, None))
+            view = View(namespace, name, {}, None)
+            loaded, metadata = metadata_of(catalog, view)
             expect_kept(
                 loaded, dict(pairs), view_properties(metadata), EFFECT_MISSING.of("view-properties")
             )
+            expect_answer(reply, shown_of(loaded, view), "properties")
         return reply
 
     send_in_pieces([*string_map().items()], send)

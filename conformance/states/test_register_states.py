@@ -21,7 +21,7 @@ from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.arranging import require
 from icecheck.objects.committing import by_update, set_property
-from icecheck.objects.comparing import expect_shown
+from icecheck.objects.comparing import expect_answer, expect_shown
 from icecheck.objects.reading import not_applicable, refused
 from icecheck.objects.round_trip import (
     expect_bystander,
@@ -58,6 +58,7 @@ def _expect_registered(
     loaded = loaded_answer(catalog, version)
     expect_shown(loaded, version, {}, what, symptom=symptom)
     shown = shown_of(loaded, version)
+    expect_answer(reply, shown, what)
     for log in _LOGS:
         kept = version.metadata.get(log) or []
         found = (shown.metadata.get(log) or [])[: len(kept)]

@@ -13,7 +13,6 @@ from icecheck.conformance.states.walk import (
     Step,
     after_a_conflict,
     by_transaction_after,
-    expect_answer,
     expect_grown,
     given_born,
     in_turn,
@@ -33,6 +32,7 @@ from icecheck.objects.committing import (
     expect_unchanged,
     set_property,
 )
+from icecheck.objects.comparing import expect_answer
 from icecheck.objects.reading import not_applicable, refused
 from icecheck.objects.round_trip import expect_bystander, given_bystander, loaded_answer
 from icecheck.replies.matching import show

@@ -1,6 +1,6 @@
 """Checks of createTable with stage-create: the table does not exist before the commit."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from icecheck.client import bodies
@@ -17,7 +17,7 @@ from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check, generated_check
 from icecheck.objects import metadata_view as view
 from icecheck.objects.comparing import KEPT
-from icecheck.objects.reading import expect_unlisted, refused
+from icecheck.objects.reading import expect_unlisted, object_in, refused
 from icecheck.replies.expect import Reply, equal
 from icecheck.replies.matching import ANY_STRING
 from icecheck.targets.target import Namespace
@@ -27,7 +27,14 @@ _STAGED_TABLE_LISTED = declare(
     "Lists a table that is staged and not yet created",
     Severity.FALSE_OR_LOST,
 )
+_FILE_OF_STAGED = declare(
+    "file-of-staged-table", "Names a metadata file of a table that is only staged", Severity.SHAPE
+)
 
+_OF_A_NEW_TABLE = (
+    "current-snapshot-id", "last-sequence-number", "next-row-id", "partition-statistics", "refs",
+    "snapshots", "statistics",
+)  # fmt: skip
 NEEDS = ("stage-create",)
 MARK = "icecheck.mark"
 
@@ -113,12 +120,23 @@ def _expect_staged_as_created(
     return made
 
 
+def _unused(metadata: Mapping[str, Any], last: str, ids: Sequence[int]) -> Any:
+    """Return how many ids are left out before the last one, because a server chooses the ids."""
+    number = metadata.get(last)
+    return number - max(ids, default=0) if isinstance(number, int) else number
+
+
 def _asked_for(metadata: Mapping[str, Any]) -> Json:
-    """Return what a creation may ask for, without assigned ids."""
+    """Return what a creation asks for or brings about, without assigned ids."""
     schema = view.current_schema(metadata)
     names = {field.get("id"): field.get("name") for field in schema.get("fields", [])}
     properties = metadata.get("properties") or {}
+    settled = view.settled(metadata)
+    fields = [each.get("field-id", 0) for each in view.default_spec(metadata).get("fields") or ()]
     return {
+        **{member: settled[member] for member in _OF_A_NEW_TABLE},
+        "last-column-id": _unused(metadata, "last-column-id", [*view.field_ids(schema)]),
+        "last-partition-id": _unused(metadata, "last-partition-id", fields),
         "format-version": metadata.get("format-version"),
         "schema": view.shape(schema),
         "identifier-field-ids": sorted(
@@ -128,6 +146,17 @@ def _asked_for(metadata: Mapping[str, Any]) -> Json:
         "sort-order": view.sort_fields(metadata),
         "properties": {key: properties.get(key) for key in KEPT},
     }
+
+
+@check("createTable.staged-names-no-file", proves="createTable.stage-names-no-file", needs=NEEDS)
+def test_staged_table_has_no_metadata_file(catalog: Catalog) -> None:
+    """The answer to a staged creation names no metadata file, because none is committed."""
+    body = bodies.create_table_body(catalog.new_name(), stage_create=True)
+    reply = catalog.create_table(given_home(catalog), body).expect(200)
+    if object_in(reply).get("metadata-location"):
+        raise reply.violation(
+            _FILE_OF_STAGED, "no metadata location", "one", pointer="/metadata-location"
+        )
 
 
 @check("createTable.staged-is-not-there", proves="createTable.stage-creates-nothing", needs=NEEDS)

@@ -22,7 +22,6 @@ from icecheck.conformance.states.view_stages import (
 from icecheck.conformance.states.walk import (
     VIEWS,
     Step,
-    expect_answer,
     expect_only_moved,
     lead,
     renamed,
@@ -35,7 +34,7 @@ from icecheck.findings.symptoms import ANOTHER_THING, Severity, Symptom, declare
 from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.arranging import require
-from icecheck.objects.comparing import expect_shown
+from icecheck.objects.comparing import expect_answer, expect_shown
 from icecheck.objects.metadata_view import metadata_in
 from icecheck.objects.reading import refuses_place
 from icecheck.objects.round_trip import expect_bystander, loaded_answer, shown_of

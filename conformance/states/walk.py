@@ -12,13 +12,13 @@ from icecheck.conformance.states.after_updates import as_assigned, without_expir
 from icecheck.conformance.states.stage_assertions import true_assertions
 from icecheck.conformance.states.stages import Stage, grown, in_groups, in_order
 from icecheck.conformance.states.table_stages import life_body, stages_of
-from icecheck.findings.shared_symptoms import ANSWER_DIFFERS_FROM_LOAD, CHANGED_ALTHOUGH_REFUSED
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.findings.symptoms import Symptom
 from icecheck.judging.probes import has_capability
 from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import Send, by_update, change_of, set_property
 from icecheck.objects.comparing import expect_shown
-from icecheck.objects.reading import expect_answered_location, not_applicable, refused
+from icecheck.objects.reading import not_applicable, refused
 from icecheck.objects.round_trip import loaded_answer, shown_of
 from icecheck.objects.views import View, replace_view
 from icecheck.replies.expect import Reply
@@ -32,7 +32,6 @@ __all__ = [
     "Step",
     "after_a_conflict",
     "by_transaction_after",
-    "expect_answer",
     "expect_grown",
     "expect_only_moved",
     "given_born",
@@ -163,13 +162,6 @@ def expect_grown(reply: Reply, before: Thing, due: Json, what: str) -> Thing:
     due = without_expired(before.metadata, as_assigned(before.metadata, due, after), after)
     expect_shown(reply, before, due, what)
     return shown_of(reply, before)
-
-
-def expect_answer(answer: Reply, after: Thing, what: str) -> None:
-    """Judge that the answer to a commit shows what a load does, and names the same file."""
-    expect_shown(answer, after, {}, what, symptom=ANSWER_DIFFERS_FROM_LOAD)
-    told = answer.json().get("metadata-location")
-    expect_answered_location(told, after.metadata_location, what)
 
 
 def _expect_held(

@@ -12,6 +12,7 @@ from icecheck.client.given import (
     given_snapshot,
     given_table,
     shared_namespace,
+    shared_table,
     some_table,
 )
 from icecheck.findings.shared_symptoms import LISTED_TWICE
@@ -21,7 +22,7 @@ from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
 from icecheck.judging.repeated import SNAPSHOTS, repeated
 from icecheck.objects import metadata_view as view
-from icecheck.objects.committing import set_property
+from icecheck.objects.committing import set_property, shared_snapshots
 from icecheck.objects.reading import (
     BODY_ON_304,
     ETAG_UNCHANGED_BY_COMMIT,
@@ -40,6 +41,11 @@ _ACCESS_NOT_GIVEN = declare(
 )
 _ETAG_NOT_TOLD = declare(
     "etag-not-told", "Answers 304 without the ETag of what has not changed", Severity.SHAPE
+)
+_ETAG_OF_OTHERS = declare(
+    "etag-of-other-snapshots",
+    "Answers 304 to a tag that it gave to other snapshots of the table than are asked for",
+    Severity.FALSE_OR_LOST,
 )
 
 _MARK = "icecheck.mark"
@@ -209,10 +215,10 @@ def test_a_tag_is_taken_for_its_version_alone(catalog: Catalog) -> None:
     for turn, (stage, table) in enumerate(_stages(catalog)):
         # The tags of the last version each by itself, and all older ones in a list.
         for old, asked in fresh.items():
-            _expect_new(asked.send(catalog, table, old), table, f"an old tag, {asked}, {stage}")
+            _expect_new(catalog, asked, old, table, f"an old tag, {asked}, {stage}")
         for tags in ([*stale], [f"W/{tag}" for tag in stale if tag.startswith('"')]):
             joined = ", ".join([_UNKNOWN_TAG, *tags])
-            _expect_new(_PLAIN.send(catalog, table, joined), table, f"several old tags, {stage}")
+            _expect_new(catalog, _PLAIN, joined, table, f"several old tags, {stage}")
         fresh = {}
         for number, asked in enumerate(few):
             tag = asked.send(catalog, table).header("etag")
@@ -229,9 +235,11 @@ def test_a_tag_is_taken_for_its_version_alone(catalog: Catalog) -> None:
     _expect_nothing_unchanged(catalog)
 
 
-def _expect_new(reply: Reply, table: Table, detail: str) -> None:
-    """Judge that an answer shows the last committed version."""
-    reply.expect(200, detail=detail)
+def _expect_new(
+    catalog: Catalog, asked: _Combination, tags: str, table: Table, detail: str
+) -> None:
+    """Judge that a load with these tags shows the last committed version, and what it asks for."""
+    reply = asked.send(catalog, table, tags).expect(200, detail=detail)
     due = view.settled(table.metadata, _MARK)
     found = view.settled(view.metadata_in(reply), _MARK)
     told = ("properties", "refs", "current-snapshot-id")
@@ -239,6 +247,8 @@ def _expect_new(reply: Reply, table: Table, detail: str) -> None:
         raise reply.violation(
             STALE_READ_AFTER_COMMIT, "the last version", "an older one", detail=detail
         )
+    if has_capability(catalog, "snapshot-history"):
+        _expect_all_snapshots({asked: reply}, table, detail)
 
 
 def _expect_current(reply: Reply, detail: str) -> None:
@@ -267,11 +277,11 @@ def _gives_access(reply: Reply) -> bool:
 
 @check(
     "loadTable.access-however-asked",
-    proves="loadTable.access-however-asked",
+    proves=("loadTable.access-however-asked", "createTable.access-as-loaded"),
     group=Group.GENERATED,
 )
 def test_access_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
-    """Credentials are vended for every spelling of the header, with every other parameter."""
+    """Credentials are vended for every spelling of the header, and with new tables too."""
     table = some_table(catalog)
     where = (table.namespace, table.name)
     asked = {_ACCESS: _VENDED}
@@ -283,7 +293,6 @@ def test_access_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
         "with an unknown tag": ((), {**asked, "If-None-Match": _UNKNOWN_TAG}),
         "of remote-signing alone": ((), {_ACCESS: "remote-signing"}),
         "its name in small letters": ((), {_ACCESS.lower(): _VENDED}),
-        "its name in capitals": ((), {_ACCESS.upper(): _VENDED}),
         "before remote-signing": ((), {_ACCESS: f"{_VENDED},remote-signing"}),
         "after remote-signing": ((), {_ACCESS: f"remote-signing,{_VENDED}"}),
         "with a blank after the comma": ((), {_ACCESS: f"{_VENDED}, remote-signing"}),
@@ -295,21 +304,40 @@ def test_access_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
             raise reply.violation(
                 _ACCESS_NOT_GIVEN, "credentials, as without it", "none", detail=what
             )
+    for staged in (False, True) if has_capability(catalog, "stage-create") else (False,):
+        body = bodies.create_table_body(catalog.new_name(), stage_create=staged)
+        reply = catalog.create_table(shared_namespace(catalog), body, headers=asked).expect(200)
+        if not _gives_access(reply):
+            detail = "with a staged table" if staged else "with a new table"
+            raise reply.violation(
+                _ACCESS_NOT_GIVEN, "credentials, as a load gives", "none", detail=detail
+            )
 
 
 @check(
     "etag.told-with-not-modified",
-    proves="etag.told-with-not-modified",
+    proves=("etag.told-with-not-modified", "etag.of-what-is-asked"),
     needs=("etag",),
     group=Group.GENERATED,
 )
-def test_not_modified_tells_the_tag(catalog: Catalog) -> None:
-    """A 304 answer has the ETag that a 200 answer would have."""
-    table = given_table(catalog)
-    tag = catalog.load_table(table.namespace, table.name).expect(200).header("etag") or ""
-    headers = {"If-None-Match": f'"icecheck-of-nothing", {tag}'}
-    reply = catalog.load_table(table.namespace, table.name, headers=headers).expect(200, 304)
+def test_not_modified_is_of_what_is_asked_and_tells_its_tag(catalog: Catalog) -> None:
+    """A 304 has the tag of a 200, and is no answer to the tag of other snapshots than are asked."""
+    offers = has_capability(catalog, "metadata-only-snapshots")
+    table = shared_snapshots(catalog)[0] if offers else shared_table(catalog)
+    every, referenced = _Combination("all"), _Combination("refs")
+    loads = {each: each.send(catalog, table).expect(200) for each in (every, referenced)}
+    tags = {each: load.header("etag") or "" for each, load in loads.items()}
+    shown = [view.settled(view.metadata_in(load))[SNAPSHOTS] for load in loads.values()]
+    reply = every.send(catalog, table, f"{_UNKNOWN_TAG}, {tags[every]}").expect(200, 304)
     if reply.status == 200:
         raise not_applicable("the catalog answers with the whole table again")
     if reply.header("etag") is None:
         raise reply.violation(_ETAG_NOT_TOLD, "the tag of what has not changed", "none")
+    # One tag for both is a tag of the version, which is how the document describes it.
+    if shown[0] == shown[1] or tags[every] == tags[referenced] or not tags[referenced]:
+        return
+    for asked, other in ((every, referenced), (referenced, every)):
+        reply = asked.send(catalog, table, tags[other]).expect(200, 304)
+        if reply.status == 304:
+            detail = f"{asked} with the tag of {other}"
+            raise reply.violation(_ETAG_OF_OTHERS, "what is asked for", "304", detail=detail)

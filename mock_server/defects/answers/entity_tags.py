@@ -116,6 +116,39 @@ def _304_without_tag(faithful: Faithful, state: WarehouseState, call: Call) -> O
     return msgspec.structs.replace(outcome, reply=Reply(304))
 
 
+@defect(
+    "etag-of-either-snapshots",
+    on="loadTable",
+    breaks="etag.of-what-is-asked",
+    suffering="A client that knows the referenced snapshots takes them for all.",
+)
+def _either_snapshots(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """Of a tag, only the version is compared, not which snapshots were answered with it."""
+    outcome = faithful(state, call)
+    tag = dict(outcome.reply.headers).get("etag", "")
+    version = "-".join(tag.split("-")[:2])
+    if not version or version not in call.request.headers.get("if-none-match", ""):
+        return outcome
+    return structs.replace(outcome, reply=Reply(304, (("etag", tag),)))
+
+
+@defect(
+    "etag-old-gets-referenced-snapshots",
+    on="loadTable",
+    breaks="etag.stale-is-not-304",
+    suffering="A client that brings its copy up to date loses the history of the table.",
+)
+def _old_gets_referenced(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A load with an outdated tag is answered from a cache of loads with snapshots=refs."""
+    outcome = faithful(state, call)
+    headers = dict(call.request.headers)
+    if headers.pop("if-none-match", None) is None or outcome.reply.status != 200:
+        return outcome
+    request = structs.replace(call.request, headers=headers)
+    query = {**call.query, "snapshots": "refs"}
+    return faithful(state, structs.replace(call, request=request, query=query))
+
+
 _REFS = ("refs", "metadata-log", "last-updated-ms")
 
 

@@ -9,10 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from icecheck.client.catalog import Table
-from icecheck.findings.shared_symptoms import CHANGED_BESIDE, EFFECT_MISSING
+from icecheck.findings.shared_symptoms import (
+    ANSWER_DIFFERS_FROM_LOAD,
+    CHANGED_BESIDE,
+    EFFECT_MISSING,
+)
 from icecheck.findings.symptoms import Symptom
 from icecheck.objects import metadata_view
+from icecheck.objects.committing import MARK as MARK_OF_TABLES
 from icecheck.objects.edge_values import string_map
+from icecheck.objects.reading import expect_answered_location
 from icecheck.objects.views import MARK, View, settled_view
 from icecheck.replies.expect import Reply, Violation
 from icecheck.replies.matching import ABSENT, Matcher, difference, show
@@ -22,6 +28,7 @@ __all__ = [
     "KEPT",
     "ODD_KEPT",
     "TURN",
+    "expect_answer",
     "expect_shown",
     "expect_unaltered",
     "innermost",
@@ -39,7 +46,7 @@ ODD_KEPT = {"icecheck.Kept": "3", "icecheck.kept.empty": "", "icecheck.kept.blan
 TURN = ("icecheck.added", "icecheck.turn")
 """Properties that checks set and remove in turn."""
 
-_WATCHED = (*KEPT, *ODD_KEPT, *string_map(), MARK, *TURN)
+_WATCHED = (*KEPT, *ODD_KEPT, *string_map(), MARK, MARK_OF_TABLES, *TURN)
 """The properties that are compared; a server may have further ones of its own."""
 _KEYED = (
     ("statistics", "snapshot-id"),
@@ -48,6 +55,8 @@ _KEYED = (
 )
 _OF_ITS_TIME = frozenset({"last-updated-ms", "metadata-log", "snapshot-log", "version-log"})
 """Members that are not compared, because they change with time."""
+_LOGS = ("metadata-log", "snapshot-log", "version-log")
+_OF_A_VERSION = ("timestamp-ms", "summary")
 _MEANT_AS_LEFT_OUT = frozenset(
     {"identifier-field-ids", "doc", "initial-default", "parent-snapshot-id", "encrypted-by-id"}
 )
@@ -82,6 +91,28 @@ def expect_unaltered(reply: Reply, before: Table | View, symptom: Symptom, what:
     if found := _compared(kind, before.metadata, before.metadata, after):
         due, seen = f"the {kind.noun} as it was", f"a changed {kind.noun}"
         raise reply.violation(symptom, due, seen, detail=_told(what, found))
+
+
+def expect_answer(answer: Reply, loaded: Table | View, what: str) -> None:
+    """Judge that the answer to a change shows what a load did right after it, and names its file.
+
+    ``loaded`` is the table or view as that load showed it. Unlike two loads at different times,
+    both show the logs and times of one version; either may leave out the beginning of a log.
+    """
+    kind = _KINDS[type(loaded)]
+    after = _with_few_snapshots(metadata_view.metadata_in(answer), loaded.metadata)
+    found = _compared(kind, loaded.metadata, loaded.metadata, after)
+    found += _differences_of_one_version(loaded.metadata, after)
+    if found:
+        raise answer.violation(
+            ANSWER_DIFFERS_FROM_LOAD,
+            f"the {kind.noun} as a load shows it",
+            "another one",
+            detail=_told(what, found),
+            pointer=f"/metadata/{found[0].member}{found[0].pointer}",
+        )
+    told = answer.json().get("metadata-location")
+    expect_answered_location(told, loaded.metadata_location, what)
 
 
 # ---- what tables and views have of their own
@@ -229,6 +260,41 @@ def _differences(due: Json, seen: Json, was: Json) -> Iterator[_Difference]:
             if found := difference(named, shown, exact=is_old) or _made_up(named, shown):
                 pointer, one, other = found
                 yield _Difference(member, f"/{key}{pointer}", one, other, is_old)
+
+
+def _with_few_snapshots(answered: Json, loaded: Json) -> Json:
+    """Leave out snapshots that a load leaves out, where it shows the current one only.
+
+    A catalog may do that in loads, and answer what it stores to a commit.
+    """
+    shown = [each.get("snapshot-id") for each in loaded.get("snapshots") or ()]
+    if any(each != loaded.get("current-snapshot-id") for each in shown):
+        return answered
+    kept = [s for s in answered.get("snapshots") or () if s.get("snapshot-id") in shown]
+    return {**answered, "snapshots": kept}
+
+
+def _differences_of_one_version(due: Json, seen: Json) -> Iterator[_Difference]:
+    """Yield what differs although both are of one version: logs, and what versions of views say."""
+    for log in _LOGS:
+        one, other = (_entries(each.get(log)) for each in (due, seen))
+        shared = min(len(one), len(other))
+        if shared and one[-shared:] != other[-shared:]:
+            yield _Difference(log, "", one[-shared:], other[-shared:], beside=False)
+    versions = [{str(v.get("version-id")): v for v in m.get("versions") or ()} for m in (due, seen)]
+    for key in versions[0].keys() & versions[1].keys():
+        for member in _OF_A_VERSION:
+            one, other = (each[key].get(member) for each in versions)
+            if None not in (one, other) and one != other:
+                yield _Difference("versions", f"/{key}/{member}", one, other, beside=False)
+
+
+def _entries(log: Any) -> list[Any]:
+    """Return the entries of a log, the files that they name without superfluous slashes."""
+    return [
+        {k: metadata_view.place(v) if k == "metadata-file" else v for k, v in entry.items()}
+        for entry in log or ()
+    ]
 
 
 def _made_up(due: Any, seen: Any, pointer: str = "") -> tuple[str, Any, Any] | None:

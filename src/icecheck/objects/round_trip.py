@@ -12,7 +12,7 @@ from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, CHANGED_
 from icecheck.findings.symptoms import Symptom
 from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import commit
-from icecheck.objects.comparing import KEPT, expect_shown, expect_unaltered
+from icecheck.objects.comparing import KEPT, expect_answer, expect_shown, expect_unaltered
 from icecheck.objects.reading import not_applicable, refused
 from icecheck.objects.views import View
 from icecheck.replies.expect import Reply
@@ -123,7 +123,7 @@ def judge_changes(catalog: Catalog, table: Table, changes: Iterable[Make]) -> Ta
             expect_as_before(catalog, table, CHANGED_ALTHOUGH_REFUSED, change.what)
             continue
         taken += 1
-        table = _expect_after(catalog, table, change)
+        table = _expect_after(catalog, table, change, reply)
     expect_bystander(catalog, bystander)
     if not taken:
         raise not_applicable("the catalog refuses every one of these updates")
@@ -161,8 +161,10 @@ def expect_bystander(catalog: Catalog, bystander: Table | View) -> None:
     expect_unaltered(loaded_answer(catalog, bystander), bystander, symptom, what)
 
 
-def _expect_after(catalog: Catalog, before: Table, change: Change) -> Table:
+def _expect_after(catalog: Catalog, before: Table, change: Change, answer: Reply) -> Table:
     reply = loaded_answer(catalog, before)
     named = change.named(dict(before.metadata), view.metadata_in(reply))
     expect_shown(reply, before, named, change.what)
-    return shown_of(reply, before)
+    after = shown_of(reply, before)
+    expect_answer(answer, after, change.what)
+    return after

@@ -1,0 +1,104 @@
+"""Defects of the answers to changes: they differ in one member from what a load then shows."""
+
+from collections.abc import Callable
+
+from icecheck.mock_server.core.context import Registries
+from icecheck.mock_server.defects.kit.declaring import by, declare_each
+from icecheck.mock_server.defects.kit.requests import Json, sent_json
+from icecheck.mock_server.defects.kit.rewriting import alter_answer, alter_body
+
+_LAST_OF_ITS_LOG = "Who made the change shows a history that lacks it."
+
+
+def _showing(
+    registries: Registries, operation_id: str, member: str, alter: Callable[[Json], Json]
+) -> None:
+    """Alter each object in a list of the metadata that an operation answers."""
+
+    def shown(body: Json) -> Json:
+        metadata = body["metadata"]
+        altered = {member: [alter(each) for each in metadata.get(member) or ()]}
+        return body | {"metadata": metadata | altered}
+
+    alter_body(registries, operation_id, shown)
+
+
+def _without_last(registries: Registries, operation_id: str, log: str) -> None:
+    """Leave the last entry of a log out of an answer."""
+
+    def shown(body: Json) -> Json:
+        entries = (body["metadata"].get(log) or [])[:-1]
+        return body | {"metadata": body["metadata"] | {log: entries}}
+
+    alter_body(registries, operation_id, shown)
+
+
+def _staged(registries: Registries, alter: Callable[[Json], Json]) -> None:
+    """Alter the answers to staged creations."""
+    alter_answer(
+        registries,
+        "createTable",
+        lambda call, body: alter(body) if sent_json(call).get("stage-create") else body,
+    )
+
+
+def _without_docs(schema: Json) -> Json:
+    fields = [{k: v for k, v in each.items() if k != "doc"} for each in schema["fields"]]
+    return schema | {"fields": fields}
+
+
+def _later(member: str) -> Callable[[Json], Json]:
+    return lambda each: each | {member: each[member] + 7}
+
+
+def _counting_on(body: Json) -> Json:
+    metadata = body["metadata"]
+    return body | {"metadata": metadata | {"last-column-id": metadata["last-column-id"] + 1}}
+
+
+def _naming_a_file(body: Json) -> Json:
+    file = f"{body['metadata']['location']}/metadata/00000-staged.metadata.json"
+    return body | {"metadata-location": file}
+
+
+def _without_access(body: Json) -> Json:
+    return {k: v for k, v in body.items() if k not in {"config", "storage-credentials"}}
+
+
+declare_each(
+    ("table-answer-without-docs", "createTable.answer-is-the-table",
+     "The answer to a creation has the columns without their docs.",
+     "DESCRIBE right after CREATE TABLE shows no comments.",
+     by(_showing, "createTable", "schemas", _without_docs)),
+    ("commit-answer-dates-snapshots-anew", "commit.answer-is-the-table",
+     "The answer to a commit has snapshots with the time at which they were written.",
+     "FOR TIMESTAMP AS OF finds another snapshot than after the next load.",
+     by(_showing, "updateTable", "snapshots", _later("timestamp-ms"))),
+    ("commit-answer-lacks-its-snapshot-in-the-log", "commit.answer-is-the-table",
+     "The answer to a commit has the snapshot log of the version before.", _LAST_OF_ITS_LOG,
+     by(_without_last, "updateTable", "snapshot-log")),
+    ("commit-answer-lacks-the-file-before", "states.life",
+     "The answer to a commit has the metadata log of the version before.", _LAST_OF_ITS_LOG,
+     by(_without_last, "updateTable", "metadata-log")),
+    ("register-answer-lacks-the-last-snapshot-in-the-log", "states.registered-again",
+     "The answer to a registration leaves the last entry of the snapshot log out.",
+     _LAST_OF_ITS_LOG, by(_without_last, "registerTable", "snapshot-log")),
+    ("view-answer-is-dated-anew", "createView.answer-is-the-view",
+     "The answer to the creation of a view has the time of the answer.",
+     "Who created the view shows another history of it than everybody else.",
+     by(_showing, "createView", "versions", _later("timestamp-ms"))),
+    ("view-commit-answer-without-summary", "replaceView.answer-is-the-view",
+     "The answer to a commit to a view has versions without what their summary says.",
+     "Who changed the view does not see which engine had made it.",
+     by(_showing, "replaceView", "versions", lambda each: each | {"summary": {}})),
+    ("staged-table-counts-on", "createTable.stage-returns-metadata",
+     "Staging answers a last column id that no column has.",
+     "Tables that are made by CREATE TABLE AS SELECT have gaps in their ids.",
+     by(_staged, _counting_on)),
+    ("staged-table-names-a-file", "createTable.stage-names-no-file",
+     "Staging answers the metadata location that the table would have.",
+     "A client that opens it finds no file.", by(_staged, _naming_a_file)),
+    ("staged-table-without-access", "createTable.access-as-loaded",
+     "Credentials come with tables that exist, and not with staged ones.",
+     "CREATE TABLE AS SELECT cannot write its rows.", by(_staged, _without_access)),
+)  # fmt: skip
