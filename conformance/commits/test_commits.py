@@ -28,7 +28,7 @@ from icecheck.objects.committing import (
     set_property,
     shared_snapshots,
 )
-from icecheck.objects.comparing import expect_answer
+from icecheck.objects.comparing import TURN, expect_answer
 from icecheck.objects.evolving import number, schema_addition, wider_schema
 from icecheck.objects.round_trip import shown_of
 from icecheck.replies.matching import ANY_OBJECT, ANY_STRING, Matcher
@@ -154,7 +154,8 @@ def test_commit_without_identifier(catalog: Catalog) -> None:
 def test_answer_is_what_load_returns(catalog: Catalog) -> None:
     """The answer to a commit is what a load returns right after it."""
     table = given_history(catalog, given_table(catalog))
-    updates = [set_property("1"), schema_addition(table.metadata, wider_schema(table))]
+    added = schema_addition(table.metadata, wider_schema(table))
+    updates = [set_property("1", TURN[0]), added]
     if table.metadata.get("snapshots"):
         snapshot = bodies.snapshot(table.metadata, 2)
         updates += [

@@ -16,7 +16,6 @@ from icecheck.findings.shared_symptoms import (
 )
 from icecheck.findings.symptoms import Symptom
 from icecheck.objects import metadata_view
-from icecheck.objects.committing import MARK as MARK_OF_TABLES
 from icecheck.objects.edge_values import string_map
 from icecheck.objects.reading import expect_answered_location
 from icecheck.objects.views import MARK, View, settled_view
@@ -46,7 +45,7 @@ ODD_KEPT = {"icecheck.Kept": "3", "icecheck.kept.empty": "", "icecheck.kept.blan
 TURN = ("icecheck.added", "icecheck.turn")
 """Properties that checks set and remove in turn."""
 
-_WATCHED = (*KEPT, *ODD_KEPT, *string_map(), MARK, MARK_OF_TABLES, *TURN)
+_WATCHED = (*KEPT, *ODD_KEPT, *string_map(), MARK, *TURN)
 """The properties that are compared; a server may have further ones of its own."""
 _KEYED = (
     ("statistics", "snapshot-id"),

@@ -247,6 +247,17 @@ def test_requests_that_nothing_reads_are_one_cause_from_three_operations_on(oper
     assert len(members_of(*taken, others[0], semantic)) == 2
 
 
+def test_an_answer_that_hides_a_loss_is_one_cause_with_it() -> None:
+    lost = failing("lost", "effect-missing:sort-orders", "asc", "desc")
+    told = failing("told", "answer-differs-from-load", "as a load shows it", "another one")
+    shown = [
+        replace(told, findings=(replace(told.findings[0], pointer=f"/metadata/{place}"),))
+        for place in ("sort-orders/1/fields/0/direction", "schemas/0/fields/0/doc")
+    ]
+    assert members_of(lost, shown[0]) == {"effect-missing:sort-orders": ("lost", "told")}
+    assert len(members_of(lost, shown[1])) == 2
+
+
 def test_what_commits_leave_wrong_beside_ignored_updates_is_one_cause_with_them() -> None:
     lost = [
         failing(f"u{kind}", f"effect-missing:{kind}", operations=("updateTable",))

@@ -171,13 +171,15 @@ def _as_competing(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
 def _same_value(seen: Seen) -> Iterator[Join]:
     """Join a missing effect with an answer that contradicts a later load.
 
-    They are one cause where the same member has the same wrong value in both.
+    They are one cause where the same member has the same wrong value in both, or where the effect
+    is about the member of the metadata that the answer and the load show differently.
     """
     effects = [g for g in seen.groups if g.key.symptom.is_a(EFFECT_MISSING)]
     for group in seen.groups:
         if group.key.symptom != ANSWER_DIFFERS_FROM_LOAD:
             continue
-        if alike := [effect for effect in effects if _values(effect) & _values(group)]:
+        alike = [e for e in effects if _values(e) & _values(group) or _is_about(e, group)]
+        if alike:
             root = min(alike, key=lambda g: (-len(g.members), g.key.symptom.slug))
             keys = frozenset({root.key, group.key})
             yield Join(keys, "the answer hides that the effect is missing")
@@ -186,6 +188,13 @@ def _same_value(seen: Seen) -> Iterator[Join]:
 def _values(group: Group) -> set[tuple[str, str, str]]:
     firsts = (v.findings[0] for v in group.members)
     return {(f.pointer, f.expected, f.actual) for f in firsts}
+
+
+def _is_about(effect: Group, group: Group) -> bool:
+    """Return whether a missing effect (of "schema") is about a member of a group ("schemas")."""
+    name = effect.key.symptom.slug.partition(":")[2]
+    parts = {f.pointer.split("/")[2] for f in group.findings if f.pointer.startswith("/metadata/")}
+    return bool(name) and any(part.startswith(name) for part in parts)
 
 
 def _as_missing_effect(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
