@@ -1,11 +1,13 @@
 """Checks of rules for a table's metadata after any commit: nothing is lost or rounded."""
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_commit, given_table, reloaded, shared_table
+from icecheck.conformance.kit.bisection import no_breakdown
 from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
 from icecheck.judging.check import check
 from icecheck.objects import metadata_view as view
@@ -14,18 +16,25 @@ from icecheck.objects.committing import (
     expect_effect,
     expect_loaded,
     expect_unchanged,
+    given_snapshots,
     given_table_of,
     same_table,
     set_property,
     shared_snapshots,
 )
-from icecheck.objects.evolving import next_row_id, schema_addition, wider_schema
+from icecheck.objects.evolving import added_column, next_row_id, schema_addition, wider_schema
 from icecheck.objects.reading import expect_bad_request, not_applicable
-from icecheck.replies.matching import Matcher, containing
+from icecheck.replies.matching import Matcher, containing, difference
 
 _CHANGED_UNASKED = declare(
     "changed-unasked",
     "A commit alters what its updates do not name",
+    Severity.FALSE_OR_LOST,
+    UNNAMED_CHANGED,
+)
+_REPAIRED = declare(
+    "repaired-in-silence",
+    "Accepts a value that it cannot keep, and keeps another",
     Severity.FALSE_OR_LOST,
     UNNAMED_CHANGED,
 )
@@ -41,6 +50,7 @@ _NEXT_ROW_ID = declare(
 
 Json = dict[str, Any]
 
+HISTORY = ("metadata-only-snapshots", "snapshot-history")
 KEPT = "icecheck.kept"
 LOG_TOLERANCE_MS = 60_000
 """The tolerance by which Java accepts that a log's times run backwards, in milliseconds."""
@@ -142,6 +152,54 @@ def test_values_outside_an_enumeration(catalog: Catalog) -> None:
     for what, update in _outside_enumerations(before, snapshot_id).items():
         commit(catalog, before, [set_property("1"), update]).expect_refused(detail=what)
     expect_unchanged(catalog, before)
+
+
+def _hard_to_keep(table: Table, snapshot_id: int) -> Iterator[tuple[str, Json, str, Json]]:
+    """Yield what is odd, an update with it, a member of the metadata, and what it must then hold.
+
+    No column of the format holds these values, or no list has them twice.
+    """
+    above = LARGEST + 1
+    for what, members in {
+        "a snapshot id of 64 bits and more": {"snapshot-id": above},
+        "a time of 64 bits and more": {"timestamp-ms": above},
+    }.items():
+        added = bodies.snapshot(table.metadata, 2) | members
+        yield what, add_snapshot(added), "snapshots", members
+    for member, value in (("max-ref-age-ms", above), ("min-snapshots-to-keep", 0)):
+        members = {member: value}
+        yield f"{member} {value}", bodies.snapshot_ref(snapshot_id) | members, "refs", members
+    file = bodies.statistics_file(table.metadata, snapshot_id)
+    file["file-size-in-bytes"] = above
+    yield "a size of 64 bits and more", bodies.set_statistics(file), "statistics", file
+    column = added_column(table, "once")
+    for what, members in {
+        "two columns of one name": {"id": column["id"] + 1},
+        "two columns of one id": {"name": "again"},
+        "a column id of 32 bits and more": {"name": "again", "id": 2**31},
+    }.items():
+        schema = wider_schema(table, "once")
+        schema["fields"] = fields = [*schema["fields"], column | members]
+        yield what, schema_addition(table.metadata, schema), "schemas", {"fields": fields}
+    twice = [bodies.partition_field(1, f"bucket[{n}]", "part", 1000 + n) for n in (1, 2)]
+    update = {"action": "add-spec", "spec": bodies.partition_spec(*twice, spec_id=1)}
+    yield "two partition fields of one name", update, "partition-specs", {"fields": twice}
+
+
+@check("commit.kept-or-refused", proves="commit.kept-or-refused", needs=HISTORY)
+def test_what_is_hard_to_keep_is_kept_or_refused(catalog: Catalog) -> None:
+    """A commit of values that no table can hold, or not twice, is refused, or they are kept."""
+    table, [snapshot_id] = given_snapshots(catalog, 1)
+    for what, update, member, due in _hard_to_keep(table, snapshot_id):
+        if not no_breakdown(commit(catalog, table, [update])).ok:
+            continue
+        reply = catalog.load_table(table.namespace, table.name).expect(200)
+        shown = view.metadata_in(reply).get(member) or ()
+        found = [*shown.values()] if isinstance(shown, dict) else [*shown]
+        if all(difference(due, each, exact=False) for each in found):
+            raise reply.violation(
+                _REPAIRED, "what was sent, or a refusal", "something else", detail=what
+            )
 
 
 @check("commit.unknown-ids", proves="commit.unknown-ids-are-400")

@@ -1,6 +1,7 @@
 """Defects of a table's metadata: parts of it are lost, altered or rounded."""
 
 from collections.abc import Callable
+from typing import Any
 
 from msgspec import structs
 
@@ -17,6 +18,8 @@ from icecheck.mock_server.defects.kit.updating import (
     refuse_updates_where,
 )
 from icecheck.mock_server.metadata.model import Snapshot, TableMetadata
+
+_LARGEST = 2**63 - 1
 
 
 def _alter_updates(registries: Registries, alter: Callable[[Json], Json]) -> None:
@@ -146,7 +149,36 @@ def _requirements_default_to_none(faithful: Faithful, state: WarehouseState, cal
 # ---- numbers
 
 
+def _once(update: Json) -> Json:
+    """Give every further column of a name another name."""
+    schema = update.get("schema")
+    if not isinstance(schema, dict):
+        return update
+    names: list[Any] = []
+    fields: list[Json] = []
+    for field in schema["fields"]:
+        again = field["name"] in names
+        names.append(field["name"])
+        fields.append(field | {"name": f"{field['name']}_{len(names)}"} if again else field)
+    return update | {"schema": schema | {"fields": fields}}
+
+
+def _keeping_one(update: Json) -> Json:
+    kept = update.get("min-snapshots-to-keep")
+    return update | {"min-snapshots-to-keep": max(kept, 1)} if isinstance(kept, int) else update
+
+
 declare_each(
+    ("commit-numbers-clamped", "commit.kept-or-refused",
+     "A number that is too large is taken for the largest.",
+     "A snapshot has another id than its writer and all of its files.",
+     by(_alter_updates, lambda update: numbers(update, lambda n: min(n, _LARGEST)))),
+    ("commit-second-column-of-a-name-renamed", "commit.kept-or-refused",
+     "The second of two columns with one name gets another name.",
+     "A writer fills a column that the table does not have.", by(_alter_updates, _once)),
+    ("commit-keeps-one-snapshot-at-least", "commit.kept-or-refused",
+     "A ref that is to keep no snapshot keeps one.",
+     "Snapshots are kept, and paid for, that were to expire.", by(_alter_updates, _keeping_one)),
     ("commit-sizes-through-doubles", "commit.int64-exact",
      "Statistics go through a column store that has one kind of number.",
      "Readers look for the footer of a statistics file in the wrong place.",
