@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_namespace
+from icecheck.client.given import given_namespace, refused_depth
 from icecheck.findings.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
 from icecheck.judging.check import generated_check
+from icecheck.judging.probes import is_refusal
 from icecheck.objects.arranging import require
 from icecheck.objects.reading import NO_PROPERTIES, not_applicable, object_in
 from icecheck.replies.expect import Reply, equal
@@ -24,8 +25,6 @@ A table in a namespace is one too, without properties.
 _KEYS = ("icecheck.of", "icecheck.both", "icecheck.turn")
 _MEMBERS = ("a", "a.b", "a.b.a", "a.c", "ab")
 _TABLE = ".table"
-_REFUSALS = (400, 403, 422)
-"""The statuses of a lawful refusal; the following steps then assume no change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +174,10 @@ class _Namespaces:
         if not step.possible(self.state) or (gone and step.member not in self.made):
             return
         reply = step.send(self.catalog, self.paths[step.member])
-        if step.statuses == (200,) and reply.status in _REFUSALS:
+        if reply.exchange.operation == "createNamespace":
+            refused_depth(self.catalog, reply)
+        if step.statuses == (200,) and is_refusal(reply):
+            # A lawful refusal, of a depth or of a property: the next steps assume no change.
             step = _refused(step, reply.status, step.possible)
         reply.expect(*step.statuses, detail=step.what)
         self.taken += reply.ok

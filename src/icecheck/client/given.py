@@ -28,6 +28,7 @@ __all__ = [
     "given_table",
     "given_transaction",
     "lent_namespace",
+    "refused_depth",
     "reloaded",
     "shared_empty_namespace",
     "shared_namespace",
@@ -58,8 +59,8 @@ def arrange(catalog: Catalog, operation_id: str, send: Callable[[], Reply]) -> R
         raise NotOffered(f"the catalog answers {operation_id} with 406: not supported")
     if operation_id == "createNamespace" and not reply.ok and _works_in_parent(catalog):
         raise NotOffered(f"the catalog creates no namespaces here: it answers {reply.status}")
-    if operation_id == "createNamespace" and (depth := _refused_depth(catalog, reply)):
-        reason = f"the catalog has no namespaces of {depth} levels: it answers {reply.status}"
+    if operation_id == "createNamespace" and (depth := refused_depth(catalog, reply)):
+        reason = f"the catalog has no deep-namespaces: {depth} levels are answered {reply.status}"
         raise NotOffered(reason, SkipKind.NOT_APPLICABLE)
     if not reply.ok:
         reason = f"{operation_id} answered {reply.status} to an ordinary request"
@@ -69,15 +70,18 @@ def arrange(catalog: Catalog, operation_id: str, send: Callable[[], Reply]) -> R
     return reply
 
 
-def _refused_depth(catalog: Catalog, reply: Reply) -> int:
+def refused_depth(catalog: Catalog, reply: Reply) -> int:
     """Return how deep a refused namespace was, if only its depth can be the reason; else 0.
 
-    The run's own namespaces, and those of two levels, are known to be accepted.
+    The run's own namespaces, and those of two levels, are known to be accepted. What deeper ones
+    show of the capability is remembered.
     """
-    if reply.status not in _NOT_SO_DEEP:
-        return 0
     depth = len(json.loads(reply.exchange.request_body or b"{}").get("namespace", ()))
-    return depth if depth > max(2, len(catalog.session.isolation.base) + 1) else 0
+    refused = reply.status in _NOT_SO_DEEP
+    if depth <= max(2, len(catalog.session.isolation.base) + 1) or not (refused or reply.ok):
+        return 0
+    catalog.session.saw("deep-namespaces", catalog.check_id, present=reply.ok)
+    return depth if refused else 0
 
 
 def _works_in_parent(catalog: Catalog) -> bool:

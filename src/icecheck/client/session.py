@@ -151,6 +151,13 @@ class Session:
         if self.on_exchange is not None:
             self.on_exchange(redacted)
 
+    def saw(self, capability: str, check_id: str, *, present: bool) -> None:
+        """Remember what a check's own requests showed of a capability; one refusal decides."""
+        with self.sharing:
+            before = self.capabilities.get(capability)
+            self.capabilities[capability] = present and before is not False
+            self.needed_by.setdefault(capability, set()).add(check_id)
+
     def _note_stranger(self, exchange: Exchange) -> None:
         """Remember a success for a caller who shows no valid credentials, where the run has some.
 

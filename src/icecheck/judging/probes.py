@@ -115,10 +115,7 @@ def saw(catalog: Catalog, name: str, *, present: bool) -> None:
     """
     if name not in CAPABILITIES:
         raise ValueError(f"no capability {name}")
-    session = catalog.session
-    with session.sharing:
-        session.capabilities[name] = present and session.capabilities.get(name) is not False
-        session.needed_by.setdefault(name, set()).add(catalog.check_id)
+    catalog.session.saw(name, catalog.check_id, present=present)
 
 
 def is_refusal(reply: Reply) -> bool:
@@ -297,6 +294,9 @@ CAPABILITIES: dict[str, Trait] = {
         "there is one level of namespaces: CREATE NAMESPACE a.b fails in every engine",
         _nested_namespaces,
         effect="createNamespace.nested",
+    ),
+    "deep-namespaces": Trait(
+        "createNamespace", "namespaces have a limit of levels: CREATE NAMESPACE a.b.c.d fails"
     ),
     "namespace-properties": Trait(
         "loadNamespaceMetadata",

@@ -218,6 +218,7 @@ def _every_snapshot(registries: Registries) -> None:
 
 REFUSED: dict[str, tuple[Callable[[Spelling], Install], tuple[str, ...]]] = {
     "nested-namespaces": (_refusing(_is_nested, "createNamespace"), OPEN),
+    "deep-namespaces": (_refusing(lambda call: len(_levels(call)) > 3, "createNamespace"), OPEN),
     "stage-create": (_refusing(_is_staged, "createTable"), DEMANDED),
     "client-location": (_refusing(_has_location, "createTable"), (*PLACES, "406")),
     "client-view-location": (_refusing(_has_location, "createView"), (*PLACES, "406")),
