@@ -1,13 +1,13 @@
 """Checks of rules for a table's metadata after any commit: nothing is lost or rounded."""
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_commit, given_table, reloaded, shared_table
 from icecheck.conformance.kit.bisection import no_breakdown
+from icecheck.conformance.kit.log_times import expect_times_in_order
 from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
 from icecheck.judging.check import check
 from icecheck.objects import metadata_view as view
@@ -38,9 +38,6 @@ _REPAIRED = declare(
     Severity.FALSE_OR_LOST,
     UNNAMED_CHANGED,
 )
-_LOG_OUT_OF_ORDER = declare(
-    "log-out-of-order", "The times of a table's logs do not run forwards", Severity.SHAPE
-)
 _NEXT_ROW_ID = declare(
     "next-row-id",
     "next-row-id is not where the rows of the next snapshot start",
@@ -52,8 +49,6 @@ Json = dict[str, Any]
 
 HISTORY = ("metadata-only-snapshots", "snapshot-history")
 KEPT = "icecheck.kept"
-LOG_TOLERANCE_MS = 60_000
-"""The tolerance by which Java accepts that a log's times run backwards, in milliseconds."""
 UNKNOWN_ID = 4711
 LARGEST = 2**63 - 1
 JUST_BELOW = LARGEST - 6
@@ -113,19 +108,7 @@ def test_logs_are_in_order(catalog: Catalog) -> None:
     """The times of a table's logs run forwards, up to the time of its last update."""
     table, _ = shared_snapshots(catalog)
     reply = catalog.load_table(table.namespace, table.name).expect(200)
-    metadata = view.metadata_in(reply)
-    for log in ("snapshot-log", "metadata-log"):
-        entries = metadata.get(log) or ()
-        times = [*(e.get("timestamp-ms") for e in entries), metadata.get("last-updated-ms")]
-        known = [time for time in times if isinstance(time, int)]
-        if any(later < earlier - LOG_TOLERANCE_MS for earlier, later in pairwise(known)):
-            raise reply.violation(
-                _LOG_OUT_OF_ORDER,
-                "times that run forwards, up to last-updated-ms",
-                "a time after a later one",
-                detail=f"{log}: {known}",
-                pointer=f"/metadata/{log}",
-            )
+    expect_times_in_order(reply)
 
 
 # ---- unreadable values are refused

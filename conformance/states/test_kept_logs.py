@@ -3,6 +3,7 @@
 from typing import Any
 
 from icecheck.client.catalog import Catalog, Table
+from icecheck.conformance.kit.log_times import expect_times_in_order
 from icecheck.conformance.states import history_stages as history
 from icecheck.conformance.states import layout_stages as layout
 from icecheck.conformance.states.stages import Stage, grown, in_order
@@ -38,9 +39,9 @@ _CHANGES = (
 )
 
 
-@generated_check("commit.logs-kept")
+@generated_check("commit.logs-kept", proves=("commit.logs-kept", "commit.logs-in-order"))
 def test_logs_are_kept(catalog: Catalog) -> None:
-    """What a log of a table has said, it says after later commits too, and after a rename."""
+    """What a log of a table has said, it says after later commits and a rename; time runs on."""
     table = given_born(catalog)
     stages = [*_CHANGES]
     if all(has_capability(catalog, c) for c in ("metadata-only-snapshots", "snapshot-history")):
@@ -71,6 +72,7 @@ def _expect_kept(reply: Reply, before: Table, what: str) -> Table:
 
     A log that is shorter than before was cut; the document does not limit that.
     """
+    expect_times_in_order(reply, before.metadata)
     after = shown_of(reply, before)
     for log in _LOGS:
         was, now = (each.metadata.get(log) or [] for each in (before, after))

@@ -105,6 +105,19 @@ def _snapshot_log_forgets_times(metadata: Json) -> Json:
     return {**metadata, "snapshot-log": [*log[:1], *later]}
 
 
+@defect(
+    "commit-of-schemas-in-seconds",
+    on=through(_alter_metadata, "loadTable"),
+    breaks="commit.logs-in-order",
+    suffering="Java clients refuse to read a table whose log is younger than its last update.",
+)
+def _of_schemas_in_seconds(metadata: Json) -> Json:
+    """The code that changes a table's schema writes last-updated-ms in seconds."""
+    if len(metadata["schemas"]) == 1:
+        return metadata
+    return {**metadata, "last-updated-ms": metadata["last-updated-ms"] // 1000}
+
+
 # ---- malformed values that are accepted
 
 
