@@ -6,7 +6,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_commit, given_table, reloaded, shared_table
-from icecheck.conformance.kit.bisection import no_breakdown
+from icecheck.conformance.kit.bisection import REPAIRED, no_breakdown
 from icecheck.conformance.kit.log_times import expect_times_in_order
 from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
 from icecheck.judging.check import check
@@ -29,12 +29,6 @@ from icecheck.replies.matching import Matcher, containing, difference
 _CHANGED_UNASKED = declare(
     "changed-unasked",
     "A commit alters what its updates do not name",
-    Severity.FALSE_OR_LOST,
-    UNNAMED_CHANGED,
-)
-_REPAIRED = declare(
-    "repaired-in-silence",
-    "Accepts a value that it cannot keep, and keeps another",
     Severity.FALSE_OR_LOST,
     UNNAMED_CHANGED,
 )
@@ -181,7 +175,7 @@ def test_what_is_hard_to_keep_is_kept_or_refused(catalog: Catalog) -> None:
         found = [*shown.values()] if isinstance(shown, dict) else [*shown]
         if all(difference(due, each, exact=False) for each in found):
             raise reply.violation(
-                _REPAIRED, "what was sent, or a refusal", "something else", detail=what
+                REPAIRED, "what was sent, or a refusal", "something else", detail=what
             )
 
 

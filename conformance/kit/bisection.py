@@ -7,16 +7,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
-from icecheck.findings.symptoms import Symptom
+from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, Symptom, declare
 from icecheck.objects.edge_values import in_halves
 from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Reply
 from icecheck.replies.matching import ABSENT, difference, show
 
-__all__ = ["Pieces", "expect_kept", "no_breakdown", "send_in_pieces"]
+__all__ = ["REPAIRED", "Pieces", "expect_kept", "no_breakdown", "send_in_pieces"]
 
 T = TypeVar("T")
 Pieces: TypeAlias = Sequence[tuple[str, str]]
+
+REPAIRED = declare(
+    "repaired-in-silence",
+    "Accepts a value that it cannot keep, and keeps another",
+    Severity.FALSE_OR_LOST,
+    UNNAMED_CHANGED,
+)
 
 REQUESTS_MAX = 24
 

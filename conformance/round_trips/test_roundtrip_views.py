@@ -4,9 +4,16 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
+from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import shared_namespace
-from icecheck.conformance.kit.bisection import Pieces, expect_kept, send_in_pieces
+from icecheck.conformance.kit.bisection import (
+    REPAIRED,
+    Pieces,
+    expect_kept,
+    no_breakdown,
+    send_in_pieces,
+)
 from icecheck.conformance.round_trips.view_roundtrip import (
     commit_version,
     current_version,
@@ -26,6 +33,7 @@ from icecheck.objects.edge_values import (
     STRINGS,
     string_map,
 )
+from icecheck.objects.evolving import schema_addition
 from icecheck.objects.reading import supported
 from icecheck.objects.round_trip import shown_of
 from icecheck.objects.views import (
@@ -39,6 +47,7 @@ from icecheck.objects.views import (
     view_version,
 )
 from icecheck.replies.expect import Reply
+from icecheck.replies.matching import difference
 
 Json = dict[str, Any]
 
@@ -204,6 +213,34 @@ def test_summaries(catalog: Catalog) -> None:
         return reply
 
     send_in_pieces([*string_map().items()], send)
+
+
+# ------------------------------------------------------------------- hard to keep
+
+
+@generated_check("replaceView.kept-or-refused")
+def test_what_a_view_cannot_have_twice(catalog: Catalog) -> None:
+    """Two queries in one dialect, or two columns of one name, are refused, or kept as sent."""
+    require(catalog, *_VIEW)
+    view = given_view(catalog)
+    queries = _representations([("spark", "SELECT 1 AS id"), ("spark", "SELECT 2 AS id")])
+    version = next_version(view, 2, representations=queries)
+    columns = bodies.schema(
+        *(bodies.struct_field(at, "once", "long") for at in (1, 2)), schema_id=1
+    )
+    for what, update, member, due in (
+        ("queries", {"action": "add-view-version", "view-version": version}, "versions", queries),
+        ("columns", schema_addition({}, columns), "schemas", columns["fields"]),
+    ):
+        if not no_breakdown(supported(replace_view(catalog, view, [update]))).ok:
+            continue
+        reply, metadata = metadata_of(catalog, view)
+        kept = "representations" if member == "versions" else "fields"
+        shown = [each.get(kept) for each in metadata.get(member) or ()]
+        if all(difference(due, each, exact=False) for each in shown):
+            detail = f"two {what} where one is possible"
+            due_or_not = "what was sent, or a refusal"
+            raise reply.violation(REPAIRED, due_or_not, "something else", detail=detail)
 
 
 # ------------------------------------------------------------------------ properties

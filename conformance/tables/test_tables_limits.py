@@ -5,6 +5,7 @@ from collections.abc import Callable
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import shared_namespace, shared_table
+from icecheck.conformance.kit.bisection import REPAIRED, no_breakdown
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.judging.check import check
 from icecheck.judging.probes import is_declined, offered
@@ -100,3 +101,24 @@ def test_unresolved_columns(catalog: Catalog) -> None:
         body = bodies.create_table_body(name, **definition)  # type: ignore[arg-type]
         catalog.create_table(namespace, body).expect(400, detail=what)
         catalog.load_table(namespace, name).expect(404, detail=what)
+
+
+@check("createTable.kept-or-refused", proves="createTable.kept-or-refused")
+def test_what_a_table_cannot_have_twice(catalog: Catalog) -> None:
+    """Two columns, or two partition fields, of one name are refused, or kept as sent."""
+    namespace = shared_namespace(catalog)
+    columns = bodies.schema(*(STRUCT(at, "once", "long") for at in (1, 2)))
+    fields = [bodies.partition_field(1, f"bucket[{n}]", "once", 999 + n) for n in (1, 2)]
+    for what, definition, part in (
+        ("columns", {"table_schema": columns}, view.current_schema),
+        ("partition fields", {"spec": bodies.partition_spec(*fields)}, view.default_spec),
+    ):
+        name = catalog.new_name()
+        body = bodies.create_table_body(name, **definition)  # type: ignore[arg-type]
+        if not no_breakdown(catalog.create_table(namespace, body)).ok:
+            continue
+        reply = catalog.load_table(namespace, name).expect(200)
+        shown = part(view.metadata_in(reply)).get("fields") or ()
+        if [each.get("name") for each in shown] != ["once", "once"]:
+            due, detail = "what was sent, or a refusal", f"two {what} of one name"
+            raise reply.violation(REPAIRED, due, "something else", detail=detail)

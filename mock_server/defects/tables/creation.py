@@ -9,6 +9,7 @@ from icecheck.mock_server.defects.kit.changing import (
     write_and_refuse,
 )
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
+from icecheck.mock_server.defects.kit.places import request_of
 from icecheck.mock_server.defects.kit.remembering import note_after
 from icecheck.mock_server.defects.kit.requests import (
     Json,
@@ -47,6 +48,21 @@ def _listed_later(registries: Registries) -> None:
 
     note_after(registries, "createTable", lambda call: fresh.add(sent_name(call)))
     alter_answer(registries, "listTables", indexed)
+
+
+@defect(
+    "table-second-column-of-a-name-left-out",
+    on=request_of("createTable"),
+    breaks="createTable.kept-or-refused",
+    suffering="A writer fills a column that the table does not have.",
+)
+def _columns_by_name(body: Json) -> Json:
+    """Columns are kept by their name: of two with one name, the last."""
+    schema = body.get("schema")
+    if not isinstance(schema, dict) or not isinstance(schema.get("fields"), list):
+        return body
+    by_name = {each.get("name"): each for each in schema["fields"]}
+    return body | {"schema": schema | {"fields": [*by_name.values()]}}
 
 
 declare_each(

@@ -43,6 +43,27 @@ def _skips_unknown_requirements(body: Json) -> Json:
 
 
 @defect(
+    "view-commit-keeps-a-query-for-each-dialect",
+    on=request_of("replaceView"),
+    breaks="replaceView.kept-or-refused",
+    suffering="Of two queries that were sent one is lost, and nobody is told which.",
+)
+def _one_for_each_dialect(body: Json) -> Json:
+    """The queries of a version are kept by their dialect, the last one of each."""
+
+    def kept(update: Json) -> Json:
+        version = update.get("view-version")
+        if not isinstance(version, dict):
+            return update
+        by_dialect = {each.get("dialect"): each for each in version["representations"]}
+        queries = {"representations": [*by_dialect.values()]}
+        return update | {"view-version": version | queries}
+
+    updates = body.get("updates")
+    return body | {"updates": [*map(kept, updates)]} if isinstance(updates, list) else body
+
+
+@defect(
     "view-default-namespace-looked-up",
     on="createView",
     breaks="createView.unknown-default-namespace",
