@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from icecheck.client import bodies
-from icecheck.client.catalog import Catalog
+from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_namespace, given_table
 from icecheck.client.given import shared_namespace as given_home
 from icecheck.conformance.kit.bisection import Pieces, expect_kept, no_breakdown, send_in_pieces
@@ -36,6 +36,16 @@ WELL_KNOWN = (
     "tags",
 )
 """Keys for which stores, engines and servers have members or columns; Iceberg reserves none."""
+METRICS = {
+    "write.metadata.metrics.default": "truncate(24)",
+    "write.metadata.metrics.column.data": "counts",
+    "write.metadata.metrics.max-inferred-column-defaults": "7",
+    "write.object-storage.enabled": "true",
+    "write.object-storage.partitioned-paths": "false",
+}
+"""Properties by which engines decide what to write; who changes one changes their files."""
+PLACES = ("write.data.path", "write.metadata.path")
+"""Properties that name where engines write; a catalog may refuse them."""
 ALIKE = (
     "Owner",  # equal to "owner" in a collation without case
     "owner",
@@ -75,8 +85,8 @@ def _namespace(catalog: Catalog) -> _Holder:
     )
 
 
-def _table(catalog: Catalog) -> _Holder:
-    table = given_table(catalog)
+def _table(catalog: Catalog, table: Table | None = None) -> _Holder:
+    table = table or given_table(catalog)
     return _Holder(
         lambda updates: commit(catalog, table, [_update("set-properties", "updates", updates)]),
         lambda keys: commit(catalog, table, [_update("remove-properties", "removals", keys)]),
@@ -129,12 +139,22 @@ def _one_by_one(holder: _Holder) -> None:
 
 
 def _well_known(
-    holder: _Holder, create: Callable[[Mapping[str, str]], tuple[Reply, Callable[[], Reply]]]
+    holder: _Holder,
+    create: Callable[[Mapping[str, str]], tuple[Reply, Callable[[], Reply]]],
+    more: Mapping[str, str] | None = None,
+    later: Mapping[str, str] | None = None,
 ) -> None:
-    """Judge that well-known keys are kept when set at the creation and when set later."""
+    """Judge that well-known keys are kept when set at the creation and when set later.
+
+    ``more`` are set besides, and ``later`` not at the creation.
+    """
     # Keys that a server has set by itself are left out: it may set them again at any time.
     before = properties_in(holder.load().expect(200))
-    items = [(key, f"the {key} of it") for key in WELL_KNOWN if key not in before]
+    known = {key: f"the {key} of it" for key in WELL_KNOWN} | dict(more or {})
+    items, afterwards = (
+        [(key, value) for key, value in each.items() if key not in before]
+        for each in (known, known | dict(later or {}))
+    )
 
     def created(pairs: Pieces) -> Reply:
         reply, load = create(dict(pairs))
@@ -153,7 +173,7 @@ def _well_known(
         return reply
 
     send_in_pieces(items, created)
-    send_in_pieces(items, updated)
+    send_in_pieces(afterwards, updated)
 
 
 # ------------------------------------------------------------------------ namespaces
@@ -191,16 +211,19 @@ def test_keys_of_a_table(catalog: Catalog) -> None:
 
 @generated_check("alike.table-well-known-keys")
 def test_well_known_keys_of_a_table(catalog: Catalog) -> None:
-    """A table keeps properties whose keys stores have columns for."""
+    """A table keeps properties whose keys stores have columns for, or that engines obey."""
     require(catalog, "createTable", "updateTable", "loadTable")
     namespace = given_home(catalog)
+    table = given_table(catalog)
+    home = str(table.metadata.get("location", "")).rstrip("/")
 
     def create(properties: Mapping[str, str]) -> tuple[Reply, Callable[[], Reply]]:
         name = catalog.new_name()
         body = bodies.create_table_body(name, properties=properties)
         return catalog.create_table(namespace, body), lambda: catalog.load_table(namespace, name)
 
-    _well_known(_table(catalog), create)
+    places = {key: f"{home}/{key.split('.')[1]}-elsewhere" for key in PLACES if home}
+    _well_known(_table(catalog, table), create, METRICS, places)
 
 
 # ----------------------------------------------------------------------------- views

@@ -131,14 +131,20 @@ def _refs_guard_snapshots(registries: Registries) -> None:
 
 
 def _fixed_location(registries: Registries) -> None:
-    """Refuse to move a table."""
+    """Refuse to move a table, or to put its files elsewhere."""
 
     def fixed(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
         if not draft.is_new_table:
             raise problem.bad_request("The location of a table cannot be changed")
         faithful(update, draft)
 
+    def inside(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+        if not {"write.data.path", "write.metadata.path"}.isdisjoint(update.updates):
+            raise problem.bad_request("The files of a table are below its location")
+        faithful(update, draft)
+
     alter_update(registries, "set-location", fixed)
+    alter_update(registries, "set-properties", inside)
 
 
 def _absent_properties_stay_absent(registries: Registries) -> None:

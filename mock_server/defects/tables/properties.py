@@ -2,10 +2,15 @@
 
 import re
 from collections.abc import Callable
+from typing import Any
+
+from msgspec import structs
 
 from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.declaring import by, declare_each
 from icecheck.mock_server.defects.kit.rewriting import alter_created, alter_request_body
+from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_update
+from icecheck.mock_server.metadata.builder import Draft
 
 
 def _without_zeros(value: str) -> str:
@@ -36,6 +41,32 @@ declare_each(
      "A creation with a location succeeds, and the table lies elsewhere.",
      "Files end up in another bucket than the one that was named.",
      by(alter_request_body, "createTable", lambda body: body | {"location": None})),
+)  # fmt: skip
+
+
+# -------------------------------------------------------------- what engines obey
+
+
+def _stored_as(registries: Registries, kept: Callable[[str, str], str | None]) -> None:
+    """Store other values of properties that are set later; None: they are not stored."""
+
+    def altered(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+        found = {key: kept(key, value) for key, value in update.updates.items()}
+        stored = {key: value for key, value in found.items() if value is not None}
+        faithful(structs.replace(update, updates=stored), draft)
+
+    alter_update(registries, "set-properties", altered)
+
+
+declare_each(
+    ("table-metrics-of-columns-lost", "alike.table-well-known-keys",
+     "Of the settings of metrics, only those for all columns have a place in the store.",
+     "Engines write no statistics for the columns that somebody has chosen.",
+     by(_stored_as, lambda k, v: None if k.startswith("write.metadata.metrics.column.") else v)),
+    ("table-places-are-the-servers", "alike.table-well-known-keys",
+     "The place of a table's files is put back to the server's choice, in silence.",
+     "Files end up in another bucket than the one that was named.",
+     by(_stored_as, lambda k, v: v.rpartition("-")[0] if k.endswith(".path") else v)),
 )  # fmt: skip
 
 
