@@ -6,11 +6,16 @@ from urllib.parse import unquote
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_namespace, shared_namespaces
+from icecheck.client.given import given_namespace, shared_namespace, shared_namespaces
 from icecheck.conformance.names.lookalike_names import (
     ANOTHER_OBJECT,
     NAME_NOT_FOUND,
+    TABLES,
+    Bearer,
+    given_bearers,
+    made_as,
 )
+from icecheck.conformance.names.odd_names import PLAIN, Odd
 from icecheck.findings.shared_symptoms import NAME_ALTERED, NAMES_RUN_TOGETHER
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check
@@ -44,6 +49,21 @@ _PLUS_KEPT = declare(
     Severity.REFUSED,
     answer_in_id=False,
 )
+_LOCATION_SHARED = declare(
+    "location-shared",
+    "Puts two tables into one location",
+    Severity.FALSE_OR_LOST,
+    "every engine: what cleans up after one table deletes the files of the other",
+)
+_WRITTEN_ALIKE = (
+    (Odd("a capital letter", "_A"),),
+    (PLAIN,),
+    (Odd("a small letter", "_a"),),
+    (Odd("a blank at the end", "a "),),
+    (Odd("a space", "a b"),),
+    (Odd("a plus sign", "a+b"),),
+)
+"""Names of which a store of paths without case, trimmed or encoded like forms makes one."""
 # The user agent of Java clients; some catalogs decode paths depending on it.
 _JAVA = {"X-Client-Version": "Apache Iceberg 1.10.0"}
 
@@ -113,6 +133,53 @@ def test_names_that_differ_in_case_only(catalog: Catalog) -> None:
     reply = offered(catalog, "case-distinct-names", reply, is_declined).expect(200)
     for namespace in (lower, mixed):
         expect_levels(catalog.load_namespace_metadata(namespace).expect(200), namespace)
+
+
+@check("names.locations")
+def test_no_two_tables_share_a_location(catalog: Catalog) -> None:
+    """Tables whose names a store writes alike have each a location of their own."""
+    require(catalog, *_ROUND_TRIP)
+    namespace = shared_namespace(catalog)
+    if catalog.location_for(namespace, "") is not None:
+        raise not_applicable("the catalog leaves the choice of locations to clients")
+    names: dict[str, str] = {}
+
+    def make(it: Bearer) -> Bearer | None:
+        reply = TABLES.create(catalog, it)
+        bearer = made_as(reply, it)
+        if bearer:
+            _expect_own_location(reply, names, it.name)
+        return bearer
+
+    first, *_ = given_bearers(catalog, TABLES, namespace, _WRITTEN_ALIKE, make)
+    if not catalog.claims("renameTable"):
+        return
+    # The next table of a name that was renamed away must not meet the files of the renamed one.
+    new = catalog.new_name()
+    if catalog.rename_table((namespace, first.name), (namespace, new)).ok:
+        moved = catalog.load_table(namespace, new).expect(200)
+        names = {_location_in(moved): new}
+        reply = TABLES.create(catalog, first)
+        if reply.ok:
+            _expect_own_location(reply, names, first.name)
+
+
+def _expect_own_location(reply: Reply, names: dict[str, str], name: str) -> None:
+    """Judge that a new table lies where no other one does; ``names`` are those by location."""
+    location = _location_in(reply)
+    if location in names:
+        raise reply.violation(
+            _LOCATION_SHARED,
+            "a location of its own",
+            "that of another table",
+            detail=f"{show(name)} lies where {show(names[location])} does",
+            pointer="/metadata/location",
+        )
+    names[location] = name
+
+
+def _location_in(reply: Reply) -> str:
+    return str(reply.member("metadata", "location")).rstrip("/")
 
 
 @check("names.views")

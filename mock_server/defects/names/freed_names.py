@@ -1,9 +1,11 @@
-"""Defects of names whose rows remain after the object is gone, each blocking one operation."""
+"""Defects of names that were used before: what is left blocks an operation, or is shared."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from icecheck.mock_server.core.context import Call
+from icecheck.mock_server.commits.publication import namespace_location
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare_each
 from icecheck.mock_server.defects.kit.remembering import (
     by_body,
@@ -12,7 +14,9 @@ from icecheck.mock_server.defects.kit.remembering import (
     by_target,
     refuse_later,
 )
-from icecheck.mock_server.defects.kit.requests import Name, sent_json
+from icecheck.mock_server.defects.kit.requests import Name, sent_json, with_members
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
+from icecheck.mock_server.protocol import names
 
 Named = Callable[[Call], Iterable[Name]]
 
@@ -87,4 +91,39 @@ declare_each(
      "CREATE TABLE AS SELECT after DROP TABLE fails for ever.",
      by(refuse_later, ("dropTable", by_path), ("updateTable", _created), 409,
         "CommitFailedException")),
+)  # fmt: skip
+
+
+# ------------------------------------------------------------------------- locations
+
+
+def _located(registries: Registries, spelled: Callable[[str], str]) -> None:
+    """Put new tables into a directory that is called after them, as this function spells it."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        sent = sent_json(call)
+        if sent.get("location") is not None or not isinstance(sent.get("name"), str):
+            return faithful(state, call)
+        home = namespace_location(faithful.context, state, call.namespace)
+        directory = names.directory_of(spelled(sent["name"]))
+        return faithful(state, with_members(call, location=f"{home}/{directory}"))
+
+    wrap(registries, "createTable", around)
+
+
+_TWO_IN_ONE = "What cleans up after one table deletes the files of another one."
+
+declare_each(
+    ("locations-without-case", "names.locations",
+     "Directories of tables are called after them in small letters.", _TWO_IN_ONE,
+     by(_located, str.lower)),
+    ("locations-trimmed", "names.locations",
+     "Directories of tables are called after them, without blanks at the end.", _TWO_IN_ONE,
+     by(_located, str.rstrip)),
+    ("locations-encoded-like-forms", "names.locations",
+     "Directories of tables are called after them, with a plus sign for a space.", _TWO_IN_ONE,
+     by(_located, lambda name: name.replace(" ", "+"))),
+    ("locations-stay-with-the-name", "names.locations",
+     "A new table lies where the one lies that had its name before.", _TWO_IN_ONE,
+     by(_located, str)),
 )  # fmt: skip
