@@ -4,7 +4,6 @@ import pytest
 from pyiceberg.catalog.rest import RestCatalog
 from pyiceberg.exceptions import (
     NamespaceAlreadyExistsError,
-    NamespaceNotEmptyError,
     NoSuchNamespaceError,
     RESTError,
 )
@@ -28,16 +27,6 @@ def test_a_namespace_is_created_once(catalog: RestCatalog) -> None:
     assert "owner" not in catalog.load_namespace_properties("ns")
     catalog.create_namespace_if_not_exists("new", {"owner": "me"})
     assert catalog.load_namespace_properties("new")["owner"] == "me"
-
-
-def test_namespaces_lie_in_namespaces(catalog: RestCatalog) -> None:
-    catalog.create_namespace(("ns", "inner"))
-    catalog.create_namespace("ns.inner.most")
-    assert catalog.list_namespaces("ns") == [("ns", "inner")]
-    assert catalog.list_namespaces(("ns", "inner")) == [("ns", "inner", "most")]
-    assert catalog.list_namespaces("ns.inner.most") == []
-    with pytest.raises(NamespaceNotEmptyError):
-        catalog.drop_namespace("ns.inner")
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -66,11 +55,6 @@ def test_a_parent_is_named_as_it_was_sent(catalog: RestCatalog) -> None:
     assert catalog.list_namespaces(("a b",)) == []
 
 
-def test_a_namespace_exists_or_does_not(catalog: RestCatalog) -> None:
-    assert catalog.namespace_exists("ns")
-    assert not catalog.namespace_exists("no")
-
-
 def test_an_older_client_asks_for_existence_by_loading(
     mock: MockCatalog, catalog: RestCatalog
 ) -> None:
@@ -93,26 +77,6 @@ def test_properties_are_set_and_removed(catalog: RestCatalog) -> None:
     assert (found["b"], found["c"], "a" in found) == ("2", "3", False)
     with pytest.raises(RESTError, match="UnprocessableEntityException"):
         catalog.update_namespace_properties("other", removals={"b"}, updates={"b": "4"})
-
-
-def test_an_empty_namespace_is_dropped(catalog: RestCatalog) -> None:
-    catalog.drop_namespace("ns")
-    assert catalog.list_namespaces() == []
-
-
-def test_a_missing_namespace_is_missing_everywhere(catalog: RestCatalog, schema: Schema) -> None:
-    with pytest.raises(NoSuchNamespaceError):
-        catalog.load_namespace_properties("no")
-    with pytest.raises(NoSuchNamespaceError):
-        catalog.update_namespace_properties("no", updates={"a": "1"})
-    with pytest.raises(NoSuchNamespaceError):
-        catalog.drop_namespace("no")
-    with pytest.raises(NoSuchNamespaceError):
-        catalog.list_namespaces("no")
-    with pytest.raises(NoSuchNamespaceError):
-        catalog.list_tables("no")
-    with pytest.raises(NoSuchNamespaceError):
-        catalog.create_table("no.t", schema)
 
 
 @pytest.mark.parametrize("page_size", ["1", "2", "3", "100"])

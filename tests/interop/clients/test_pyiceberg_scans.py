@@ -6,8 +6,6 @@ import pyarrow as pa
 import pytest
 from pyiceberg.catalog.rest import RestCatalog
 from pyiceberg.catalog.rest.scan_planning import PlanTableScanRequest
-from pyiceberg.exceptions import BadRequestError, NoSuchTableError
-from pyiceberg.expressions import EqualTo, GreaterThan
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table
 
@@ -88,28 +86,6 @@ def test_many_files_come_in_tasks(serving: Serving) -> None:
     assert sorted(table.scan().to_arrow()["id"].to_pylist()) == [1, 2, 3, 4, 5]
 
 
-def test_a_plan_says_what_is_left_of_the_filter(serving: Serving) -> None:
-    catalog = serving()
-    request = PlanTableScanRequest(filter=EqualTo("word", "c") & GreaterThan("id", 4))
-    (task,) = catalog.plan_scan(("ns", "t"), request)
-    assert task.residual == GreaterThan("id", 4)
-
-
-def test_deleted_rows_are_not_read(planned: Table) -> None:
-    planned.delete("id in (1, 4)")
-    assert sorted(planned.scan().to_arrow()["id"].to_pylist()) == [2, 3, 5]
-
-
-def test_what_cannot_be_planned_is_refused(serving: Serving) -> None:
-    catalog = serving()
-    with pytest.raises(NoSuchTableError):
-        catalog.plan_scan("ns.no", PlanTableScanRequest())
-    with pytest.raises(BadRequestError):
-        catalog.plan_scan("ns.t", PlanTableScanRequest(filter=EqualTo("no_column", 1)))
-    with pytest.raises(BadRequestError):
-        catalog.plan_scan("ns.t", PlanTableScanRequest(snapshot_id=7))
-
-
 @pytest.mark.parametrize("mode", [PlanningMode.ASYNC, "async"])
 def test_a_plan_that_takes_time_is_more_than_this_client_waits_for(
     serving: Serving, mode: PlanningMode
@@ -123,9 +99,3 @@ def test_a_failed_plan_is_an_error(serving: Serving) -> None:
     catalog = serving(PlanningSettings(ends="failed"))
     with pytest.raises(RuntimeError, match="failed"):
         catalog.plan_scan("ns.t", PlanTableScanRequest())
-
-
-@pytest.mark.parametrize("settings", [{"mode": "later"}, {"ends": "exploded"}])
-def test_planning_that_does_not_exist_is_refused(settings: dict[str, str]) -> None:
-    with pytest.raises(ValueError, match=r"later|exploded"):
-        PlanningSettings(**settings)  # type: ignore[arg-type]

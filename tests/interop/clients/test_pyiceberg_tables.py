@@ -6,11 +6,8 @@ import pyarrow as pa
 import pytest
 from pyiceberg.catalog.rest import RestCatalog
 from pyiceberg.exceptions import (
-    CommitFailedException,
-    NoSuchIdentifierError,
     NoSuchNamespaceError,
     NoSuchTableError,
-    RESTError,
     TableAlreadyExistsError,
 )
 from pyiceberg.partitioning import PartitionField, PartitionSpec
@@ -52,38 +49,12 @@ def test_a_table_is_created_as_asked(catalog: RestCatalog, tmp_path: Path) -> No
     assert (found.properties["color"], found.properties["size"]) == ("red", "5")
 
 
-def test_a_table_is_created_from_an_arrow_schema(catalog: RestCatalog) -> None:
-    table = catalog.create_table("ns.t", ROWS.schema)
-    assert table.schema().column_names == ["id", "word"]
-
-
 def test_a_table_is_created_once(catalog: RestCatalog, table: Table, schema: Schema) -> None:
     with pytest.raises(TableAlreadyExistsError):
         catalog.create_table("ns.t", schema)
     found = catalog.create_table_if_not_exists("ns.t", schema, properties={"color": "blue"})
     assert found.metadata == table.metadata
     assert catalog.create_table_if_not_exists("ns.new", schema).name() == ("ns", "new")
-
-
-def test_tables_are_listed_and_found(catalog: RestCatalog, table: Table, schema: Schema) -> None:
-    catalog.create_table("ns.s", schema)
-    assert catalog.list_tables("ns") == [("ns", "s"), ("ns", "t")]
-    assert catalog.table_exists("ns.t")
-    assert not catalog.table_exists("ns.no")
-    assert not catalog.table_exists("no.t")
-
-
-def test_a_missing_table_is_missing_everywhere(catalog: RestCatalog) -> None:
-    with pytest.raises(NoSuchTableError):
-        catalog.load_table("ns.no")
-    with pytest.raises(NoSuchTableError):
-        catalog.load_table("no.t")
-    with pytest.raises(NoSuchTableError):
-        catalog.drop_table("ns.no")
-    with pytest.raises(NoSuchTableError):
-        catalog.rename_table("ns.no", "ns.new")
-    with pytest.raises(NoSuchIdentifierError):
-        catalog.load_table("t")
 
 
 @pytest.mark.parametrize("mode", ["all", "refs"])
@@ -131,12 +102,6 @@ def test_a_registration_can_overwrite(catalog: RestCatalog, table: Table) -> Non
     assert catalog.load_table("ns.t").metadata_location == empty
 
 
-def test_a_registration_needs_metadata(catalog: RestCatalog, tmp_path: Path) -> None:
-    with pytest.raises(RESTError):
-        catalog.register_table("ns.t", f"file://{tmp_path}/elsewhere/none.metadata.json")
-    assert not catalog.table_exists("ns.t")
-
-
 def test_a_dropped_table_leaves_its_files(catalog: RestCatalog, table: Table) -> None:
     table.append(ROWS)
     metadata = Path(table.metadata_location.removeprefix("file://"))
@@ -173,16 +138,6 @@ def test_a_staged_table_exists_when_it_is_committed(catalog: RestCatalog, schema
     assert {"a": "1", "b": "2"}.items() <= table.properties.items()
     assert words(table) == ["one", "two"]
     assert [entry.snapshot_id for entry in table.history()] == [table.snapshots()[0].snapshot_id]
-
-
-def test_of_two_staged_tables_of_one_name_one_comes_to_be(
-    catalog: RestCatalog, schema: Schema
-) -> None:
-    first = catalog.create_table_transaction("ns.t", schema)
-    second = catalog.create_table_transaction("ns.t", schema)
-    first.commit_transaction()
-    with pytest.raises(CommitFailedException):
-        second.commit_transaction()
 
 
 def test_a_closed_catalog_can_be_used_again(catalog: RestCatalog) -> None:
