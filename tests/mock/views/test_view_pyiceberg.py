@@ -8,11 +8,6 @@ import pytest
 from pyiceberg.catalog.rest import RestCatalog
 from pyiceberg.exceptions import (
     NamespaceNotEmptyError,
-    NoSuchNamespaceError,
-    NoSuchViewError,
-    RESTError,
-    TableAlreadyExistsError,
-    ViewAlreadyExistsError,
 )
 from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField
@@ -66,21 +61,3 @@ def test_views_are_listed_found_and_dropped(
     catalog.drop_view(("ns", "a"))
     assert not catalog.view_exists(("ns", "a"))
     assert catalog.list_views("ns") == [("ns", "b")]
-
-
-def test_refusals_are_what_pyiceberg_knows(
-    catalog: RestCatalog, create: Callable[..., Any]
-) -> None:
-    create()
-    with pytest.raises(ViewAlreadyExistsError):
-        create()
-    with pytest.raises(TableAlreadyExistsError):
-        catalog.create_table(("ns", "v"), SCHEMA)
-    with pytest.raises(NoSuchViewError):
-        catalog.load_view(("ns", "no"))
-    with pytest.raises(NoSuchViewError):
-        catalog.drop_view(("no", "v"))
-    with pytest.raises(NoSuchNamespaceError):
-        catalog.list_views("no")
-    with pytest.raises(RESTError, match="NoSuchNamespaceException"):
-        create(namespace="no")

@@ -1,7 +1,6 @@
-"""What no Spark script says of views, and the Java library's own view engine beside ours."""
+"""The Java library's own view engine beside ours."""
 
 import json
-from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any
 
@@ -10,102 +9,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.commits.view_commit import (
     apply_view_commit,
     decode_view_commit,
     default_view_registries,
 )
 from icecheck.mock_server.metadata.view_metadata import ViewMetadata, encode_view
-from icecheck.mock_server.mock_warehouse import fresh_warehouse
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.spark import SparkWorkbench
 
 pytestmark = pytest.mark.spark
 
 Json = dict[str, Any]
-Sql = Callable[[str], list[tuple[Any, ...]]]
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[MockCatalog]:
-    with MockCatalog() as running:
-        yield running
-
-
-@pytest.fixture
-def sql(workbench: SparkWorkbench, server: MockCatalog) -> Iterator[Sql]:
-    """Run a statement in a session of its own, on a fresh warehouse with a table of two rows."""
-    fresh = fresh_warehouse(server)
-    conf = {"type": "rest", "uri": server.uri, "warehouse": fresh.warehouse}
-    session = workbench.catalog_session("ic", {**conf, "cache-enabled": "false"})
-
-    def sql(statement: str) -> list[tuple[Any, ...]]:
-        return [tuple(row) for row in session.sql(statement).collect()]
-
-    sql("CREATE NAMESPACE ic.ns")
-    sql("CREATE TABLE ic.ns.t (id INT, word STRING) USING iceberg")
-    sql("INSERT INTO ic.ns.t VALUES (1, 'one'), (2, 'two')")
-    yield sql
-    server.remove(fresh.warehouse)
-
-
-def refused(sql: Sql, statement: str) -> str:
-    """Whatever Spark says when the statement fails."""
-    from py4j.protocol import Py4JJavaError
-    from pyspark.errors import PySparkException
-
-    with pytest.raises((PySparkException, Py4JJavaError)) as caught:
-        sql(statement)
-    return str(caught.value)
-
-
-CREATE = "CREATE VIEW ic.ns.v AS SELECT id, word FROM ic.ns.t WHERE id > 1"
-
-
-# Statements
-
-
-def test_names_in_a_view_are_resolved_where_it_was_created(sql: Sql) -> None:
-    sql("CREATE NAMESPACE ic.other")
-    sql("USE ic.ns")
-    sql("CREATE VIEW inner_view AS SELECT id FROM t")
-    sql("CREATE VIEW outer_view AS SELECT id + 10 AS id FROM inner_view")
-    sql("USE ic.other")
-    assert sql("SELECT id FROM ic.ns.outer_view ORDER BY id") == [(11,), (12,)]
-
-
-def test_a_view_can_be_replaced_by_itself_and_back(sql: Sql) -> None:
-    sql(CREATE)
-    replace = CREATE.replace("CREATE", "CREATE OR REPLACE", 1)
-    sql(replace)
-    sql(replace.replace("> 1", "> 0"))
-    sql(replace)
-    assert sql("SELECT * FROM ic.ns.v") == [(2, "two")]
-
-
-@pytest.mark.parametrize(
-    ("statement", "said"),
-    [
-        ("CREATE TABLE ic.ns.v (id INT) USING iceberg", "ns.v because it already exists"),
-        ("CREATE TABLE ic.ns.v USING iceberg AS SELECT 1", "ns.v because it already exists"),
-        ("CREATE VIEW ic.ns.t AS SELECT 1 AS id", "ns.t because it already exists"),
-        ("ALTER VIEW ic.ns.v RENAME TO ic.ns.t", "ns.t because it already exists"),
-        ("ALTER TABLE ic.ns.t RENAME TO ns.v", "ns.v because it already exists"),
-        ("DROP NAMESPACE ic.ns", "Namespace ns is not empty"),
-        ("DROP TABLE ic.ns.v", "cannot be found"),
-        ("DROP VIEW ic.ns.t", "cannot be found"),
-    ],
-)
-def test_tables_and_views_are_in_each_others_way(sql: Sql, statement: str, said: str) -> None:
-    sql(CREATE)
-    assert said in refused(sql, statement)
-    assert sql("SELECT id FROM ic.ns.v") == [(2,)]
-    assert sql("SELECT count(*) FROM ic.ns.t") == [(2,)]
-
-
-# Java's own engine
-
 NOW_MS = 1_800_000_000_000
 UUID = "11111111-2222-4333-8444-555555555555"
 SCHEMAS = tuple(
