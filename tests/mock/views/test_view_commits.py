@@ -1,4 +1,7 @@
-"""Commits to a view: what counts as a change, and whose registries are asked."""
+"""Commits to a view: whose registries are asked, and what the Java library is not asked about.
+
+Other commits are compared with its view engine, in test_view_spark.py.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,20 +17,72 @@ from tests.kit.contracts import CONTRACT
 Json = dict[str, Any]
 Respond = Callable[..., httpx.Response]
 Refusal = Callable[[httpx.Response], tuple[int, str, str]]
+Body = Callable[..., Json]
 OTHER_UUID = "99999999-2222-4333-8444-555555555555"
 BAD_REQUEST = (400, "BadRequestException")
+NOW_MS = 1_700_000_000_000
+CREATED_MS = NOW_MS - 5000
+SET: Json = {"action": "set-properties", "updates": {"k": "v"}}
 
 
-def set_properties(**updates: str) -> Json:
-    return {"action": "set-properties", "updates": updates}
+def add_version(version: Json) -> Json:
+    return {"action": "add-view-version", "view-version": version}
 
 
-def remove_properties(*removals: str) -> Json:
-    return {"action": "remove-properties", "removals": removals}
+def set_current(version_id: int = -1) -> Json:
+    return {"action": "set-current-view-version", "view-version-id": version_id}
 
 
-def set_location(location: str) -> Json:
-    return {"action": "set-location", "location": location}
+def accepted(response: httpx.Response) -> Json:
+    assert response.status_code == 200, response.text
+    metadata: Json = response.json()["metadata"]
+    return metadata
+
+
+@pytest.fixture
+def replace(view: str, version: Body, commit: Respond) -> Respond:
+    """Add a version that is the `number`th of its kind and make it current, as Spark does."""
+
+    def replace(number: int, **members: Any) -> httpx.Response:
+        sent = {"summary": {"number": str(number)}, "schema_id": 0, "timestamp_ms": number}
+        added = add_version(version(**{**sent, **members}))
+        return commit(view, added, set_current())
+
+    return replace
+
+
+def test_when_ids_run_out_a_version_is_refused(replace: Respond, refusal: Refusal) -> None:
+    accepted(replace(1, version_id=2**31 - 1))
+    assert refusal(replace(2))[:2] == BAD_REQUEST
+
+
+def test_a_version_that_was_there_comes_back_at_the_servers_time(
+    view: str, replace: Respond, commit: Respond
+) -> None:
+    accepted(replace(1))
+    metadata = accepted(commit(view, set_current(1)))
+    assert metadata["current-version-id"] == 1
+    log = [(entry["version-id"], entry["timestamp-ms"]) for entry in metadata["version-log"]]
+    assert log == [(1, CREATED_MS), (2, 1), (1, NOW_MS)]
+
+
+def test_of_racing_replacements_none_is_lost(mock: MockCatalog, view: str, version: Body) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    def replace(number: int) -> int:
+        transport = mock.httpx_transport()
+        with httpx.Client(transport=transport, base_url="http://mock/v1/wh") as client:
+            sent = version(schema_id=0, summary={"number": str(number)})
+            body = {"updates": [add_version(sent), set_current()]}
+            return int(client.post(view, json=body).json()["metadata"]["current-version-id"])
+
+    with ThreadPoolExecutor(4) as pool:
+        given = list(pool.map(replace, range(40)))
+    assert sorted(given) == list(range(2, 42))
+
+
+def test_a_version_needs_a_query(replace: Respond, refusal: Refusal) -> None:
+    assert refusal(replace(1, representations=[]))[:2] == BAD_REQUEST
 
 
 def test_the_views_updates_and_assertions_are_those_of_the_contract() -> None:
@@ -36,52 +91,12 @@ def test_the_views_updates_and_assertions_are_those_of_the_contract() -> None:
     assert set(VIEW_ASSERTIONS) == set(CONTRACT.view_assertions)
 
 
-@pytest.mark.parametrize(
-    "updates",
-    [
-        [],
-        [set_properties()],
-        [remove_properties()],
-        [{"action": "upgrade-format-version", "format-version": 1}],
-        [{"action": "set-current-view-version", "view-version-id": 1}],
-    ],
-)
-def test_a_commit_without_effect_answers_the_present_version(
-    http: httpx.Client, view: str, commit: Respond, updates: list[Json]
-) -> None:
-    before = http.get(view).json()
-    committed = commit(view, *updates)
-    assert (committed.status_code, committed.json()) == (200, before)
-    assert http.get(view).json() == before
-
-
-def test_what_is_there_already_is_no_change(http: httpx.Client, view: str, commit: Respond) -> None:
-    before = http.get(view).json()
-    metadata = before["metadata"]
-    updates = [
-        {"action": "assign-uuid", "uuid": metadata["view-uuid"].upper()},
-        set_location(metadata["location"]),
-        {"action": "add-schema", "schema": {**metadata["schemas"][0], "schema-id": 9}},
-        {"action": "add-view-version",
-         "view-version": {**metadata["versions"][0], "version-id": 9, "timestamp-ms": 9}},
-    ]  # fmt: skip
-    assert commit(view, *updates).json() == before
-
-
-def test_equal_properties_and_unknown_keys_are_a_change_all_the_same(
-    http: httpx.Client, view: str, commit: Respond
-) -> None:
-    updates = (set_properties(k="v"), set_properties(k="v"), remove_properties("unknown"))
-    locations = {commit(view, update).json()["metadata-location"] for update in updates}
-    assert len({http.get(view).json()["metadata-location"], *locations}) == 3
-
-
 def test_a_servers_registries_decide_what_its_view_commits_do(
     mock: MockCatalog, view: str, table: str, commit: Respond, http: httpx.Client
 ) -> None:
     mock.registries.view_updates["set-properties"] = lambda _update, _draft: None
     mock.registries.view_assertions["assert-view-uuid"] = lambda _assertion, _metadata: None
-    unchanged = commit(view, set_properties(k="v"), uuid=OTHER_UUID)
+    unchanged = commit(view, SET, uuid=OTHER_UUID)
     assert "properties" not in unchanged.json()["metadata"]
-    body = {"requirements": [], "updates": [set_properties(k="v")]}
+    body = {"requirements": [], "updates": [SET]}
     assert http.post(table, json=body).json()["metadata"]["properties"]["k"] == "v"

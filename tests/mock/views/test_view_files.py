@@ -18,28 +18,6 @@ Refusal = Callable[[httpx.Response], tuple[int, str, str]]
 Body = Callable[..., dict[str, Any]]
 
 
-@pytest.mark.parametrize("sent", [0, -1, -(2**31)])
-def test_a_version_id_that_no_version_can_have_becomes_1(
-    create: Respond, version: Body, sent: int
-) -> None:
-    metadata = create(view_version=version(version_id=sent)).json()["metadata"]
-    assert [each["version-id"] for each in metadata["versions"]] == [1]
-    assert metadata["current-version-id"] == 1
-
-
-def test_an_effective_commit_writes_the_next_file(
-    mock: MockCatalog, http: httpx.Client, view: str, commit: Respond
-) -> None:
-    first = http.get(view).json()
-    second = commit(view, {"action": "set-properties", "updates": {"k": "v"}})
-    assert second.status_code == 200
-    location = first["metadata"]["location"]
-    assert second.json()["metadata-location"].startswith(f"{location}/metadata/00001-")
-    for loaded in (first, second.json()):
-        assert json.loads(mock.files.read(loaded["metadata-location"])) == loaded["metadata"]
-    assert http.get(view).json() == second.json()
-
-
 def test_dropping_a_view_leaves_its_files_alone(
     mock: MockCatalog, http: httpx.Client, view: str
 ) -> None:
