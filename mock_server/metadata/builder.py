@@ -30,6 +30,7 @@ from icecheck.mock_server.protocol.problem import bad_request
 __all__ = [
     "Draft",
     "canonical_location",
+    "named_id",
     "next_id",
     "previous_versions_max",
     "without_missing_snapshots",
@@ -37,6 +38,8 @@ __all__ = [
 
 OfSnapshot = TypeVar("OfSnapshot", Snapshot, StatisticsFile, PartitionStatisticsFile)
 
+LAST_ADDED = -1
+"""Stands in updates for the id of what the same commit has added last."""
 _INT32_MAX = 2**31 - 1
 _PREVIOUS_VERSIONS_PROPERTY = "write.metadata.previous-versions-max"
 _PREVIOUS_VERSIONS_DEFAULT = 100
@@ -59,6 +62,16 @@ def next_id(used: Iterable[int], first: int) -> int:
     if candidate > _INT32_MAX:
         raise bad_request("Cannot assign an id: no id is left")
     return candidate
+
+
+def named_id(sent: int, last_added: int | None, known: Iterable[int], what: str) -> int:
+    """Return the id that an update names, where -1 is the last one added; 400 if it is unknown."""
+    named = last_added if sent == LAST_ADDED else sent
+    if named is None:
+        raise bad_request(f"{what.capitalize()} -1 is the one added last, but none was added")
+    if named not in known:
+        raise bad_request(f"Unknown {what}: {named}")
+    return named
 
 
 def previous_versions_max(properties: dict[str, str]) -> int:

@@ -3,15 +3,13 @@
 from msgspec import Struct, structs
 
 from icecheck.mock_server.metadata.binding import bound_spec, highest_partition_field_id, same_spec
-from icecheck.mock_server.metadata.builder import Draft, next_id
+from icecheck.mock_server.metadata.builder import Draft, named_id, next_id
 from icecheck.mock_server.metadata.column_types import Int32
 from icecheck.mock_server.metadata.requested import RequestedPartitionSpec
 from icecheck.mock_server.protocol.problem import bad_request
 from icecheck.mock_server.updates.registry import table_update
 
 __all__ = ["AddPartitionSpecUpdate", "RemovePartitionSpecsUpdate", "SetDefaultSpecUpdate"]
-
-_LAST_ADDED = -1
 
 
 @table_update
@@ -57,13 +55,8 @@ class SetDefaultSpecUpdate(
 
     def apply(self, draft: Draft) -> None:
         """Move the pointer; refuse (400) an unknown id, and -1 if no spec was added."""
-        spec_id: int | None = self.spec_id
-        if spec_id == _LAST_ADDED:
-            spec_id = draft.last_added_spec_id
-            if spec_id is None:
-                raise bad_request("Spec -1 is the one added last, but none was added")
-        if all(spec.spec_id != spec_id for spec in draft.metadata.partition_specs):
-            raise bad_request(f"Unknown partition spec: {spec_id}")
+        known = [spec.spec_id for spec in draft.metadata.partition_specs]
+        spec_id = named_id(self.spec_id, draft.last_added_spec_id, known, "partition spec")
         if spec_id != draft.metadata.default_spec_id:
             draft.change(default_spec_id=spec_id)
 

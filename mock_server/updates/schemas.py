@@ -2,7 +2,7 @@
 
 from msgspec import Struct, structs
 
-from icecheck.mock_server.metadata.builder import Draft, next_id
+from icecheck.mock_server.metadata.builder import Draft, named_id, next_id
 from icecheck.mock_server.metadata.column_types import Int32
 from icecheck.mock_server.metadata.requested import RequestedSchema
 from icecheck.mock_server.metadata.schemas import highest_field_id, same_schema, valid_schema
@@ -10,8 +10,6 @@ from icecheck.mock_server.protocol.problem import bad_request
 from icecheck.mock_server.updates.registry import table_update
 
 __all__ = ["AddSchemaUpdate", "RemoveSchemasUpdate", "SetCurrentSchemaUpdate"]
-
-_LAST_ADDED = -1
 
 
 @table_update
@@ -57,13 +55,8 @@ class SetCurrentSchemaUpdate(
 
     def apply(self, draft: Draft) -> None:
         """Move the pointer; refuse (400) an unknown id, and -1 if no schema was added."""
-        schema_id: int | None = self.schema_id
-        if schema_id == _LAST_ADDED:
-            schema_id = draft.last_added_schema_id
-            if schema_id is None:
-                raise bad_request("Schema -1 is the one added last, but none was added")
-        if all(schema.schema_id != schema_id for schema in draft.metadata.schemas):
-            raise bad_request(f"Unknown schema: {schema_id}")
+        known = [schema.schema_id for schema in draft.metadata.schemas]
+        schema_id = named_id(self.schema_id, draft.last_added_schema_id, known, "schema")
         if schema_id != draft.metadata.current_schema_id:
             draft.change(current_schema_id=schema_id)
 

@@ -3,15 +3,13 @@
 from msgspec import Struct, structs
 
 from icecheck.mock_server.metadata.binding import UNSORTED_ORDER_ID, bound_sort_order
-from icecheck.mock_server.metadata.builder import Draft, next_id
+from icecheck.mock_server.metadata.builder import Draft, named_id, next_id
 from icecheck.mock_server.metadata.column_types import Int32
 from icecheck.mock_server.metadata.requested import RequestedSortOrder
-from icecheck.mock_server.protocol.problem import bad_request
 from icecheck.mock_server.updates.registry import table_update
 
 __all__ = ["AddSortOrderUpdate", "SetDefaultSortOrderUpdate"]
 
-_LAST_ADDED = -1
 _FIRST_SORTED_ORDER_ID = 1
 
 
@@ -58,12 +56,7 @@ class SetDefaultSortOrderUpdate(
 
     def apply(self, draft: Draft) -> None:
         """Move the pointer; refuse (400) an unknown id, and -1 if no order was added."""
-        order_id: int | None = self.sort_order_id
-        if order_id == _LAST_ADDED:
-            order_id = draft.last_added_sort_order_id
-            if order_id is None:
-                raise bad_request("Sort order -1 is the one added last, but none was added")
-        if all(order.order_id != order_id for order in draft.metadata.sort_orders):
-            raise bad_request(f"Unknown sort order: {order_id}")
+        known = [order.order_id for order in draft.metadata.sort_orders]
+        order_id = named_id(self.sort_order_id, draft.last_added_sort_order_id, known, "sort order")
         if order_id != draft.metadata.default_sort_order_id:
             draft.change(default_sort_order_id=order_id)
