@@ -17,7 +17,7 @@ from icecheck.objects.reading import LISTING, next_page_token, not_applicable
 from icecheck.replies.expect import Reply
 from icecheck.replies.matching import show
 
-_ENTRIES = 6
+_ENTRIES = 5
 _KEPT = 2
 _PAGES_MAX = 20
 
