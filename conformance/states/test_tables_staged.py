@@ -78,9 +78,13 @@ def test_staged_answer(catalog: Catalog) -> None:
 def test_staged_as_created(catalog: Catalog) -> None:
     """Of one request, staging answers the table that creating it at once would make."""
     namespace = given_home(catalog)
+    default = None
     for version in (None, 1, 2, 3):
+        if version is not None and version == default:
+            continue
         what = f"a table of format version {version or 'by default'}"
         made = _expect_staged_as_created(catalog, namespace, what, life_body("", version=version))
+        default = default or (made or {}).get("format-version")
         beside = str((made or {}).get("location") or "").rstrip("/").rpartition("/")[0]
         if beside:
             body = life_body("", version=version)
