@@ -1,7 +1,9 @@
 """Checks of token answers in every way to ask for one, and of refused token requests."""
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from icecheck.client.catalog import Catalog
 from icecheck.conformance.security.forged_tokens import bearer, claims_of, own_token
@@ -29,6 +31,7 @@ _TOKEN_LIFETIME = declare(
 
 Form = Mapping[str, str]
 
+_MADE_UP = "icecheck-made-up"
 _FACTOR = 2
 _MARGIN_SECONDS = 60
 _UNKNOWN = {"icecheck-unknown": "a b&c", "x": ""}
@@ -192,11 +195,11 @@ def _wrong(form: Form) -> dict[str, Form]:
 
 @generated_check("getToken.incomplete", proves="getToken.incomplete-refused")
 def test_an_incomplete_token_request_is_refused(catalog: Catalog) -> None:
-    """A token request without what its grant needs is refused with 400 or 401."""
+    """A token request without what its grant needs, or with a part of it twice, is refused."""
     form = own_form(catalog)
     token = token_in(catalog.get_token(form))
     whole = exchange_form(catalog, token)
-    incomplete: dict[str, tuple[Form, Form]] = {
+    incomplete: dict[str, tuple[Form | Sequence[tuple[str, str]], Form]] = {
         "no client": ({k: v for k, v in form.items() if not k.startswith("client_")}, {}),
         "no secret": ({k: v for k, v in form.items() if k != "client_secret"}, {}),
         "an empty body": ({}, {}),
@@ -204,11 +207,30 @@ def test_an_incomplete_token_request_is_refused(catalog: Catalog) -> None:
         "no subject_token_type": (_without(whole, "subject_token_type"), bearer(token)),
         "an unreadable Basic header": (basic(form)[0], {"Authorization": "Basic %%%"}),
     }
+    # Of two values some servers take the first one, and some the last.
+    for name in ("client_secret", "grant_type"):
+        first, last = [(name, _MADE_UP), *form.items()], [*form.items(), (name, _MADE_UP)]
+        incomplete[f"{name} twice, made up the first time"] = (first, {})
+        incomplete[f"{name} twice, made up the last time"] = (last, {})
     for what, (sent, headers) in incomplete.items():
-        reply = catalog.get_token(sent, headers)
-        if reply.ok and _asks_nobody(catalog):
-            raise not_applicable("the catalog asks for no credentials")
+        reply = _expect_no_token(catalog, catalog.get_token(sent, headers))
         reply.expect(400, 401, detail=f"sent {what}")
+    wrong = {**form, "client_secret": _MADE_UP}
+    for content, body in (
+        ("application/json", json.dumps(wrong).encode()),
+        ("text/plain", urlencode(wrong).encode()),
+        ("application/x-www-form-urlencoded", b"\xff\xfe=%zz&&=" + b"&" * 9),
+    ):
+        sent_as = {"Content-Type": content, "Authorization": ""}
+        reply = _expect_no_token(catalog, catalog.call("getToken", body=body, headers=sent_as))
+        reply.expect_refused(detail=f"sent {content} that is no form of a client")
+
+
+def _expect_no_token(catalog: Catalog, reply: Reply) -> Reply:
+    """End the check where a catalog that asks for no credentials gives tokens to anybody."""
+    if reply.ok and _asks_nobody(catalog):
+        raise not_applicable("the catalog asks for no credentials")
+    return reply
 
 
 def _without(form: Form, name: str) -> Form:

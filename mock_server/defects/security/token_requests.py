@@ -175,6 +175,36 @@ def _unreadable_header_500(faithful: Faithful, state: WarehouseState, call: Call
 
 
 @defect(
+    "token-last-secret-counts",
+    on="getToken",
+    breaks="getToken.incomplete-refused",
+    suffering="What a gateway has checked is another secret than the one that counts.",
+)
+def _last_secret_counts(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """Of two secrets in a form the last one counts."""
+    # A form without a secret stays as it was sent.
+    body = call.request.body
+    others = [pair for pair in body.split(b"&") if not pair.startswith(b"client_secret=")]
+    secrets = [pair for pair in body.split(b"&") if pair.startswith(b"client_secret=")]
+    if len(secrets) < 2:
+        return faithful(state, call)
+    return faithful(state, with_content(call, b"&".join([*others, secrets[-1]])))
+
+
+@defect(
+    "token-json-500",
+    on="getToken",
+    breaks="getToken.incomplete-refused",
+    suffering="A misconfigured client reports an outage, and tries again and again.",
+)
+def _json_500(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """A content type that is none of a form ends in an exception."""
+    if call.request.headers.get("content-type", _FORM).startswith(_FORM):
+        return faithful(state, call)
+    return _refused(state, "server_error", 500)
+
+
+@defect(
     "token-plus-is-no-blank",
     on=call_of("getToken"),
     breaks="getToken.unknown-parameters",

@@ -284,11 +284,16 @@ class Catalog:
     # ---- tokens
 
     def get_token(
-        self, form: Mapping[str, str], headers: Headers | None = None, *, blank: str = "+"
+        self,
+        form: Mapping[str, str] | Sequence[tuple[str, str]],
+        headers: Headers | None = None,
+        *,
+        blank: str = "+",
     ) -> Reply:
         """POST a form to the token endpoint, with no token in the header unless one is given.
 
-        ``blank`` is how spaces are encoded in the form.
+        ``form`` are names and values, of which a name may come twice; ``blank`` is how spaces are
+        encoded in it.
         """
         sent = {"Content-Type": "application/x-www-form-urlencoded", "Authorization": ""}
         body = urlencode(form).replace("+", blank).encode()
