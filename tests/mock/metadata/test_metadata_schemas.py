@@ -1,6 +1,5 @@
 """Whole schemas: field ids, names, identifier fields, what a format version allows."""
 
-import msgspec
 import pytest
 
 from icecheck.mock_server.metadata.column_types import ListType, MapType, StructField, StructType
@@ -9,7 +8,6 @@ from icecheck.mock_server.metadata.schemas import (
     assign_fresh_ids,
     columns_by_id,
     highest_field_id,
-    same_schema,
     valid_schema,
 )
 from icecheck.mock_server.protocol.json_input import DEPTH_MAX
@@ -64,111 +62,6 @@ def test_fresh_ids_carry_the_identifier_fields_along():
         field(4, "a", "int"), field(0, "b", "long", required=True), identifiers=(0,), version=2
     )
     assert assign_fresh_ids(sent)[0].identifier_field_ids == (2,)
-
-
-def test_a_schema_without_fields_is_a_schema():
-    assert highest_field_id(schema()) == 0
-
-
-def test_the_same_schema_differs_in_its_id_at_most():
-    one = schema(field(1, "a", "decimal(9,2)"))
-    assert same_schema(one, msgspec.structs.replace(one, schema_id=7))
-    assert same_schema(one, schema(field(1, "a", "decimal(9, 2)")))
-    assert not same_schema(one, schema(field(1, "a", "decimal(9, 2)", doc="price")))
-    assert not same_schema(one, schema(field(2, "a", "decimal(9, 2)")))
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        (field(1, "a", "int"), field(1, "b", "int")),
-        (field(1, "a", list_of(1, "int")),),
-        (field(1, "a", map_of(2, "int", 2, "int")),),
-    ],
-)
-def test_two_fields_with_one_id_are_refused(fields, refused):
-    with refused(400, "two fields have the id"):
-        schema(*fields)
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        (field(1, "a", "int"), field(2, "a", "long")),
-        (field(1, "a", struct(field(2, "b", "int"), field(3, "b", "int"))),),
-        (field(1, "a.b", "int"), field(2, "a", struct(field(3, "b", "int")))),
-    ],
-)
-def test_two_fields_of_one_name_are_refused(fields, refused):
-    with refused(400, "two fields are named"):
-        schema(*fields)
-
-
-def test_names_that_differ_in_case_are_two_names():
-    assert len(columns_by_id(schema(field(1, "a", "int"), field(2, "A", "int")))) == 2
-
-
-@pytest.mark.parametrize(
-    ("fields", "why"),
-    [
-        ((), "no such field"),
-        ((field(1, "a", "int"),), "not required"),
-        ((field(1, "a", struct(), required=True),), "no plain value"),
-        ((field(1, "a", "variant", required=True),), "no plain value"),
-        ((field(1, "a", "double", required=True),), "floating point"),
-        ((field(2, "a", list_of(1, "int", required=True), required=True),), "list or map"),
-        ((field(2, "a", struct(field(1, "b", "int", required=True))),), "optional struct"),
-    ],
-)
-def test_an_identifier_field_is_a_required_plain_column(fields, why, refused):
-    with refused(400, why):
-        schema(*fields, identifiers=(1,))
-
-
-def test_an_identifier_field_may_sit_in_a_required_struct():
-    inner = struct(field(2, "b", "int", required=True))
-    made = schema(field(1, "a", inner, required=True), identifiers=(2, 2))
-    assert made.identifier_field_ids == (2,)
-
-
-@pytest.mark.parametrize("version", [1, 2])
-@pytest.mark.parametrize("place", ["column", "element", "key", "value", "nested"])
-def test_a_version_3_type_needs_version_3_wherever_it_stands(version, place, refused):
-    kind = {
-        "column": "timestamp_ns",
-        "element": list_of(2, "timestamp_ns"),
-        "key": map_of(2, "timestamp_ns", 3, "int"),
-        "value": map_of(2, "int", 3, "timestamp_ns"),
-        "nested": struct(field(2, "b", "timestamp_ns")),
-    }[place]
-    assert schema(field(1, "a", kind), version=3).fields[0].type == kind
-    with refused(400, "needs format version 3"):
-        schema(field(1, "a", kind), version=version)
-
-
-def test_an_initial_default_needs_version_3(refused):
-    column = field(1, "a", "int", initial_default=7, write_default=8)
-    assert schema(column).fields == (column,)
-    with refused(400, "Invalid initial default"):
-        schema(column, version=2)
-
-
-def test_a_default_of_the_wrong_type_is_refused(refused):
-    with refused(400, "Invalid default value for int"):
-        schema(field(1, "a", "int", write_default="x"))
-
-
-@pytest.mark.parametrize(
-    "column",
-    [
-        field(1, "a", "unknown", required=True),
-        field(1, "a", list_of(2, "unknown", required=True)),
-        field(1, "a", map_of(2, "unknown", 3, "int")),
-    ],
-)
-def test_a_column_of_unknown_type_is_never_required(column, refused):
-    with refused(400, "type unknown"):
-        schema(column)
 
 
 WRAPPERS = {
