@@ -59,17 +59,6 @@ def test_pyiceberg_creates_writes_evolves_renames_and_drops(
         assert catalog.list_namespaces() == []
 
 
-def test_pyiceberg_creates_a_table_in_one_transaction() -> None:
-    mock = MockCatalog()
-    catalog = mock.pyiceberg("wh", in_process=True)
-    catalog.create_namespace("db")
-    with catalog.create_table_transaction("db.t", schema=ROWS.schema) as transaction:
-        assert not catalog.table_exists("db.t")
-        transaction.append(ROWS)
-    assert catalog.load_table("db.t").scan().to_arrow().num_rows == 3
-    mock.stop()
-
-
 def test_metadata_and_data_lie_under_one_temporary_root_that_stop_removes() -> None:
     with MockCatalog() as mock:
         catalog = mock.pyiceberg("wh")
