@@ -19,6 +19,7 @@ from icecheck.client.given import (
 from icecheck.conformance.names.name_reuse import reused, unusable_renames
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
 from icecheck.findings.statuses import Statuses
+from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check, generated_check
 from icecheck.judging.probes import has_capability, saw
 from icecheck.objects import metadata_view
@@ -39,6 +40,12 @@ from icecheck.objects.views import (
 from icecheck.replies.expect import Reply, equal
 from icecheck.targets.target import Namespace
 
+_LOST_WITH_ITS_NAMESPACE = declare(
+    "view-lost-with-its-namespace",
+    "Dropping a namespace takes along the views in it",
+    Severity.FALSE_OR_LOST,
+    "everybody: views vanish, and nobody is told",
+)
 _ASSERT_CREATE = {"type": "assert-create"}
 
 _Way = tuple[str, Callable[[], Reply]]
@@ -316,8 +323,22 @@ def test_drop_table_spares_views(catalog: Catalog) -> None:
 
 @check("dropNamespace.holds-a-view", proves="dropNamespace.views-keep-it")
 def test_namespace_with_a_view_is_not_empty(catalog: Catalog) -> None:
-    """Dropping a namespace that holds nothing but a view is refused, and the view stays."""
+    """Dropping a namespace that holds nothing but a view is refused with 409."""
+    catalog.drop_namespace(shared_views(catalog).path).expect(409)
+
+
+@check("dropNamespace.view-kept", proves="dropNamespace.view-kept")
+def test_a_view_in_a_dropped_namespace_is_not_lost(catalog: Catalog) -> None:
+    """Dropping a namespace does not take along a view in it, refused or not."""
     views = shared_views(catalog)
     view = loaded_view(catalog, View(views.path, views.holds[0], {}, None))
-    catalog.drop_namespace(view.namespace).expect(409)
+    dropped = catalog.drop_namespace(view.namespace)
+    if dropped.ok:
+        reply = catalog.load_view(view.namespace, view.name)
+        if reply.status == 404:
+            raise reply.violation(
+                _LOST_WITH_ITS_NAMESPACE, "200", "404", detail="the view went with the drop"
+            )
+    else:
+        dropped.expect_refused()
     expect_view_unchanged(catalog, view)

@@ -155,17 +155,17 @@ def _any_secret(faithful: Faithful, state: WarehouseState, call: Call) -> Outcom
 
 
 @defect(
-    "token-wrong-secret-is-400",
+    "token-wrong-secret-is-403",
     on="getToken",
     breaks="getToken.401",
     suffering="Clients repeat what can never succeed.",
 )
-def _wrong_secret_is_400(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A wrong secret is a malformed request."""
+def _wrong_secret_is_403(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """Whoever has a wrong secret may not have a token."""
     outcome = faithful(state, call)
     if outcome.reply.status != 401:
         return outcome
-    return _with_reply(outcome, msgspec.structs.replace(outcome.reply, status=400))
+    return _with_reply(outcome, msgspec.structs.replace(outcome.reply, status=403))
 
 
 @defect(

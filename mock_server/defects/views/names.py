@@ -10,6 +10,7 @@ from icecheck.mock_server.defects.kit.changing import (
     do_after,
     make_namespace,
     put_back,
+    refuse_where,
     see_otherwise,
     without,
     without_all,
@@ -170,6 +171,11 @@ def _answers_for_both(operation_id: str, other: str, breaks: str) -> None:
     )
 
 
+def _holds_views_only(state: WarehouseState, call: Call) -> bool:
+    entry = state.namespace(call.namespace)
+    return entry is not None and bool(entry.views) and not entry.tables
+
+
 _answers_for_both("loadView", "loadTable", "loadView.table-is-no-view")
 _answers_for_both("loadTable", "loadView", "loadTable.view-is-no-table")
 _answers_for_both("viewExists", "tableExists", "viewExists.table-is-no-view")
@@ -179,7 +185,11 @@ _answers_for_both("dropTable", "dropView", "dropTable.spares-views")
 
 
 declare_each(
-    ("namespace-drop-overlooks-views", "dropNamespace.views-keep-it",
+    ("namespace-drop-with-views-400", "dropNamespace.views-keep-it",
+     "A namespace that holds a view and no table is a bad request to drop.",
+     "Clients do not learn that the namespace is not empty.",
+     by(refuse_where, "dropNamespace", _holds_views_only)),
+    ("namespace-drop-overlooks-views", "dropNamespace.view-kept",
      "A namespace is empty when it has no tables.",
      "Views disappear with a namespace that looked empty.",
      by(see_otherwise, "dropNamespace",

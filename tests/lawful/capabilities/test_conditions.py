@@ -1,12 +1,16 @@
 """The conditions of requirements: a refusal is believed where it may be, and nowhere else."""
 
 import pytest
+from msgspec.structs import replace
 
 from icecheck.findings.verdict import Group, Outcome
 from icecheck.judging.check import Check
 from icecheck.mock_server.core.context import Call, Registries
 from icecheck.mock_server.core.context import Outcome as Answer
 from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects import defects
+from icecheck.mock_server.defects.kit.declaring import by
+from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
     alter_body,
@@ -143,6 +147,52 @@ def test_a_purge_that_is_refused_is_a_finding() -> None:
     said = said_of(checks_of("dropTable."), REFUSED["purge"][0](SPELLINGS["406"]))
     assert [(c.level, c.members) for c in said.causes] == [("should", ("dropTable.with-purge",))]
     assert said.lacking == {"purge"}
+
+
+def _unreadable_snapshot_left_out(body: Json) -> Json:
+    """A decoder that leaves out what has another scalar type."""
+    kept = not isinstance(body, dict) or isinstance(body.get("snapshot-id", 1), int)
+    return body if kept else {k: v for k, v in body.items() if k != "snapshot-id"}
+
+
+def _wrong_client_400(registries: Registries) -> None:
+    """A server that answers invalid_client as OAuth2 does where no header was sent (RFC 6749)."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Answer:
+        outcome = faithful(state, call)
+        status = 400 if outcome.reply.status == 401 else outcome.reply.status
+        return Answer(outcome.state, replace(outcome.reply, status=status))
+
+    wrap(registries, "getToken", around)
+
+
+@pytest.mark.parametrize(
+    ("check", "install"),
+    [
+        ("getToken.wrong-secret", _wrong_client_400),
+        (
+            "planTableScan.malformed-refused",
+            by(alter_request_body, "planTableScan", _unreadable_snapshot_left_out),
+        ),
+    ],
+)
+def test_what_the_document_leaves_open_is_no_finding(check: str, install: Install) -> None:
+    assert said_of(checks_of(check), install).wrong == []
+
+
+@pytest.mark.parametrize(
+    ("defect", "check"),
+    [
+        ("list-namespaces-with-tables-only", "listNamespaces.top-level"),
+        ("namespace-drop-with-views-400", "dropNamespace.holds-a-view"),
+        ("commit-enumerations-guessed", "commit.enumerations"),
+    ],
+)
+def test_what_the_document_only_recommends_is_a_should(defect: str, check: str) -> None:
+    found = said_of(
+        checks_of(check, "listNamespaces.", "dropNamespace."), defects()[defect].install
+    )
+    assert [(c.level, c.members[0]) for c in found.causes] == [("should", check)]
 
 
 RELEASES = ("1.6.0", "1.7.0", "1.8.0", "1.9.0")
