@@ -286,7 +286,8 @@ def test_access_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
     table = some_table(catalog)
     where = (table.namespace, table.name)
     asked = {_ACCESS: _VENDED}
-    if not _gives_access(catalog.load_table(*where, headers=asked).expect(200)):
+    loaded = catalog.load_table(*where, headers=asked).expect(200)
+    if not _gives_access(loaded):
         raise not_applicable("the catalog vends no credentials with an ordinary table")
     forms: dict[str, tuple[Query, Mapping[str, str]]] = {
         "snapshots=refs": ([("snapshots", "refs")], asked),
@@ -308,11 +309,22 @@ def test_access_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
     for staged in (False, True) if has_capability(catalog, "stage-create") else (False,):
         body = bodies.create_table_body(catalog.new_name(), stage_create=staged)
         reply = catalog.create_table(shared_namespace(catalog), body, headers=asked).expect(200)
-        if not _gives_access(reply):
-            detail = "with a staged table" if staged else "with a new table"
+        missing = sorted(_settings(loaded) - _settings(reply))
+        if missing or not _gives_access(reply):
+            lacks = ", ".join(missing) or "credentials"
             raise reply.violation(
-                _ACCESS_NOT_GIVEN, "credentials, as a load gives", "none", detail=detail
+                _ACCESS_NOT_GIVEN,
+                "credentials and configuration, as a load gives",
+                "less",
+                detail=f"a {'staged' if staged else 'new'} table lacks {lacks}",
             )
+
+
+def _settings(reply: Reply) -> set[str]:
+    """Return the keys of a table's configuration, but for what an existing table alone has."""
+    config = object_in(reply).get("config")
+    keys = config if isinstance(config, dict) else {}
+    return {key for key in keys if "refresh" not in key}
 
 
 @check(
