@@ -1,6 +1,6 @@
 """Checks of concurrent requests about one namespace, and of drops: names, contents, properties."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
@@ -63,20 +63,46 @@ def test_a_name_becomes_a_table_or_a_view(catalog: Catalog) -> None:
 def test_no_acknowledged_property_is_lost(catalog: Catalog) -> None:
     """Of changes at the same time to different properties, none that succeeded is lost."""
     namespace = given_namespace(catalog)
-    label = named(namespace)
-    history: tuple[Event, ...] = ()
-    for turn in rounds(catalog):
-        racers: MovesOf = {}
-        for number, client in enumerate(CONTENDERS):
-            key = f"icecheck.{turn}.{number}"
-            body = {"removals": [], "updates": {key: "1"}}
-            deeds = (Write(label, key, "1"),)
-            racers[client] = [Move("updateProperties", {"namespace": namespace}, body, deeds=deeds)]
-        history += race(catalog, racers)
-    history += look(catalog, _properties(namespace))
+
+    def change(key: str) -> Move:
+        body = {"removals": [], "updates": {key: "1"}}
+        deeds = (Write(named(namespace), key, "1"),)
+        return Move("updateProperties", {"namespace": namespace}, body, deeds=deeds)
+
+    history = _set_at_once(catalog, change) + look(catalog, _properties(namespace))
     # No answer of the document says that there was a conflict: a server may call it a failure.
     expect_fair(catalog, history, {"updateProperties": (500,)})
     expect_success(history, "updateProperties.200")
+
+
+@check("race.view-commits", proves="race.view-commits")
+def test_no_acknowledged_commit_to_a_view_is_lost(catalog: Catalog) -> None:
+    """Of commits to one view at the same time, none that succeeded is lost."""
+    view = given_view(catalog)
+    names: dict[str, str | Namespace] = {"namespace": view.namespace, "view": view.name}
+
+    def change(key: str) -> Move:
+        updates = [{"action": "set-properties", "updates": {key: "1"}}]
+        body = {"identifier": view.identifier, "requirements": [view.same], "updates": updates}
+        deeds = (Write(named(view.namespace, view.name), key, "1"),)
+        return Move("replaceView", names, body, deeds=deeds)
+
+    looking = load(view.namespace, view.name, "view")
+    history = _set_at_once(catalog, change) + look(catalog, looking)
+    expect_fair(catalog, history)
+    expect_success(history, "replaceView.200")
+
+
+def _set_at_once(catalog: Catalog, change: Callable[[str], Move]) -> tuple[Event, ...]:
+    """Let clients set properties of one object at once, each client other ones."""
+    history: tuple[Event, ...] = ()
+    for turn in rounds(catalog):
+        racers: MovesOf = {
+            client: [change(f"icecheck.{turn}.{number}")]
+            for number, client in enumerate(CONTENDERS)
+        }
+        history += race(catalog, racers)
+    return history
 
 
 def _properties(namespace: Namespace) -> Move:

@@ -180,6 +180,15 @@ def _publish_refs(present: WarehouseState, decided: WarehouseState, call: Call) 
 
 
 declare(
+    "race-last-view-wins",
+    "The new metadata of a view replaces whatever is there, not only what it was made from.",
+    by(decide_late, "replaceView", _publish),
+    breaks="race.view-commits",
+    suffering="Acknowledged commits to a view are lost.",
+)
+
+
+declare(
     "race-refs-replaced-whole",
     "A commit writes back all branches of a table as it has read them.",
     by(decide_late, "updateTable", _publish_refs),
