@@ -165,11 +165,9 @@ def test_a_column_of_a_layout_is_dropped(catalog: Catalog) -> None:
         narrower = bodies.schema(*kept, schema_id=number(before, "current-schema-id") + 1)
         answer = commit(catalog, before, [schema_addition(before.metadata, narrower), LAST_ADDED])
         if answer.ok:
-            layout = {
-                member: before.metadata.get(member)
-                for member in ("partition-specs", "sort-orders", "default-spec-id")
-            }
-            due = {"schemas": containing({"fields": kept}), **layout}
+            layout = ("partition-specs", "sort-orders", "default-spec-id", "default-sort-order-id")
+            was = {each: before.metadata[each] for each in layout if before.metadata.get(each)}
+            due = {"schemas": containing({"fields": kept}), **was}
             after = expect_loaded(catalog, before, due, what="dropped-column")
             shown = view.current_schema(after.metadata).get("fields")
             equal(shown, kept, symptom=EFFECT_MISSING.of("dropped-column"), detail=what)

@@ -301,7 +301,7 @@ def test_no_acknowledged_commit_is_lost(catalog: Catalog) -> None:
             value: str | int = "1"
             updates, holds = [set_property("1", key)], [same_table(table)]
             if heads and number < len(CONTENDERS) // 2:
-                value = heads[number]
+                key, value = f"branch_{turn}_{number}", heads[number]
                 updates = [bodies.snapshot_ref(value, key)]
                 holds += [{"type": "assert-ref-snapshot-id", "ref": key, "snapshot-id": None}]
             deeds = [Write(label, key, value)]
