@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import msgspec
@@ -85,25 +84,6 @@ def _counting_tokens(registries: Registries) -> None:
     """Let tokens count the entries shown: when one of those is dropped, the others move."""
     for operation_id in ("listNamespaces", "listTables", "listViews"):
         paged_over(registries, operation_id, lambda _, shown: int(shown), lambda _, end: end)
-
-
-def _empty_first_pages(registries: Registries) -> None:
-    """Begin each list with a page that has a token and no entries."""
-    members = {"listNamespaces": "namespaces", "listTables": "identifiers"}
-    members["listViews"] = members["listTables"]
-    for operation_id, member in members.items():
-        wrap(registries, operation_id, partial(_begun_empty, member))
-
-
-def _begun_empty(member: str, faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    begins = call.query.get("pageToken") == ""
-    if call.query.get("pageToken") == "begun":
-        call = msgspec.structs.replace(call, query={**call.query, "pageToken": ""})
-    outcome = faithful(state, call)
-    if not begins or not json.loads(outcome.reply.body).get(member):
-        return outcome
-    page = replies.json_reply({member: [], "next-page-token": "begun"})
-    return msgspec.structs.replace(outcome, reply=page)
 
 
 def _own_properties(registries: Registries) -> None:
@@ -309,7 +289,6 @@ LAWFUL: dict[str, Install] = {
     "no-namespace-properties": _no_properties,
     "no-pagination": _no_pagination,
     "counting-tokens": _counting_tokens,
-    "empty-first-pages": _empty_first_pages,
     "own-properties": _own_properties,
     "plain-text-400": _plain_text,
     "no-endpoints-listed": _no_endpoints,

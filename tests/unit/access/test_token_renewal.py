@@ -1,8 +1,6 @@
 """Tokens of a connection: renewed by its clock and after a 401, within its limits, unrecorded."""
 
 import gzip
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -118,19 +116,6 @@ def test_a_header_of_the_user_replaces_the_usual_one_however_it_is_spelled():
     assert exchange.request_headers == (("accept", "text/plain"),)
 
 
-def test_threads_that_are_refused_together_send_one_request_for_a_token():
-    server = TokenServer()
-    using = connection(server)
-    using.send(wire(), lambda _: None)
-    server.accepted = {"t2"}
-    both_refused = threading.Barrier(2, timeout=30)
-    server.before_answer = lambda: both_refused.wait() if len(server.forms) == 1 else None
-    with ThreadPoolExecutor(2) as threads:
-        done = list(threads.map(lambda _: sent(using, wire()), range(2)))
-    assert [[e.status for e in recorded] for recorded in done] == [[401, 200]] * 2
-    assert len(server.forms) == 2
-
-
 @pytest.mark.parametrize(
     "trouble",
     [
@@ -200,15 +185,6 @@ def test_a_token_is_read_from_an_answer_that_is_compressed_or_has_odd_headers():
 
     [exchange] = sent(connection(handler), wire())
     assert (exchange.status, shown) == (200, ["Bearer zipped"])
-
-
-def test_a_signed_request_gets_another_token_after_a_401():
-    server = TokenServer()
-    server.accepted = {"t2"}
-    recorded = sent(connection(server, sigv4=KEYS), wire())
-    assert [e.status for e in recorded] == [401, 200]
-    carried = [dict(e.request_headers)["Original-Authorization"] for e in recorded]
-    assert carried == ["Bearer t1", "Bearer t2"]
 
 
 def test_a_signed_request_is_recorded_with_what_was_signed():

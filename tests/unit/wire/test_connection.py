@@ -211,17 +211,6 @@ def listing(method="GET", headers=None):
     return Wire("c", 1, Step.DO, "listNamespaces", method, "http://h/v1/ns", headers or {}, None)
 
 
-def test_a_token_that_has_ended_is_renewed_with_the_credential():
-    accepted = {"one"}
-    using = connection(guarded(accepted, ["one", "two"]), [], credential="me:hush-hush")
-    assert using.send(listing(), lambda _: None).status == 200
-    accepted.clear()
-    accepted.add("two")
-    recorded = []
-    assert using.send(listing(), recorded.append).status == 200
-    assert [e.status for e in recorded] == [401, 200]
-
-
 @pytest.mark.parametrize("how", ["token", "credential", "header"])
 def test_credentials_that_have_ended_are_no_answer(how):
     accepted = {"hush-one"}
@@ -272,22 +261,6 @@ def test_a_401_to_somebody_elses_token_costs_nothing():
     assert (refused.status, len(recorded)) == (401, 1)
 
 
-def test_a_token_endpoint_that_throttles_is_waited_for():
-    asked = []
-
-    def handler(request):
-        if request.url.path.endswith("tokens"):
-            asked.append(1)
-            if len(asked) == 1:
-                return httpx.Response(429, headers={"Retry-After": "3"})
-            return httpx.Response(200, json={"access_token": "fresh", "token_type": "bearer"})
-        return httpx.Response(200)
-
-    slept = []
-    assert connection(handler, slept, credential="me:hush").send(wire(), print).status == 200
-    assert slept == [3.0]
-
-
 def test_a_post_whose_answer_was_lost_is_not_sent_again():
     recorded = []
     with pytest.raises(Unreachable):
@@ -298,53 +271,6 @@ def test_a_post_whose_answer_was_lost_is_not_sent_again():
 def test_a_get_whose_answer_was_lost_is_sent_again():
     handler = answers(httpx.ReadError("reset"), httpx.Response(200))
     assert connection(handler, []).send(wire(), lambda _: None).status == 200
-
-
-def test_without_credentials_no_authorization_header_is_sent():
-    seen = []
-
-    def handler(request):
-        seen.append(request.headers)
-        return httpx.Response(200)
-
-    connection(handler, []).send(wire(), lambda _: None)
-    connection(handler, [], token="tok").send(wire(), lambda _: None)
-    connection(handler, [], token="tok").send(wire(headers={"Authorization": ""}), lambda _: None)
-    assert [h.get("authorization") for h in seen] == [None, "Bearer tok", None]
-
-
-def test_a_credential_is_exchanged_once_for_a_token():
-    asked = []
-
-    def handler(request):
-        if request.url.path.endswith("tokens"):
-            asked.append(request.content.decode())
-            return httpx.Response(200, json={"access_token": "fresh", "token_type": "bearer"})
-        assert request.headers["authorization"] == "Bearer fresh"
-        return httpx.Response(200)
-
-    using = connection(handler, [], credential="me:hush-hush")
-    using.send(wire(), lambda _: None)
-    using.send(wire(), lambda _: None)
-    assert len(asked) == 1
-    assert "client_id=me" in asked[0]
-    assert "client_secret=hush-hush" in asked[0]
-
-
-def test_a_token_about_to_expire_is_renewed():
-    asked = []
-
-    def handler(request):
-        if request.url.path.endswith("tokens"):
-            asked.append(1)
-            token = {"access_token": f"t{len(asked)}", "token_type": "bearer", "expires_in": 0}
-            return httpx.Response(200, json=token)
-        return httpx.Response(200)
-
-    using = connection(handler, [], credential="me:hush-hush")
-    using.send(wire(), lambda _: None)
-    using.send(wire(), lambda _: None)
-    assert len(asked) == 2
 
 
 def test_a_refused_credential_says_so_and_does_not_show_the_secret():
