@@ -2,24 +2,13 @@
 
 import pytest
 from pyiceberg.catalog.rest import RestCatalog
-from pyiceberg.exceptions import NoSuchTableError, UnauthorizedError
+from pyiceberg.exceptions import NoSuchTableError
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table
 
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
 
 OAUTH2 = OAuth2Settings(clients=(Client("me", "s3cret"),))
-
-
-def test_without_a_token_nobody_is_asked_who_they_are(catalog: RestCatalog) -> None:
-    assert catalog.list_namespaces() == [("ns",)]
-
-
-def test_a_static_token_lets_in_and_another_does_not() -> None:
-    mock = MockCatalog(root="memory://root", token="right")
-    assert mock.pyiceberg("wh", in_process=True).list_namespaces() == []
-    with pytest.raises(UnauthorizedError):
-        mock.pyiceberg("wh", in_process=True, token="wrong")
 
 
 def test_a_token_is_fetched_where_the_client_is_told() -> None:

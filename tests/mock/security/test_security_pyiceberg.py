@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 import pytest
-from pyiceberg.exceptions import ForbiddenError, NoSuchTableError, OAuthError, UnauthorizedError
 
 from icecheck.mock_server import (
     MockCatalog,
@@ -49,28 +48,6 @@ def test_it_asks_for_a_new_token_when_the_old_one_is_over(
     assert asked == [("", status), ("getToken", 200), ("listNamespaces", 200)]
 
 
-def test_wrong_credentials_are_an_oauth_error(mock: MockCatalog) -> None:
-    with pytest.raises(OAuthError, match="invalid_client"):
-        mock.pyiceberg("wh", in_process=True, credential="root:wrong")
-
-
-def test_a_token_of_its_own_is_all_that_it_uses(mock: MockCatalog) -> None:
-    catalog = mock.pyiceberg("wh", in_process=True, token=mock.access_token("root"))
-    catalog.create_namespace("db")
-    mock.revoke_tokens()
-    with pytest.raises(UnauthorizedError):
-        catalog.list_namespaces()
-    assert mock.journal.count("getToken") == 0
-
-
-def test_a_reader_is_forbidden_to_write(mock: MockCatalog) -> None:
-    mock.pyiceberg("wh", in_process=True).create_namespace("db")
-    reader = mock.pyiceberg("wh", in_process=True, credential="reader:reader-secret")
-    assert reader.list_namespaces() == [("db",)]
-    with pytest.raises(ForbiddenError):
-        reader.create_namespace("other")
-
-
 # --------------------------------------------------------------------- storage credentials
 
 
@@ -98,32 +75,3 @@ def test_its_files_are_read_with_the_vended_credentials(vending: MockCatalog) ->
         ends = int(properties["s3.session-token-expires-at-ms"])
         assert HALF_HOUR_MS <= ends - NOW_MS <= HOUR_MS
     assert created.io.properties["s3.session-token"] == loaded.io.properties["s3.session-token"]
-
-
-def test_it_loads_new_credentials(vending: MockCatalog, clock: VirtualClock) -> None:
-    catalog = vending.pyiceberg("wh", in_process=True)
-    catalog.create_namespace("db")
-    table = catalog.create_table("db.t", schema=ROWS.schema)
-    clock.advance(HOUR_MS)
-    fresh = catalog.load_credentials("db.t", table.metadata_location)
-    assert int(fresh["s3.session-token-expires-at-ms"]) == clock.time_ms + HOUR_MS
-    assert fresh["s3.session-token"] != table.io.properties["s3.session-token"]
-    assert catalog.load_credentials("db.t", "s3://elsewhere/file") == {}
-    with pytest.raises(NoSuchTableError):
-        catalog.load_credentials("db.none", "s3://bucket/wh")
-
-
-def test_the_longest_prefix_wins(clock: VirtualClock) -> None:
-    mock = MockCatalog(
-        clock=clock,
-        vending=VendingSettings(storage="s3", prefixes=("s3://bucket", "s3://bucket/wh")),
-        warehouses=[WarehouseDeclaration("wh", location="s3://bucket/wh")],
-    )
-    catalog = mock.pyiceberg("wh", in_process=True)
-    catalog.create_namespace("db")
-    table = catalog.create_table("db.t", schema=ROWS.schema)
-    inside, outside = (
-        catalog.load_credentials("db.t", location)["s3.session-token"]
-        for location in (table.metadata_location, "s3://bucket/other")
-    )
-    assert inside != outside

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Iterator
 from urllib.parse import parse_qsl
 
-import httpx
 import pytest
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
@@ -18,7 +17,7 @@ from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
 from icecheck.targets.sources import from_environment, from_toml
 from icecheck.targets.target import Principal, SigV4, Target, UsageError
-from icecheck.wire.connection import Connection, Wire
+from icecheck.wire.connection import Connection
 from icecheck.wire.exchange import Exchange, Step, as_curl
 from icecheck.wire.redaction import Redactor
 from icecheck.wire.signing import Signer
@@ -197,19 +196,3 @@ def test_without_keys_region_or_botocore_one_line_says_so(monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "botocore.session", None)
     with pytest.raises(UsageError, match=r"icecheck\[sigv4\]"):
         Signer(SCOPE)
-
-
-def test_a_token_endpoint_is_asked_without_a_signature(keys: None) -> None:
-    asked = []
-
-    def answer(request: httpx.Request) -> httpx.Response:
-        asked.append(dict(request.headers))
-        body = {"access_token": "tok-en", "token_type": "bearer", "issued_token_type": "x"}
-        return httpx.Response(200, json=body)
-
-    target = Target("http://c", credential="id:secret", sigv4=SCOPE)
-    connection = Connection(target, CONTRACT, httpx.MockTransport(answer))
-    wire = Wire("", 1, Step.DO, "getConfig", "GET", "http://c/v1/config", {}, None)
-    connection.send(wire, lambda _: None)
-    assert "authorization" not in asked[0]
-    assert asked[1]["original-authorization"] == "Bearer tok-en"
