@@ -102,14 +102,6 @@ def test_a_registration_can_overwrite(catalog: RestCatalog, table: Table) -> Non
     assert catalog.load_table("ns.t").metadata_location == empty
 
 
-def test_a_dropped_table_leaves_its_files(catalog: RestCatalog, table: Table) -> None:
-    table.append(ROWS)
-    metadata = Path(table.metadata_location.removeprefix("file://"))
-    catalog.drop_table("ns.t")
-    assert not catalog.table_exists("ns.t")
-    assert metadata.exists()
-
-
 @pytest.mark.parametrize("asked", ["purge_table", "drop_table"])
 def test_a_purged_table_takes_its_metadata_along(
     catalog: RestCatalog, table: Table, asked: str

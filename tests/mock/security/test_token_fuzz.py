@@ -115,13 +115,6 @@ def test_any_form_has_a_documented_answer(form: dict[str, str], sent: dict[str, 
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.binary(max_size=100), headers)
-def test_any_body_has_a_documented_answer(body: bytes, sent: dict[str, str]) -> None:
-    judge(post(body, sent))
-    judge(post(b"grant_type=client_credentials&" + body, sent))
-
-
-@settings(max_examples=300, deadline=None)
 @given(tokens, st.sampled_from(["Bearer {}", "Basic {}", "{}"]))
 def test_any_authorization_opens_or_is_refused(token: str, pattern: str) -> None:
     sent = {"authorization": pattern.format(token)}
