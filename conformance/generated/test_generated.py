@@ -15,6 +15,12 @@ from icecheck.conformance.generated.generated_requests import (
     judge_mistyped,
     judge_refused,
 )
+from icecheck.conformance.kit.paging import (
+    first_page,
+    namespaces_shared,
+    tables_shared,
+    views_shared,
+)
 from icecheck.judging.check import generated_check
 
 BODIES = (
@@ -31,7 +37,11 @@ BODIES = (
     "planTableScan",
     "fetchScanTasks",
 )
-LISTINGS = ("listNamespaces", "listTables", "listViews")
+LISTINGS = {
+    "listNamespaces": namespaces_shared,
+    "listTables": tables_shared,
+    "listViews": views_shared,
+}
 OPERATIONS = (
     "getConfig",
     *LISTINGS,
@@ -56,14 +66,16 @@ def _declare(
     operation_id: str, kind: str, title: str, judge: Callable[[Catalog, str], None]
 ) -> None:
     def generated(catalog: Catalog) -> None:
+        if operation_id in LISTINGS and kind == "mistyped":
+            place = LISTINGS[operation_id](catalog)
+            first_page(place, place.size)
         judge(catalog, operation_id)
 
     snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", operation_id).lower()
     generated.__name__ = generated.__qualname__ = f"test_{snake}_{kind}"
     generated.__doc__ = f"{title}."
     check_id = f"generated.{operation_id}.{kind}"
-    pages = operation_id in LISTINGS and kind == "mistyped"
-    declared = generated_check(check_id, needs=("pagination",) if pages else ())(generated)
+    declared = generated_check(check_id)(generated)
     globals()[generated.__name__] = declared
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import arrange
-from icecheck.conformance.listing.paging import (
+from icecheck.conformance.kit.paging import (
     Place,
     namespaces_placed,
     tables_placed,

@@ -5,9 +5,10 @@ from typing import Any
 
 from icecheck.client.catalog import Catalog, Query
 from icecheck.client.given import given_namespace, given_table
-from icecheck.conformance.listing.paging import (
+from icecheck.conformance.kit.paging import (
     PLACED,
     Place,
+    first_page,
     of_each_list,
     tables_shared,
     views_placed,
@@ -120,19 +121,13 @@ _SIZES = (3, 1, 2)
     "page-size-bound",
     "pages-cover-all",
     lists=PLACED,
-    needs=dict.fromkeys(PLACED, ("pagination",)),
     group=Group.GENERATED,
 )
 def _expect_each_page(place: Place) -> None:
     """Pages of {them} are as long as each was asked to be, and show each of them once."""
-    token: str | None = ""
+    reply, size = first_page(place, _SIZES[0]), _SIZES[0]
     listed: list[Any] = []
-    for page in range(PAGES_MAX):
-        size = _SIZES[min(page, len(_SIZES) - 1)]
-        reply = place.ask([("pageToken", token or ""), ("pageSize", str(size))])
-        if token and reply.status == 400:  # the document does not say whether a size may change
-            return
-        reply.expect(200)
+    for page in range(1, PAGES_MAX + 1):
         if place.count(reply) > size:
             detail = f"pageSize {size}, after pages of other sizes {show([*_SIZES])}"
             raise reply.violation(PAGE_TOO_LONG, "at most pageSize entries", "more", detail=detail)
@@ -141,6 +136,11 @@ def _expect_each_page(place: Place) -> None:
         if not token:
             _expect_once(reply, place, listed)
             return
+        size = _SIZES[min(page, len(_SIZES) - 1)]
+        reply = place.ask([("pageToken", token), ("pageSize", str(size))])
+        if reply.status == 400:  # the document does not say whether a size may change
+            return
+        reply.expect(200)
     raise not_applicable(f"the list has more than {PAGES_MAX} pages")
 
 
@@ -160,9 +160,7 @@ _HUNDRED = 101
 
 def _expect_small(place: Place) -> None:
     """Judge that a small page of a long list is no longer than requested."""
-    reply = place.ask([("pageToken", ""), ("pageSize", str(_SMALL))])
-    if not next_page_token(reply):
-        raise not_applicable("the catalog does not paginate: all came in one answer")
+    reply = first_page(place, _SMALL)
     if place.count(reply) > _SMALL:
         detail = f"pageSize {_SMALL}, of {len(place.own)} entries"
         raise reply.violation(PAGE_TOO_LONG, "at most pageSize entries", "more", detail=detail)

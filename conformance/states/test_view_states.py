@@ -73,7 +73,6 @@ class _Walk:
         self.catalog = catalog
         namespace = given_home(catalog)
         version = view_version(SQL[0], namespace=namespace)
-        version["default-catalog"] = "prod"
         members = {"version": version, "schema": FIRST_SCHEMA, "properties": PROPERTIES}
         self.body = create_view_body("", namespace, **members)
         made = given_view(catalog, namespace, **members)

@@ -9,7 +9,7 @@ from icecheck.client.given import shared_namespace as given_home
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
 from icecheck.judging.check import check
-from icecheck.judging.probes import offered
+from icecheck.judging.probes import is_declined, offered
 from icecheck.objects import metadata_view
 from icecheck.objects.comparing import expect_answer
 from icecheck.objects.reading import expect_bad_request, not_applicable
@@ -335,17 +335,18 @@ def test_add_version(catalog: Catalog) -> None:
     """add-view-version adds a version as it was sent, and leaves the current one current."""
     view = given_view(catalog)
     version = add_version(view, SECOND_SQL, dialects=("spark", "trino"))["view-version"]
-    version["default-catalog"] = "Prod"
 
     def send(version: Json) -> Reply:
         update = {"action": "add-view-version", "view-version": version}
         return replace_view(catalog, view, [update])
 
-    version, reply = in_dialects(catalog, version, send)
+    sent, reply = in_dialects(catalog, version | {"default-catalog": "Prod"}, send)
+    if is_declined(reply):  # no catalog has this name
+        sent, reply = in_dialects(catalog, version, send)
     reply.expect(200)
     after = loaded_view(catalog, view).metadata
     added = version_with(after, SECOND_SQL)
-    equal(definition_of(added), definition_of(version), symptom=_UNDEFINED)
+    equal(definition_of(added), definition_of(sent), symptom=_UNDEFINED)
     current = view.metadata.get("current-version-id")
     equal(after.get("current-version-id"), current, symptom=_ADDED_VERSION_GOES_LIVE)
 

@@ -166,24 +166,23 @@ def test_schema_id_assigned(catalog: Catalog) -> None:
 @check("createView.keeps-version", proves="createView.version-kept")
 def test_version_kept(catalog: Catalog) -> None:
     """The view has the queries and the default catalog and namespace that were sent."""
-    namespace = given_home(catalog)
+    namespace, name = given_home(catalog), catalog.new_name()
     # Line breaks, quotes and an accent, which a server may alter.
     sql = "SELECT 1 AS id,\r\n  'it''s \"é\"'\n AS data"
-    sent = {
-        **view_version(sql, namespace=namespace, dialects=("spark", "trino")),
-        "default-catalog": "Prod",
-    }
-    name = catalog.new_name()
+    plain, odd = (
+        view_version(each, namespace=namespace, dialects=("spark", "trino"))
+        for each in (FIRST_SQL, sql)
+    )
+    # The last level contains a dot: a name must not be split or joined.
+    odd |= {"default-catalog": "Prod", "default-namespace": [*namespace, "a.b"]}
 
     def send(version: dict[str, Any]) -> Reply:
         body = create_view_body(name, namespace, version=version)
         return catalog.create_view(namespace, body)
 
-    # The last level contains a dot: a name must not be split or joined.
-    dotted = {**sent, "default-namespace": [*namespace, "a.b"]}
-    kept, reply = in_dialects(catalog, dotted, send)
-    if 400 <= reply.status < 500:  # createView.unknown-default-namespace judges that
-        kept, reply = in_dialects(catalog, sent, send)
+    kept, reply = in_dialects(catalog, odd, send)
+    if is_declined(reply):  # nothing has these names, and not every query can be stored
+        kept, reply = in_dialects(catalog, plain, send)
     reply.expect(200)
     metadata = metadata_view.metadata_in(catalog.load_view(namespace, name).expect(200))
     found = [definition_of(version) for version in current_versions(metadata)]
@@ -210,9 +209,12 @@ def test_location_kept(catalog: Catalog) -> None:
 @check("createView.keeps-properties", proves="createView.properties-kept")
 def test_properties_kept(catalog: Catalog) -> None:
     """The view has the properties that were sent."""
-    sent = {"icecheck.First": " one ", "icecheck.second": ""}
-    view = given_view(catalog, properties=sent)
-    reply = catalog.load_view(view.namespace, view.name).expect(200)
+    plain, odd = {"icecheck.First": "one"}, {"icecheck.second": " two ", "icecheck.third": ""}
+    home, name, sent = given_home(catalog), catalog.new_name(), plain | odd
+    # A catalog may refuse values that it cannot store, but may not store others instead.
+    if is_declined(catalog.create_view(home, create_view_body(name, home, properties=sent))):
+        name, sent = given_view(catalog, home, properties=plain).name, plain
+    reply = catalog.load_view(home, name).expect(200)
     reply.expect_json(
         {"metadata": {"properties": sent}}, symptom=EFFECT_MISSING.of("view-properties")
     )

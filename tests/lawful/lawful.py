@@ -64,15 +64,20 @@ def _no_properties(registries: Registries) -> None:
     alter_body(registries, "loadNamespaceMetadata", lambda body: body | {"properties": None})
 
 
+def send_whole(registries: Registries, operation_id: str) -> None:
+    """Answer one kind of list whole, without a token."""
+    alter_call(registries, operation_id, _without_paging)
+    alter_body(
+        registries,
+        operation_id,
+        lambda body: {k: v for k, v in body.items() if k != "next-page-token"},
+    )
+
+
 def _no_pagination(registries: Registries) -> None:
-    """Answer whole lists, without tokens."""
+    """Answer every list whole."""
     for operation_id in ("listNamespaces", "listTables", "listViews"):
-        alter_call(registries, operation_id, _without_paging)
-        alter_body(
-            registries,
-            operation_id,
-            lambda body: {k: v for k, v in body.items() if k != "next-page-token"},
-        )
+        send_whole(registries, operation_id)
 
 
 def _without_paging(call: Call) -> Call:

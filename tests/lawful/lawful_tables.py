@@ -28,7 +28,10 @@ Body = dict[str, Any]
 ANSWERS = ("createTable", "loadTable", "registerTable", "updateTable")
 
 
-def _metadata(registries: Registries, operation_id: str, alter: Callable[[Body], Body]) -> None:
+def alter_metadata(
+    registries: Registries, operation_id: str, alter: Callable[[Body], Body]
+) -> None:
+    """Change the metadata in the successful answers of an operation."""
     alter_body(registries, operation_id, lambda body: body | {"metadata": alter(body["metadata"])})
 
 
@@ -66,7 +69,7 @@ def _busy(registries: Registries) -> None:
         }
 
     for operation_id in ANSWERS:
-        _metadata(registries, operation_id, moved_on)
+        alter_metadata(registries, operation_id, moved_on)
 
 
 def _other_spelling(registries: Registries) -> None:
@@ -80,7 +83,7 @@ def _other_spelling(registries: Registries) -> None:
         }
         return {k: v for k, v in respelled.items() if v not in ([], {})}
 
-    _metadata(registries, "loadTable", spelled)
+    alter_metadata(registries, "loadTable", spelled)
 
 
 def _client_ids(registries: Registries) -> None:
@@ -158,7 +161,7 @@ def _current_snapshot_only(registries: Registries) -> None:
         return metadata | {"snapshots": shown}
 
     for operation_id in ("loadTable", "updateTable"):
-        _metadata(registries, operation_id, current)
+        alter_metadata(registries, operation_id, current)
 
 
 # ------------------------------------------------------------------- refused by design

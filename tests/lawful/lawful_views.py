@@ -93,7 +93,7 @@ def _bare_errors(registries: Registries) -> None:
 
 
 def plain_definitions_only(registries: Registries) -> None:
-    """Refuse a field with id 0, and with 404 a default namespace that does not exist."""
+    """Refuse odd queries, field id 0, another catalog, and a namespace that does not exist."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         body = sent_json(call)
@@ -110,7 +110,14 @@ def _refuse_odd(schema: Any, version: Any, state: WarehouseState) -> None:
     fields = schema.get("fields") if isinstance(schema, dict) else None
     if any(isinstance(each, dict) and each.get("id") == 0 for each in fields or ()):
         raise bad_request("Field ids begin at 1")
-    named = version.get("default-namespace") if isinstance(version, dict) else None
+    if not isinstance(version, dict):
+        return
+    if version.get("default-catalog") is not None:
+        raise bad_request("The default catalog is this one")
+    queries = [each.get("sql") for each in version.get("representations") or ()]
+    if not all(isinstance(sql, str) and sql.isascii() and sql.isprintable() for sql in queries):
+        raise bad_request("Queries are a line of ASCII")
+    named = version.get("default-namespace")
     if isinstance(named, list) and state.namespace(tuple(named)) is None:
         raise Problem(404, "NoSuchNamespaceException", "The default namespace does not exist")
 

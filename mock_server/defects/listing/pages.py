@@ -275,11 +275,11 @@ def _used_up(registries: Registries, operation_id: str) -> None:
 
 @of_each("floor", breaks="page-size-bound", suffering="Answers outgrow what was asked for.")
 def _floor(registries: Registries, operation_id: str) -> None:
-    """A page has ten entries at least: a smaller size is raised without a word."""
+    """A page has four entries at least: a smaller size is raised without a word."""
 
     def raised(call: Call) -> Call:
         size = call.query.get("pageSize", "")
-        return _with_query(call, pageSize="10") if re.fullmatch("0*[1-9]", size) else call
+        return _with_query(call, pageSize="4") if re.fullmatch("0*[1-3]", size) else call
 
     alter_call(registries, operation_id, raised)
 

@@ -11,7 +11,6 @@ from icecheck.client.given import (
     another_shared_namespace,
     given_commit,
     given_namespace,
-    given_snapshot,
     given_table,
     reloaded,
     shared_namespace,
@@ -256,15 +255,19 @@ def _refs_and_history(
     catalog: Catalog, table: Table, snapshot_id: int, found: dict[str, bool | None]
 ) -> None:
     table = given_commit(catalog, table, [bodies.snapshot_ref(snapshot_id)])
+    # Refs name the second snapshot: a catalog may keep the first one only for being named.
+    second = bodies.snapshot(table.metadata, 2, parent=snapshot_id)
+    latest = second["snapshot-id"]
+    updates = [{"action": "add-snapshot", "snapshot": second}, bodies.snapshot_ref(latest)]
+    table = given_commit(catalog, table, updates)
     accepted: dict[str, str] = {}
     for name, ref_type in (("branches", "branch"), ("tags", "tag")):
-        update = bodies.snapshot_ref(snapshot_id, f"probe-{ref_type}", ref_type)
+        update = bodies.snapshot_ref(latest, f"probe-{ref_type}", ref_type)
         reply = catalog.update_table(table.namespace, table.name, [update])
         found[name] = not is_refusal(reply)
         if reply.ok:
             accepted[name] = update["ref-name"]
     _claimed(catalog, "loadTable")
-    given_snapshot(catalog, table, 2)
     shown = reloaded(catalog, table).metadata
     refs = shown.get("refs") or {}
     # Without main, or with the snapshots themselves lost, more is missing than this capability.

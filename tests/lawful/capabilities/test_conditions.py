@@ -1,5 +1,8 @@
 """The conditions of requirements: a refusal is believed where it may be, and nowhere else."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
@@ -10,7 +13,7 @@ from icecheck.mock_server.core.context import Outcome as Answer
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.defects.kit.declaring import by
-from icecheck.mock_server.defects.kit.requests import Json
+from icecheck.mock_server.defects.kit.requests import Json, sent_json
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
     alter_body,
@@ -19,12 +22,14 @@ from icecheck.mock_server.defects.kit.rewriting import (
 )
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.run.demands import demanded_by, demanded_verdicts
+from tests.kill.refusing import refuse_if, updates_in
 from tests.kit.contracts import CONTRACT
 from tests.kit.shares import share
 from tests.lawful.capabilities.designs import REFUSED, SPELLINGS, Spelling, stopped_on_the_way
 from tests.lawful.capabilities.serving import Said, every_check, said_of
-from tests.lawful.lawful import Install
+from tests.lawful.lawful import Install, send_whole
 from tests.lawful.lawful_earlier import follow
+from tests.lawful.lawful_tables import alter_metadata
 
 NAMES = tuple(check for check in every_check() if check.id.startswith("names."))
 
@@ -193,6 +198,63 @@ def test_what_the_document_only_recommends_is_a_should(defect: str, check: str) 
         checks_of(check, "listNamespaces.", "dropNamespace."), defects()[defect].install
     )
     assert [(c.level, c.members[0]) for c in found.causes] == [("should", check)]
+
+
+LISTS = ("listNamespaces", "listTables", "listViews")
+
+
+@pytest.mark.parametrize("paged", LISTS)
+def test_a_catalog_may_page_one_kind_of_list_and_send_others_whole(paged: str) -> None:
+    def install(registries: Registries) -> None:
+        for operation_id in {*LISTS} - {paged}:
+            send_whole(registries, operation_id)
+
+    said = said_of(checks_of(*LISTS, "generated.list", "alike.pages"), install)
+    assert said.wrong == []
+
+
+def _referenced(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Show only the snapshots that a ref names."""
+    named = {ref["snapshot-id"] for ref in metadata["refs"].values()}
+    return metadata | {"snapshots": [s for s in metadata["snapshots"] if s["snapshot-id"] in named]}
+
+
+def _of_the_current_snapshot(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Show the current snapshot, and only what is about that one."""
+    current = metadata.get("current-snapshot-id")
+    refs = {k: v for k, v in metadata["refs"].items() if v["snapshot-id"] == current}
+    about = ("snapshots", "snapshot-log", "statistics", "partition-statistics")
+    kept = {m: [e for e in metadata.get(m) or () if e["snapshot-id"] == current] for m in about}
+    return metadata | kept | {"refs": refs}
+
+
+@pytest.mark.parametrize("shown", [_referenced, _of_the_current_snapshot])
+def test_snapshots_that_are_not_shown_are_a_lack_and_no_fault(
+    shown: Callable[[dict[str, Any]], dict[str, Any]],
+) -> None:
+    def install(registries: Registries) -> None:
+        for operation_id in ("loadTable", "updateTable"):
+            alter_metadata(registries, operation_id, shown)
+
+    checks = checks_of("states.", "roundtrip.updateTable", "planTableScan.", "update.", "loadTable")
+    said = said_of(checks, install)
+    assert said.wrong == []
+    assert said.lacking == {"snapshot-history"}
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_odd_values_of_properties_may_be_refused(status: int) -> None:
+    def odd(call: Call) -> bool:
+        sent = [sent_json(call).get("properties"), *(u.get("updates") for u in updates_in(call))]
+        values = [value for each in sent if isinstance(each, dict) for value in each.values()]
+        return any(isinstance(v, str) and (not v.isascii() or not v) for v in values)
+
+    def install(registries: Registries) -> None:
+        for operation_id in ("createTable", "updateTable", "createView", "replaceView"):
+            refuse_if(registries, operation_id, odd, status)
+
+    said = said_of(checks_of("createTable.", "createView.", "update.", "view-update."), install)
+    assert said.wrong == []
 
 
 RELEASES = ("1.6.0", "1.7.0", "1.8.0", "1.9.0")

@@ -18,7 +18,12 @@ from icecheck.client.shared_objects import LentNamespace
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
-from icecheck.objects.reading import namespaces_in, tables_in
+from icecheck.objects.reading import (
+    namespaces_in,
+    next_page_token,
+    not_applicable,
+    tables_in,
+)
 from icecheck.objects.views import given_view, shared_views
 from icecheck.replies.expect import Reply
 from icecheck.targets.target import Namespace
@@ -28,6 +33,7 @@ __all__ = [
     "PLACED",
     "SHARED",
     "Place",
+    "first_page",
     "namespaces_placed",
     "namespaces_shared",
     "of_each_list",
@@ -61,6 +67,17 @@ class Place:
     def count(self, reply: Reply) -> int:
         """Return the number of entries in an answer."""
         return len(self.read(reply))
+
+
+def first_page(place: Place, size: int) -> Reply:
+    """Ask for the first page; end the check as not applicable if the list comes whole.
+
+    Each list is asked by itself: a catalog may page one kind of list and send others whole.
+    """
+    reply = place.ask([("pageToken", ""), ("pageSize", str(size))]).expect(200)
+    if next_page_token(reply) is None and place.count(reply) >= len(place.own):
+        raise not_applicable("the catalog does not paginate: all came in one answer")
+    return reply
 
 
 def namespaces_shared(catalog: Catalog) -> Place:
