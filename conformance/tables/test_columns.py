@@ -16,7 +16,7 @@ from icecheck.objects.committing import (
     expect_unchanged,
 )
 from icecheck.objects.evolving import column_id, number, schema_addition, wider_schema
-from icecheck.objects.reading import not_applicable
+from icecheck.objects.reading import not_applicable, refused
 from icecheck.replies.expect import Reply
 from icecheck.replies.matching import containing, show
 
@@ -160,7 +160,7 @@ def with_defaults(first_id: int) -> list[Json]:
 
 
 def _taken(reply: Reply) -> Reply:
-    if 400 <= reply.status < 500:
+    if refused(reply, "default values of columns"):
         raise not_applicable(f"the catalog refuses defaults of columns with {reply.status}")
     return reply.expect(200)
 

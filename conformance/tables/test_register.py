@@ -19,11 +19,12 @@ from icecheck.findings.shared_symptoms import (
 )
 from icecheck.findings.statuses import ANY_REFUSAL
 from icecheck.findings.symptoms import Severity, declare
-from icecheck.findings.verdict import SkipKind
 from icecheck.judging.check import check
+from icecheck.judging.probes import is_refusal
 from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import given_history
 from icecheck.objects.comparing import expect_answer
+from icecheck.objects.reading import not_applicable, refused
 from icecheck.objects.round_trip import shown_of
 from icecheck.replies.expect import Blocked, NotOffered, Reply, equal
 
@@ -191,9 +192,8 @@ def test_overwrite(catalog: Catalog) -> None:
     first = _location(table)
     given_commit(catalog, table, [_marked("1")])
     reply = catalog.register_table(table.namespace, table.name, first, overwrite=True)
-    if 400 <= reply.status < 500:
-        why = f"the catalog answers overwrite with {reply.status}"
-        raise NotOffered(why, SkipKind.NOT_APPLICABLE)
+    if refused(reply, "overwrite"):
+        raise not_applicable(f"the catalog answers overwrite with {reply.status}")
     reply.expect(200)
     catalog.load_table(table.namespace, table.name).expect(200).expect_json(
         {MARK: "0"}, at=["metadata", "properties"], symptom=EFFECT_MISSING.of("overwrite")
@@ -205,10 +205,9 @@ def test_overwrite_of_nothing(catalog: Catalog) -> None:
     """With overwrite, a table is registered under a name that no table has, as without it."""
     table, name, reply = _register(catalog, overwrite=True)
     if 400 <= reply.status < 500 and _register(catalog)[2].status == reply.status:
-        why = f"the catalog answers a metadata file of its own with {reply.status}"
-        raise NotOffered(why, SkipKind.NOT_APPLICABLE)
-    if reply.status in {400, 406, 501}:
-        raise NotOffered(f"the catalog answers overwrite with {reply.status}")
+        raise not_applicable(f"a metadata file of its own is answered with {reply.status}")
+    if is_refusal(reply):  # a 404 or 409 would say that something is there, or is not
+        raise not_applicable(f"the catalog answers overwrite with {reply.status}")
     reply.expect(200)
     catalog.load_table(table.namespace, name).expect(200).expect_json(
         {MARK: "0"}, at=["metadata", "properties"], symptom=EFFECT_MISSING.of("registered-metadata")
