@@ -222,7 +222,8 @@ def test_no_properties_are_an_empty_object_or_null(catalog: Catalog) -> None:
         return
     tried = catalog.update_properties(namespace, updates={"team": "icecheck"})
     if tried.status == 406:
-        if found is not None:
+        # A map with entries shows properties of the server, which no client changes.
+        if found in ({}, ABSENT):
             raise reply.violation(NO_PROPERTIES, "null", show(found), pointer="/properties")
         return
     _expect_an_object(reply, found)

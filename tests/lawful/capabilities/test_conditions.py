@@ -242,6 +242,24 @@ def test_snapshots_that_are_not_shown_are_a_lack_and_no_fault(
     assert said.lacking == {"snapshot-history"}
 
 
+def test_properties_that_the_server_alone_sets_are_shown_without_fault() -> None:
+    def install(registries: Registries) -> None:
+        refuse_if(registries, "updateProperties", lambda _: True, 406)
+
+    said = said_of(checks_of("loadNamespace", "updateProperties.", "createNamespace."), install)
+    assert said.wrong == []
+    assert said.lacking == {"namespace-properties"}
+
+
+@pytest.mark.parametrize("status", [400, 501])
+def test_overwriting_at_registration_may_be_refused(status: int) -> None:
+    def install(registries: Registries) -> None:
+        wanted = lambda call: sent_json(call).get("overwrite") is True  # noqa: E731
+        refuse_if(registries, "registerTable", wanted, status)
+
+    assert said_of(checks_of("registerTable.", "states.overwritten"), install).wrong == []
+
+
 @pytest.mark.parametrize("status", [400, 422])
 def test_odd_values_of_properties_may_be_refused(status: int) -> None:
     def odd(call: Call) -> bool:
