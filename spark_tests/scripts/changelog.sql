@@ -1,6 +1,7 @@
 -- check: spark.changelog
 -- title: The changes between two snapshots are read as rows
 -- proves: client.spark.changelog
+-- needs: snapshot-history
 
 CREATE TABLE {table} (id INT, name STRING) USING iceberg;
 

@@ -1,6 +1,7 @@
 -- check: spark.expire-snapshots
 -- title: CALL expire_snapshots removes old snapshots and no rows
 -- proves: client.spark.expire-snapshots
+-- needs: snapshot-history
 
 CREATE TABLE {table} (id INT) USING iceberg;
 

@@ -1,6 +1,7 @@
 -- check: spark.rollback
 -- title: CALL rollback_to_snapshot and set_current_snapshot move the table back and forth
 -- proves: client.spark.rollback
+-- needs: snapshot-history
 
 CREATE TABLE {table} (id INT) USING iceberg;
 

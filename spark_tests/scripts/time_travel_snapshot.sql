@@ -1,6 +1,7 @@
 -- check: spark.time-travel-snapshot
 -- title: Every snapshot can be read by its id, with the columns of its time
 -- proves: client.spark.time-travel-snapshot
+-- needs: snapshot-history
 
 CREATE TABLE {table} (id INT) USING iceberg;
 

@@ -1,6 +1,7 @@
 -- check: spark.time-travel-timestamp
 -- title: A table is read as it was at a moment
 -- proves: client.spark.time-travel-timestamp
+-- needs: snapshot-history
 
 CREATE TABLE {table} (id INT) USING iceberg;
 

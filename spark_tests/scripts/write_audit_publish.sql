@@ -1,6 +1,7 @@
 -- check: spark.write-audit-publish
 -- title: A snapshot is staged without being current, and published later
 -- proves: client.spark.write-audit-publish
+-- needs: snapshot-history
 
 CREATE TABLE {table} (id INT) USING iceberg TBLPROPERTIES ('write.wap.enabled' = 'true');
 
