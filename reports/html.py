@@ -117,8 +117,6 @@ class CauseView:
     witness: CheckView | None
     members: tuple[str, ...]
     members_left: int
-    lesser: tuple[str, ...]
-    lesser_left: int
     blocked: tuple[str, ...]
     blocked_left: int
     hurts: tuple[str, ...]
@@ -157,8 +155,6 @@ class _Page:
                 witness=self._witness(verdicts.get(cause.witness)),
                 members=cause.members[:_MEMBERS_MAX],
                 members_left=max(0, len(cause.members) - _MEMBERS_MAX),
-                lesser=cause.lesser[:_MEMBERS_MAX],
-                lesser_left=max(0, len(cause.lesser) - _MEMBERS_MAX),
                 blocked=cause.blocked[:_MEMBERS_MAX],
                 blocked_left=max(0, len(cause.blocked) - _MEMBERS_MAX),
                 hurts=cause.hurts[:_HURTS_MAX],
@@ -274,6 +270,7 @@ def _context(run: Run) -> dict[str, Any]:
         "expectations": run.expectations,
         "must_causes": [c for c in causes if c.cause.level is Level.MUST],
         "other_causes": [c for c in causes if c.cause.level is not Level.MUST],
+        "lesser": list(dict.fromkeys(check for c in run.causes for check in c.lesser)),
         "causes_left": max(0, len(run.causes) - _CAUSES_SHOWN_MAX),
         "spark": _by_status(spark_rows(run)),
         "clients": client_rows(run),

@@ -135,7 +135,6 @@ def _cause(cause: Cause) -> dict[str, Any]:
         "actual": cause.actual,
         "requirements": list(cause.requirements),
         "checks": list(cause.members),
-        "lesser_checks": list(cause.lesser),
         "blocked": list(cause.blocked),
         "hurts": list(cause.hurts),
         "witness": cause.witness,

@@ -55,6 +55,10 @@ def _causes(run: Run) -> str:
     left = len(run.causes) - _CAUSES_MAX
     if left > 0:
         lines.append(f"\n… and {left} more: see index.html.")
+    if lesser := list(dict.fromkeys(check for cause in run.causes for check in cause.lesser)):
+        shown = ", ".join(map(markdown, lesser[:_MEMBERS_MAX]))
+        more = f" and {len(lesser) - _MEMBERS_MAX} more" if len(lesser) > _MEMBERS_MAX else ""
+        lines.append(f"\nBelow the level of what fails in the same way: {shown}{more}.")
     return "\n".join([*lines, ""])
 
 
@@ -75,12 +79,11 @@ def _cause(number: int, cause: Cause, *, expected: bool) -> str:
     shown = ", ".join(checks[:_MEMBERS_MAX])
     if len(checks) > _MEMBERS_MAX:
         shown += f" and {len(checks) - _MEMBERS_MAX} more"
-    lesser = f" and {len(cause.lesser)} of lower levels" if cause.lesser else ""
     blocks = f", blocks {len(cause.blocked)}" if cause.blocked and cause.members else ""
     return (
         f"{number}. **{cause.level}** {'(expected) ' * expected}{markdown(cause.title)} "
         f"(expected {markdown(cause.expected)}, got {markdown(cause.actual)}; "
-        f"{len(cause.members)} checks{lesser}{blocks})\n"
+        f"{len(cause.members)} checks{blocks})\n"
         f"   - {shown}\n"
         f"   - hurts: {markdown('; '.join(cause.hurts))}"
     )

@@ -65,8 +65,7 @@ def _table(run: Mapping[str, Any], entries: Sequence[Expectation]) -> str:
 
 
 def _row(cause: Mapping[str, Any], run: Mapping[str, Any], entries: Sequence[Expectation]) -> str:
-    members = [*cause["checks"], *cause.get("lesser_checks", ()), *cause["blocked"]]
-    own = [c for c in run["checks"] if c["id"] in members and c.get("cause") == cause["id"]]
+    own = [c for c in run["checks"] if c.get("cause") == cause["id"]]
     told = [entry_for(c["id"], cause["id"], entries) for c in own]
     reasons = dict.fromkeys(entry.reason for entry in told if entry is not None)
     blocked = f" + {len(cause['blocked'])} blocked" if cause["blocked"] else ""

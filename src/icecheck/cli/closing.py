@@ -18,6 +18,7 @@ __all__ = ["closing_lines", "print_conclusion"]
 
 _WHERE = "in the report, or here with --verbose"
 _CAUSES_MAX = 10
+_LESSER_MAX = 5
 _HURTS_CHARACTERS_MAX = 160
 _COLOURS = {"conformant": "green", "conformant-with-warnings": "green", "not-conformant": "red"}
 
@@ -57,6 +58,10 @@ def closing_lines(run: Run, page: Path) -> list[str]:
         lines += _cause(number, cause, cards.get(cause.witness), expected=cause.id in known)
     if len(run.causes) > _CAUSES_MAX:
         lines.append(f"  … and {len(run.causes) - _CAUSES_MAX} more in the report")
+    if lesser := list(dict.fromkeys(check for cause in run.causes for check in cause.lesser)):
+        also = one_line(", ".join(lesser[:_LESSER_MAX]))
+        more = f" and {len(lesser) - _LESSER_MAX} more" if len(lesser) > _LESSER_MAX else ""
+        lines.append(f"below the level of what fails in the same way: {also}{more}")
     # The last lines are seen best, so those about residue say there what to do.
     lines += [f"report: {page}", *residue_lines(run, [page.parent / LEDGER_FILE])]
     return [line if line.startswith("  ") else one_line(line, 1_000) for line in lines]
@@ -72,11 +77,10 @@ def _cards(run: Run) -> dict[str, Card]:
 def _cause(number: int, cause: Cause, card: Card | None, *, expected: bool) -> list[str]:
     members = cause.members or cause.blocked
     more = f" and {len(members) - 1} more" if len(members) > 1 else ""
-    lesser = f", {len(cause.lesser)} of lower levels" if cause.lesser else ""
     blocks = f", {len(cause.blocked)} blocked" if cause.blocked and cause.members else ""
     first = members[0] if members else ""
     title = f"{'(expected) ' * expected}{one_line(cause.title)}"
-    lines = [f"  {number:>2}. {cause.level}: {title} ({one_line(first)}{more}{lesser}{blocks})"]
+    lines = [f"  {number:>2}. {cause.level}: {title} ({one_line(first)}{more}{blocks})"]
     if card is not None:
         lines += [f"      demanded: {c.id}, {c.permalink}" for c in card.clauses[:1]]
         if card.request and card.expected:

@@ -220,7 +220,8 @@ class Cause:
     """One root cause: all findings that share a symptom, an expectation and an answer.
 
     ``members`` are the failed checks of the cause's level, ``lesser`` those of lower levels that
-    fail in the same way: what is a should is never listed under a must (verdict-rules 22).
+    fail in the same way: reports list them elsewhere, as what is a should is never listed under a
+    must (verdict-rules 22).
     """
 
     id: str

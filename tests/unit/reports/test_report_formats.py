@@ -12,9 +12,12 @@ import jsonschema
 import pytest
 
 import icecheck.reports
-from icecheck.findings.verdict import Outcome, totals_of
+from icecheck.cli.closing import closing_lines
+from icecheck.findings.verdict import Level, Outcome, totals_of
 from icecheck.reports import html, junit, run_json, summary
 from icecheck.run.output import FORMATS
+from tests.kit.findings import a_finding
+from tests.kit.finished_runs import finished, verdict
 
 DRAFT = Path(__file__).parent / "required_blocks.schema.json"
 MODULES = [
@@ -350,3 +353,23 @@ def test_every_format_agrees_on_the_counts(run):
     counts = ", ".join(f"{totals[o]} {o}" for o in ("pass", "fail", "blocked", "skip", "error"))
     assert counts in summary.render(run)
     assert counts in html.render(run)
+
+
+def test_no_should_is_listed_under_a_must_and_each_is_listed_once():
+    """Verdict-rules 22: it fails in the same way, and is read as what it is."""
+    wrong = {"outcome": Outcome.FAIL, "findings": (a_finding("same-way", "200", "500"),)}
+    run = finished(verdict("required", **wrong), verdict("advised", level=Level.SHOULD, **wrong))
+    (cause,) = json.loads(run_json.render(run))["causes"]
+    assert "advised" not in json.dumps(cause)
+    told = summary.render(run).partition("Below the level of what fails in the same way: ")
+    assert "advised" not in told[0]
+    assert told[2].startswith("advised")
+    page = html.render(run)
+    card = page.partition('<article class="card" id="cause-')[2].partition("</article>")[0]
+    assert "required" in card
+    assert "advised" not in card
+    assert "advised" in page.partition("Below the level of what fails")[2]
+    closing = closing_lines(run, Path("index.html"))
+    assert [line for line in closing if "advised" in line] == [
+        "below the level of what fails in the same way: advised"
+    ]
