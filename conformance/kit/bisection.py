@@ -3,7 +3,7 @@
 So a value that a catalog refuses does not hide how it treats the others.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
@@ -13,7 +13,14 @@ from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Reply
 from icecheck.replies.matching import ABSENT, difference, show
 
-__all__ = ["REPAIRED", "Pieces", "expect_kept", "no_breakdown", "send_in_pieces"]
+__all__ = [
+    "REPAIRED",
+    "Pieces",
+    "expect_kept",
+    "expect_no_breakdown",
+    "no_breakdown",
+    "send_in_pieces",
+]
 
 T = TypeVar("T")
 Pieces: TypeAlias = Sequence[tuple[str, str]]
@@ -55,6 +62,12 @@ def no_breakdown(reply: Reply) -> Reply:
     if reply.status >= 500 and reply.status != 501:
         raise reply.wrong_status(ANY_SUCCESS_OR_4XX)
     return reply
+
+
+def expect_no_breakdown(answers: Iterable[Reply]) -> None:
+    """Judge the same of several answers, after all else that they show was judged."""
+    for reply in answers:
+        no_breakdown(reply)
 
 
 def expect_kept(

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import shared_namespace, shared_table
-from icecheck.conformance.kit.bisection import REPAIRED, no_breakdown
+from icecheck.conformance.kit.bisection import REPAIRED, expect_no_breakdown
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.judging.check import check
 from icecheck.judging.probes import is_declined, offered
 from icecheck.objects import metadata_view as view
 from icecheck.objects.reading import not_applicable
-from icecheck.replies.expect import NotOffered, equal
+from icecheck.replies.expect import NotOffered, Reply, equal
 
 STRUCT = bodies.struct_field
 
@@ -109,16 +109,19 @@ def test_what_a_table_cannot_have_twice(catalog: Catalog) -> None:
     namespace = shared_namespace(catalog)
     columns = bodies.schema(*(STRUCT(at, "once", "long") for at in (1, 2)))
     fields = [bodies.partition_field(1, f"bucket[{n}]", "once", 999 + n) for n in (1, 2)]
+    answers: list[Reply] = []
     for what, definition, part in (
         ("columns", {"table_schema": columns}, view.current_schema),
         ("partition fields", {"spec": bodies.partition_spec(*fields)}, view.default_spec),
     ):
         name = catalog.new_name()
         body = bodies.create_table_body(name, **definition)  # type: ignore[arg-type]
-        if not no_breakdown(catalog.create_table(namespace, body)).ok:
+        answers.append(catalog.create_table(namespace, body))
+        if not answers[-1].ok:
             continue
         reply = catalog.load_table(namespace, name).expect(200)
         shown = part(view.metadata_in(reply)).get("fields") or ()
         if [each.get("name") for each in shown] != ["once", "once"]:
             due, detail = "what was sent, or a refusal", f"two {what} of one name"
             raise reply.violation(REPAIRED, due, "something else", detail=detail)
+    expect_no_breakdown(answers)
