@@ -8,6 +8,7 @@ from icecheck.conformance.states import history_stages as history
 from icecheck.conformance.states import layout_stages as layout
 from icecheck.conformance.states.stages import Stage, grown, in_order
 from icecheck.conformance.states.walk import TABLES, given_born, renamed
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.findings.symptoms import NOT_ALL_SEEN, Severity, declare
 from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
@@ -39,7 +40,10 @@ _CHANGES = (
 )
 
 
-@generated_check("commit.logs-kept", proves=("commit.logs-kept", "commit.logs-in-order"))
+@generated_check(
+    "commit.logs-kept",
+    proves=("commit.logs-kept", "commit.logs-in-order", "commit.snapshot-log"),
+)
 def test_logs_are_kept(catalog: Catalog) -> None:
     """What a log of a table has said, it says after later commits and a rename; time runs on."""
     table = given_born(catalog)
@@ -74,6 +78,16 @@ def _expect_kept(reply: Reply, before: Table, what: str) -> Table:
     """
     expect_times_in_order(reply, before.metadata)
     after = shown_of(reply, before)
+    moves = after.metadata.get("snapshot-log")
+    current = after.metadata.get("current-snapshot-id")
+    if moves and current not in {None, -1, moves[-1].get("snapshot-id")}:
+        raise reply.violation(
+            EFFECT_MISSING.of("snapshot-log"),
+            "a log that ends with the current snapshot",
+            "one that ends with another",
+            detail=f"after {what}: {moves}, and {current} is current"[:400],
+            pointer="/metadata/snapshot-log",
+        )
     for log in _LOGS:
         was, now = (each.metadata.get(log) or [] for each in (before, after))
         kept = [was] if len(now) > len(was) else [was, was[1:]]

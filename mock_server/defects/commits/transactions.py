@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from msgspec import structs
+
 from icecheck.mock_server.core.context import Call, FileEffect, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
@@ -239,3 +241,23 @@ def _refused_leaves_locks(
 ) -> Outcome:
     """The tables of a refused transaction stay locked until the lock expires."""
     raise Problem(409, "CommitFailedException", "The table is locked by another transaction")
+
+
+@defect(
+    "transaction-logs-no-snapshots",
+    on="commitTransaction",
+    breaks="commit.snapshot-log",
+    suffering="Time travel by timestamp does not find what transactions have written.",
+)
+def _logs_no_snapshots(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """Transactions move branches, and leave the snapshot log as it was."""
+    outcome = faithful(state, call)
+    after = outcome.state
+    for change in sent_json(call)["table-changes"]:
+        name = (tuple(change["identifier"]["namespace"]), change["identifier"]["name"])
+        before, entry = state.table(*name), after.table(*name)
+        if before is not None and entry is not None:
+            log = before.metadata.snapshot_log
+            metadata = structs.replace(entry.metadata, snapshot_log=log)
+            after = after.with_table(*name, structs.replace(entry, metadata=metadata, replies={}))
+    return structs.replace(outcome, state=after)
