@@ -76,6 +76,7 @@ _ALLOWED: dict[str, tuple[str, str]] = {
 
 _SAID = {
     "nested-namespaces": ("L2015-L2019: one or more levels", "levels"),
+    "deep-namespaces": ("L2015-L2019: one or more levels", "levels"),
     "stage-create": ("L4547-L4548: the right may lack", "staging"),
     "client-location": ("silent: who places tables", "location"),
     "client-view-location": ("silent: who places views", "view-location"),

@@ -68,18 +68,6 @@ def _parents_first(status: int) -> Install:
     return lambda registries: wrap(registries, "createNamespace", around)
 
 
-def _two_levels(registries: Registries) -> None:
-    """Refuse namespaces of more than three levels."""
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        if len(sent_json(call)["namespace"]) > 3:
-            raise Problem(400, "BadRequestException", "Namespaces have three levels at most")
-        return outcome
-
-    wrap(registries, "createNamespace", around)
-
-
 def _names_by_kind(registries: Registries) -> None:
     """Let a table and a view of one namespace have one name, when they are created."""
     for operation_id, other in (("createTable", "view"), ("createView", "table")):
@@ -160,7 +148,6 @@ REFUSING: dict[str, Freedom] = {
     "parents-first-404": Freedom(
         "silent: parents that are missing", _parents_first(404), about="parents"
     ),
-    "three-levels": Freedom("L2015-L2019: one or more levels", _two_levels, about="levels"),
     "names-by-kind": Freedom(
         "L571, L1519: 409 is said of a table, and of a view", _names_by_kind
     ),

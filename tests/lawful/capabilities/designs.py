@@ -65,6 +65,10 @@ def _is_nested(call: Call) -> bool:
     return len(_levels(call)) > 1
 
 
+def _is_deep(call: Call) -> bool:
+    return len(_levels(call)) > 3
+
+
 def _is_staged(call: Call) -> bool:
     return sent_json(call).get("stage-create") is True
 
@@ -218,7 +222,7 @@ def _every_snapshot(registries: Registries) -> None:
 
 REFUSED: dict[str, tuple[Callable[[Spelling], Install], tuple[str, ...]]] = {
     "nested-namespaces": (_refusing(_is_nested, "createNamespace"), OPEN),
-    "deep-namespaces": (_refusing(lambda call: len(_levels(call)) > 3, "createNamespace"), OPEN),
+    "deep-namespaces": (_refusing(_is_deep, "createNamespace"), ("400", "501")),
     "stage-create": (_refusing(_is_staged, "createTable"), DEMANDED),
     "client-location": (_refusing(_has_location, "createTable"), (*PLACES, "406")),
     "client-view-location": (_refusing(_has_location, "createView"), (*PLACES, "406")),
