@@ -12,7 +12,6 @@ from icecheck.client.given import (
     given_snapshot,
     given_table,
     shared_namespace,
-    shared_table,
     some_table,
 )
 from icecheck.findings.shared_symptoms import LISTED_TWICE
@@ -306,9 +305,16 @@ def test_access_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
             raise reply.violation(
                 _ACCESS_NOT_GIVEN, "credentials, as without it", "none", detail=what
             )
+    if not catalog.target.read_only and catalog.claims("createTable"):
+        _expect_as_loaded(catalog, loaded)
+
+
+def _expect_as_loaded(catalog: Catalog, loaded: Reply) -> None:
+    """Judge that creations, plain and staged, give the access that a load has given."""
+    asked, namespace = {_ACCESS: _VENDED}, shared_namespace(catalog)
     for staged in (False, True) if has_capability(catalog, "stage-create") else (False,):
         body = bodies.create_table_body(catalog.new_name(), stage_create=staged)
-        reply = catalog.create_table(shared_namespace(catalog), body, headers=asked).expect(200)
+        reply = catalog.create_table(namespace, body, headers=asked).expect(200)
         missing = sorted(_settings(loaded) - _settings(reply))
         if missing or not _gives_access(reply):
             lacks = ", ".join(missing) or "credentials"
@@ -336,7 +342,7 @@ def _settings(reply: Reply) -> set[str]:
 def test_not_modified_is_of_what_is_asked_and_tells_its_tag(catalog: Catalog) -> None:
     """A 304 has the tag of a 200, and is no answer to the tag of other snapshots than are asked."""
     offers = has_capability(catalog, "metadata-only-snapshots")
-    table = shared_snapshots(catalog)[0] if offers else shared_table(catalog)
+    table = shared_snapshots(catalog)[0] if offers else some_table(catalog)
     every, referenced = _Combination("all"), _Combination("refs")
     loads = {each: each.send(catalog, table).expect(200) for each in (every, referenced)}
     tags = {each: load.header("etag") or "" for each, load in loads.items()}
