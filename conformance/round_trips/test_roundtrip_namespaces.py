@@ -1,12 +1,16 @@
 """Checks that the next load shows the properties of namespaces that were accepted."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import arrange, given_namespace
 from icecheck.conformance.kit.bisection import Pieces, expect_kept, send_in_pieces
-from icecheck.findings.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
+from icecheck.findings.shared_symptoms import (
+    ANSWER_DIFFERS_FROM_LOAD,
+    EFFECT_MISSING,
+    EFFECT_ON_ANOTHER,
+)
 from icecheck.judging.check import generated_check
 from icecheck.objects.arranging import given_namespace_at, require
 from icecheck.objects.edge_values import KEYS, STRINGS, string_map
@@ -38,6 +42,13 @@ def _properties(reply: Reply) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def _expect_reported(reply: Reply, member: str, keys: Sequence[str]) -> None:
+    """Judge that the answer to a change lists these keys as they were sent."""
+    listed = object_in(reply).get(member) or []
+    reported = {key: key in listed for key in keys}
+    expect_kept(reply, dict.fromkeys(keys, True), reported, CHANGE_REPORT)
+
+
 @generated_check(
     "roundtrip.namespace-properties.created", proves="roundtrip.namespace-created", needs=_NEEDS
 )
@@ -53,6 +64,8 @@ def test_properties_of_a_creation(catalog: Catalog) -> None:
             return reply
         loaded = catalog.load_namespace_metadata(namespace).expect(200)
         expect_kept(loaded, dict(pairs), _properties(loaded), EFFECT_MISSING.of("properties"))
+        if told := _properties(reply):
+            expect_kept(reply, dict(pairs), told, ANSWER_DIFFERS_FROM_LOAD, "as answered")
         return reply
 
     send_in_pieces([*string_map().items()], send)
@@ -73,6 +86,7 @@ def test_properties_of_an_update(catalog: Catalog) -> None:
         reply = catalog.update_properties(namespace, updates=dict(pairs))
         if reply.ok:
             due.update(dict(pairs))
+            _expect_reported(reply, "updated", [key for key, _ in pairs])
         return reply
 
     send_in_pieces([*string_map().items()], send)
@@ -105,9 +119,7 @@ def test_removed_properties(catalog: Catalog) -> None:
         if reply.ok:
             for key in keys:
                 due.pop(key, None)
-            removed = object_in(reply).get("removed") or []
-            reported = {key: key in removed for key in keys}
-            expect_kept(reply, dict.fromkeys(keys, True), reported, CHANGE_REPORT)
+            _expect_reported(reply, "removed", keys)
         return reply
 
     send_in_pieces([(key, "") for key in there[1::2]], remove)

@@ -65,7 +65,21 @@ def _without_access(body: Json) -> Json:
     return {k: v for k, v in body.items() if k not in {"config", "storage-credentials"}}
 
 
+def _trimmed(body: Json) -> Json:
+    properties = body.get("properties") or {}
+    return body | {"properties": {key: value.strip() for key, value in properties.items()}}
+
+
 declare_each(
+    ("namespace-answer-without-blanks", "roundtrip.namespace-created",
+     "The answer to the creation of a namespace has its properties without outer blanks.",
+     "Who made the namespace knows other values than everybody else.",
+     by(alter_body, "createNamespace", _trimmed)),
+    ("namespace-change-reported-in-small-letters", "roundtrip.namespace-updated",
+     "The answer to a change of properties lists their keys in small letters.",
+     "A client takes a property that it has set for one that was not set.",
+     by(alter_body, "updateProperties",
+        lambda body: body | {"updated": [key.lower() for key in body["updated"]]})),
     ("table-answer-without-docs", "createTable.answer-is-the-table",
      "The answer to a creation has the columns without their docs.",
      "DESCRIBE right after CREATE TABLE shows no comments.",
