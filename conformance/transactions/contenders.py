@@ -29,6 +29,7 @@ __all__ = [
     "expect_a_winner",
     "expect_fair",
     "expect_success",
+    "expect_told",
     "given",
     "load",
     "look",
@@ -139,29 +140,34 @@ def given(*deeds: Deed) -> Event:
 # ------------------------------------------------------------------------- judgement
 
 
-def expect_fair(
-    catalog: Catalog, history: Sequence[Event], due: Due | None = None, *, told: bool = False
-) -> None:
-    """Judge that some order of the requests explains all answers, and that losers are told so.
-
-    A conflict is always a lawful refusal, because a catalog may refuse whatever overlaps; ``due``
-    holds what else is. Where the document says that a 5xx leaves the outcome unknown, it is lawful
-    too, unless losers must be ``told``. Where nobody has won, nobody is known to have lost.
-    """
+def expect_fair(catalog: Catalog, history: Sequence[Event], due: Due | None = None) -> None:
+    """Judge that some order of the requests explains all answers, and that losers are told so."""
     found = anomalies_in(history)
     if found:
         # Of several anomalies of this kind, take the one that starts last: its events are the
         # closest together and show it best.
         alike = (anomaly for anomaly in found if anomaly.kind is found[0].kind)
         raise violation_of(max(alike, key=lambda anomaly: min(_exchanges(anomaly), default=0)))
+    expect_told(catalog, history, due)
+
+
+def expect_told(
+    catalog: Catalog, history: Sequence[Event], due: Due | None = None, *, unknown: bool = True
+) -> None:
+    """Judge that those who lost are told so, by a conflict or by what ``due`` has for them.
+
+    A conflict is always a lawful refusal, because a catalog may refuse whatever overlaps. Where the
+    document says that a 5xx leaves the outcome ``unknown``, it is lawful too, unless the caller
+    says otherwise. Where nobody has won, nobody is known to have lost.
+    """
     answers = [*_answers(catalog, history)]
     if not any(reply.ok for reply in answers):
         return
     for reply in answers:
         operation = catalog.contract.operations[reply.exchange.operation or ""]
         lawful = (*_CONFLICT, *(due or {}).get(operation.id, ()))
-        unknown = reply.status >= 500 and str(reply.status) in operation.responses and not told
-        if reply.status >= 400 and not unknown:
+        named_so = reply.status >= 500 and str(reply.status) in operation.responses
+        if reply.status >= 400 and not (unknown and named_so):
             reply.expect(*lawful, detail="other clients sent theirs at the same time")
 
 

@@ -1,6 +1,6 @@
 """Checks of concurrent clients: one winner where only one is possible, and no lost update."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from icecheck.client import bodies
@@ -19,6 +19,7 @@ from icecheck.conformance.transactions.contenders import (
     commit_to,
     expect_fair,
     expect_success,
+    expect_told,
     given,
     load,
     look,
@@ -228,7 +229,19 @@ def test_tables_are_not_renamed_over_each_other(catalog: Catalog) -> None:
 )
 def test_a_branch_is_moved_once(catalog: Catalog) -> None:
     """Of commits that assert the same snapshot of a branch at the same time, one succeeds."""
-    _race_for_main(catalog, told=False)
+    for told in _races_for_main(catalog, [False] * len(rounds(catalog)), "updateTable.200"):
+        expect_fair(catalog, told)
+
+
+@check(
+    "race.transactions-on-one-base",
+    proves="race.transactions-on-one-base",
+    needs=("metadata-only-snapshots",),
+)
+def test_a_branch_is_moved_by_one_transaction(catalog: Catalog) -> None:
+    """Of transactions that assert the same snapshot of a branch at the same time, one succeeds."""
+    for told in _races_for_main(catalog, [True] * len(rounds(catalog)), "commitTransaction.204"):
+        expect_fair(catalog, told)
 
 
 @check(
@@ -238,18 +251,23 @@ def test_a_branch_is_moved_once(catalog: Catalog) -> None:
 )
 def test_a_conflict_is_no_unknown_outcome(catalog: Catalog) -> None:
     """A commit that loses a race is refused with 409, not left with an unknown outcome."""
-    _race_for_main(catalog, told=True)
+    ways = [False, True] if catalog.claims("commitTransaction") else [False]
+    for told in _races_for_main(catalog, ways, "updateTable.200"):
+        expect_told(catalog, told, unknown=False)
 
 
-def _race_for_main(catalog: Catalog, *, told: bool) -> None:
-    """Let clients move a branch from one snapshot at once, every other time by transactions."""
+def _races_for_main(
+    catalog: Catalog, by_transaction: Sequence[bool], due: str
+) -> Iterator[tuple[Event, ...]]:
+    """Let clients move main from one snapshot at once; yield what is known of each round."""
     table, (base, *others) = _given_snapshots_on_main(catalog)
     label = named(table.namespace, table.name)
     unmoved = {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": base}
-    transactions = catalog.claims("commitTransaction")
+    before = given(Take(label, ""), Write(label, "main", base))
     history: tuple[Event, ...] = ()
-    # What losers are told is no matter of luck: one round of commits and one of transactions do.
-    for turn in range(2) if told else rounds(catalog):
+    for turn, together in enumerate(by_transaction):
+        if turn:
+            given_commit(catalog, table, [bodies.snapshot_ref(base)], [same_table(table)])
         # The clients add no snapshots: sequence numbers that must grow would decide the race.
         racers: MovesOf = {
             client: [
@@ -259,17 +277,15 @@ def _race_for_main(catalog: Catalog, *, told: bool) -> None:
                     same_table(table),
                     unmoved,
                     deeds=[Write(label, "main", chosen, base)],
-                    by_transaction=transactions and turn % 2 == 1,
+                    by_transaction=together,
                 )
             ]
             for client, chosen in zip(CONTENDERS, others, strict=True)
         }
-        before = given(Take(label, ""), Write(label, "main", base))
-        seen = race(catalog, racers) + look(catalog, load(table.namespace, table.name))
-        expect_fair(catalog, (before, *seen), told=told)
-        history += seen
-        given_commit(catalog, table, [bodies.snapshot_ref(base)], [same_table(table)])
-    expect_success(history, "updateTable.200")
+        told = race(catalog, racers) + look(catalog, load(table.namespace, table.name))
+        yield (before, *told)
+        history += told
+    expect_success(history, due)
 
 
 def _given_snapshots_on_main(catalog: Catalog) -> tuple[Table, list[int]]:

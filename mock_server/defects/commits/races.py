@@ -13,7 +13,6 @@ from icecheck.mock_server.defects.commits.late_sight import (
 )
 from icecheck.mock_server.defects.kit.changing import put_back
 from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
-from icecheck.mock_server.defects.kit.remembering import remembering
 from icecheck.mock_server.defects.kit.requests import sent_json, sent_name, with_members
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.protocol import problem
@@ -117,7 +116,7 @@ declare_each(
      "A commit that loses a race is refused as a bad request.",
      "Writers do not retry: one of two streams stops.",
      by(mistell_losers, "updateTable", status=400)),
-    ("race-loser-of-transactions-is-a-bad-request", "race.commits-on-one-base",
+    ("race-loser-of-transactions-is-a-bad-request", "race.transactions-on-one-base",
      "A transaction that loses a race is refused as a bad request.",
      "Writers do not retry: one of two streams stops.",
      by(mistell_losers, "commitTransaction", status=400)),
@@ -143,20 +142,34 @@ declare_each(
 # ---- one table
 
 
-@defect(
-    "race-requirements-before-lock",
-    on=remembering(LateSight, wrap, "updateTable"),
-    breaks="race.commits-on-one-base",
-    suffering="Of two writers, the slower one wins and the other one's rows are gone.",
-)
-def _requirements_before_lock(
-    sight: LateSight, faithful: Faithful, state: WarehouseState, call: Call
-) -> Outcome:
-    """Requirements are checked before the lock is taken under which updates are applied."""
-    faithful(sight.state(faithful.context, state), call)
-    return sight.wrote(
-        faithful.context, state, faithful(state, with_members(call, requirements=[]))
-    )
+def _checked_before_lock(registries: Registries, operation_id: str) -> None:
+    """Check requirements first, and apply the updates later to whatever is there then."""
+    sight = LateSight()
+
+    def unchecked(call: Call) -> Call:
+        sent = sent_json(call)
+        changes = [{**each, "requirements": []} for each in sent.get("table-changes", ())]
+        return with_members(
+            call, **({"table-changes": changes} if changes else {"requirements": []})
+        )
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        faithful(sight.state(faithful.context, state), call)
+        return sight.wrote(faithful.context, state, faithful(state, unchecked(call)))
+
+    wrap(registries, operation_id, around)
+
+
+_SLOWER_WINS = "Of two writers, the slower one wins and the other one's rows are gone."
+
+declare_each(
+    ("race-requirements-before-lock", "race.commits-on-one-base",
+     "Requirements are checked before the lock is taken under which updates are applied.",
+     _SLOWER_WINS, by(_checked_before_lock, "updateTable")),
+    ("race-requirements-before-transaction", "race.transactions-on-one-base",
+     "Requirements are checked before the transaction of the database begins.",
+     _SLOWER_WINS, by(_checked_before_lock, "commitTransaction")),
+)  # fmt: skip
 
 
 declare(
