@@ -74,12 +74,6 @@ def test_a_request_that_means_nothing_is_refused(
     assert said in message
 
 
-def test_a_request_without_a_body_is_refused(http: httpx.Client, table: Handmade) -> None:
-    for path, id_ in (("plan", "planTableScan"), ("tasks", "fetchScanTasks")):
-        answer = http.post(f"{table.path}/{path}")
-        assert checked(id_, answer)["error"]["code"] == 400
-
-
 def test_null_is_the_same_as_nothing_but_for_the_filter(
     http: httpx.Client, table: Handmade
 ) -> None:
@@ -119,23 +113,3 @@ def test_the_schema_of_the_snapshot_is_used_when_asked_for(
     assert plan(http, "t", {**on_old, "use-snapshot-schema": True})["status"] == "completed"
     assert refused(http, {**on_new, "use-snapshot-schema": True})[0] == 400
     assert plan(http, "t", on_new)["status"] == "completed"
-
-
-def test_what_does_not_exist_is_not_found(http: httpx.Client, table: Handmade) -> None:
-    for namespace, name, type_ in (
-        ("none", "t", "NoSuchNamespaceException"),
-        ("ns", "none", "NoSuchTableException"),
-    ):
-        base = f"/namespaces/{namespace}/tables/{name}"
-        for id_, answer in (
-            ("planTableScan", http.post(f"{base}/plan", json={})),
-            ("fetchPlanningResult", http.get(f"{base}/plan/p")),
-            ("cancelPlanning", http.delete(f"{base}/plan/p")),
-            ("fetchScanTasks", http.post(f"{base}/tasks", json={"plan-task": "p"})),
-        ):
-            error = checked(id_, answer)["error"]
-            assert (error["code"], error["type"]) == (404, type_)
-    answer = http.get(f"{table.path}/plan/p")
-    assert checked("fetchPlanningResult", answer)["error"]["type"] == "NoSuchPlanIdException"
-    answer = http.post(f"{table.path}/tasks", json={"plan-task": "p.1"})
-    assert checked("fetchScanTasks", answer)["error"]["type"] == "NoSuchPlanTaskException"

@@ -55,15 +55,6 @@ def test_a_body_above_the_limit_is_413() -> None:
     assert (response.status_code, response.json()["error"]["code"]) == (413, 413)
 
 
-def test_the_endpoints_are_exactly_the_served_operations(http: httpx.Client) -> None:
-    config = http.get("http://mock/v1/config?warehouse=wh").json()
-    assert config["overrides"] == {"prefix": "wh"}
-    assert config["defaults"] == {}
-    assert len(set(config["endpoints"])) == len(config["endpoints"])
-    assert "HEAD /v1/{prefix}/namespaces/{namespace}/tables/{table}" in config["endpoints"]
-    assert all(len(endpoint.split(" ")) == 2 for endpoint in config["endpoints"])
-
-
 def test_an_operation_taken_away_is_neither_served_nor_announced(
     mock: MockCatalog, http: httpx.Client
 ) -> None:
