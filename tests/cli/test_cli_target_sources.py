@@ -99,25 +99,6 @@ def test_the_environment_is_read_as_the_compatibility_kit_reads_it():
     }
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ('[target]\nurll = "x"', "did you mean 'url'"),
-        ("[target]\ntimeout = true", "must be a number"),
-        ('[target]\naccept-residue = "yes"', "true or false"),
-        ("[target]\nurl = 1", "string"),
-        ('target = "x"', "[target]"),
-        ("[target", "no valid TOML"),
-    ],
-)
-def test_a_target_that_cannot_be_read_is_one_line(icecheck, tmp_path, text, words):
-    (tmp_path / "icecheck.toml").write_text(text)
-    result = icecheck("run", "http://127.0.0.1:9", *FEW)
-    assert result.exit_code == 2
-    assert words in result.stderr
-    assert len(result.stderr.splitlines()) == 1
-
-
 def test_levels_headers_and_flags_are_read_from_a_file():
     text = '[target]\nnamespace = ["a", "b.c"]\ntimeout = 3\n[target.headers]\nx = "y"\n'
     assert from_toml(text, "f") == {

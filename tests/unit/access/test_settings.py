@@ -27,9 +27,15 @@ CHECKS = "--pyargs icecheck.conformance.security.test_second_principal"
         ("[target.second]\ntoken = 1", "strings"),
         ("[target]\nsecond = 1", "token or credential"),
         ('[target]\nsigv4 = "a/b/c"', "REGION/SERVICE"),
+        ('[target]\nurll = "x"', "did you mean 'url'"),
+        ("[target]\ntimeout = true", "must be a number"),
+        ('[target]\naccept-residue = "yes"', "true or false"),
+        ("[target]\nurl = 1", "string"),
+        ('target = "x"', "[target]"),
+        ("[target", "no valid TOML"),
     ],
 )
-def test_what_is_unknown_in_a_file_is_one_line(icecheck, tmp_path, text, words):
+def test_what_cannot_be_read_in_a_file_is_one_line(icecheck, tmp_path, text, words):
     (tmp_path / "icecheck.toml").write_text(text)
     result = icecheck("run", "http://127.0.0.1:9", "--only", "checks")
     assert result.exit_code == 2
