@@ -1,10 +1,8 @@
 """What PyIceberg's table verbs commit, with real files; scripted requests are the suite's."""
 
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from pyiceberg.catalog.rest import RestCatalog
 from pyiceberg.exceptions import (
@@ -42,34 +40,6 @@ def test_rows_are_appended_and_deleted(table: Table) -> None:
     assert [snapshot.summary.operation for snapshot in table.snapshots() if snapshot.summary] == [
         Operation.APPEND, Operation.APPEND, Operation.OVERWRITE,
     ]  # fmt: skip
-
-
-def test_rows_are_overwritten(table: Table) -> None:
-    table.append(rows(1, 2, 3))
-    table.overwrite(rows(9), overwrite_filter="id > 1")
-    assert ids(table) == [1, 9]
-
-
-def test_partitions_are_overwritten_by_what_is_written(table: Table) -> None:
-    with table.update_spec() as spec:
-        spec.add_identity("word")
-    table.append(rows(1, word="a"))
-    table.append(rows(2, word="b"))
-    table.dynamic_partition_overwrite(rows(3, word="b"))
-    assert ids(table) == [1, 3]
-
-
-def test_rows_are_updated_or_inserted(table: Table) -> None:
-    table.append(rows(1, 2))
-    done = table.upsert(rows(2, 3, word="new"), join_cols=["id"])
-    assert (done.rows_updated, done.rows_inserted) == (1, 1)
-    assert ids(table, row_filter="word = 'new'") == [2, 3]
-
-
-def test_files_are_added(table: Table, tmp_path: Path) -> None:
-    pq.write_table(rows(7), tmp_path / "ready.parquet")
-    table.add_files([f"file://{tmp_path}/ready.parquet"])
-    assert ids(table) == [7]
 
 
 def test_the_schema_evolves(table: Table, catalog: RestCatalog) -> None:
@@ -149,21 +119,6 @@ def test_branches_and_tags_are_made_and_removed(table: Table, catalog: RestCatal
     assert set(catalog.load_table("ns.t").refs()) == {"main"}
 
 
-def test_a_table_is_rolled_back_and_forward(table: Table) -> None:
-    table.append(rows(1))
-    first = table.current_snapshot()
-    table.append(rows(2))
-    second = table.current_snapshot()
-    assert first is not None
-    assert second is not None
-    table.manage_snapshots().rollback_to_snapshot(first.snapshot_id).commit()
-    assert ids(table) == [1]
-    table.manage_snapshots().set_current_snapshot(second.snapshot_id).commit()
-    assert ids(table) == [1, 2]
-    table.manage_snapshots().rollback_to_timestamp(second.timestamp_ms + 1).commit()
-    assert ids(table) == [1, 2]
-
-
 def test_snapshots_expire(table: Table, catalog: RestCatalog) -> None:
     for number in range(3):
         table.append(rows(number))
@@ -197,16 +152,6 @@ def test_statistics_are_set_and_removed(table: Table, catalog: RestCatalog) -> N
     with table.update_statistics() as statistics:
         statistics.remove_statistics(snapshot)
     assert catalog.load_table("ns.t").metadata.statistics == []
-
-
-def test_what_changed_is_inspected_and_refreshed(table: Table, catalog: RestCatalog) -> None:
-    stale = catalog.load_table("ns.t")
-    table.append(rows(1))
-    assert stale.snapshots() == []
-    assert len(stale.refresh().snapshots()) == 1
-    assert stale.inspect.snapshots().num_rows == 1
-    assert stale.inspect.metadata_log_entries().num_rows == 2
-    assert stale.inspect.files().num_rows == 1
 
 
 # Conflicts
