@@ -28,22 +28,6 @@ def causes(*verdicts):
     return causes_of(verdicts, CONTRACT)
 
 
-def test_the_same_wrong_status_on_many_operations_is_one_cause():
-    wrong = ("status", "204", "200")
-    (only,) = causes(*(verdict(f"{o}.204", finding=wrong) for o in ("dropTable", "rename", "x")))
-    assert only.members == ("dropTable.204", "rename.204", "x.204")
-    assert "200" in only.title
-    assert "204" in only.title
-
-
-def test_different_answers_are_different_causes():
-    assert len(causes(
-        verdict("a", finding=("status", "404", "200")),
-        verdict("b", finding=("status", "404", "500")),
-        verdict("c", finding=("status", "409", "200")),
-    )) == 3  # fmt: skip
-
-
 def test_a_server_that_fails_on_what_it_should_refuse_is_one_cause():
     (only,) = causes(
         verdict("malformed", finding=("status", "400", "500")),
@@ -56,15 +40,6 @@ def test_a_server_that_fails_on_what_it_should_refuse_is_one_cause():
     assert only.title == "Answers 500 where 4xx is due"
 
 
-def test_a_server_that_fails_on_what_it_should_serve_is_another():
-    assert {c.members for c in causes(
-        verdict("served", finding=("status", "200", "500")),
-        verdict("either", finding=("status", "200 or 204", "500")),
-        verdict("refused", finding=("status", "400", "500")),
-        verdict("missing", finding=("status", "404", "500")),
-    )} == {("served", "either"), ("refused",), ("missing",)}  # fmt: skip
-
-
 def test_a_success_is_the_same_mistake_with_the_status_of_each_operation():
     assert {c.members for c in causes(
         verdict("load", finding=("status", "404", "200")),
@@ -73,14 +48,6 @@ def test_a_success_is_the_same_mistake_with_the_status_of_each_operation():
         verdict("mistyped", finding=("mistyped-value-accepted", "4xx", "204")),
         verdict("empty", finding=("status", "204", "200")),
     )} == {("load", "drop"), ("sent", "mistyped"), ("empty",)}  # fmt: skip
-
-
-def test_a_refusal_of_what_is_due_is_one_cause_with_any_status():
-    (only,) = causes(
-        verdict("a", finding=("status", "200", "404")),
-        verdict("b", finding=("status", "200 or 204", "400")),
-    )
-    assert only.members == ("a", "b")
 
 
 def test_one_status_of_one_operation_that_is_missed_in_two_ways_is_one_cause():
@@ -109,16 +76,6 @@ def test_the_operation_that_is_missed_is_the_one_that_answered_last():
     assert {*only.members} == {"holds", "walk"}
 
 
-def test_plans_of_other_files_are_one_cause_whatever_files_they_are():
-    first, second = causes(
-        verdict("range", finding=("planned-files", '["b"]', '["a", "b"]')),
-        verdict("names", finding=("planned-files", '["a"]', "[]")),
-        verdict("offset", finding=("planned-file:content-offset", "4", "44")),
-        verdict("times", finding=("planned-file:times", "00:00:00.000000", "00:00:00")),
-    )
-    assert {first.members, second.members} == {("range", "names"), ("offset", "times")}
-
-
 def test_a_name_that_is_given_twice_is_one_cause_with_or_without_a_race():
     raced = verdict("race", finding=("anomaly:duplicate-success", "one success", "several"))
     again = verdict("again", finding=("status", "409", "200"))
@@ -137,15 +94,6 @@ def test_an_arrange_step_that_fails_like_a_check_stands_under_its_cause():
     assert made == {("shape",): (), ("failed",): ("blocked",)}
 
 
-def test_page_tokens_are_one_cause_in_every_listing():
-    (only,) = causes(
-        verdict("a", finding=("cut-short-without-token", "every entry in one answer", "some")),
-        verdict("b", finding=("last-page-token", "null", "absent")),
-    )
-    assert only.members == ("a", "b")
-    assert only.id == "page-tokens"
-
-
 def test_an_answer_that_hides_a_missing_effect_is_no_second_cause():
     first, second = causes(
         verdict("kept", finding=("effect-missing:registered", "2", "0", "", "/last-column-id")),
@@ -154,14 +102,6 @@ def test_an_answer_that_hides_a_missing_effect_is_no_second_cause():
     )
     assert first.members == ("kept", "told")
     assert second.members == ("else",)
-
-
-def test_names_that_run_together_are_one_cause():
-    (only,) = causes(
-        verdict("a", finding=("name-altered", "a list with the name", "a list without it")),
-        verdict("b", finding=("names-run-together", "200", "409")),
-    )
-    assert only.members == ("a", "b")
 
 
 def test_what_is_blocked_stands_under_what_blocks_it_by_requirement():
@@ -189,43 +129,6 @@ def test_a_block_whose_root_nobody_judged_is_a_cause_of_its_own():
     assert "createTable.200" in only.title
 
 
-def test_an_unreachable_target_is_one_cause():
-    (only,) = causes(*(
-        verdict(f"c{i}", Outcome.BLOCKED, blocked_by=("target",)) for i in range(5)
-    ))  # fmt: skip
-    assert only.symptom == "target"
-
-
-def test_left_out_members_are_one_cause_wherever_they_are_missed():
-    (only,) = causes(
-        verdict("a", finding=("schema:required", "every required member", '"x"')),
-        verdict("b", finding=("schema:required", "every required member", '"y"')),
-        verdict("c", finding=("member-missing", "a member /z", "absent")),
-    )
-    assert only.members == ("a", "b", "c")
-
-
-def test_a_value_that_only_one_check_judges_is_a_cause_of_that_check():
-    one, other = causes(
-        verdict("a", finding=("value:a", '"1"', '"2"')),
-        verdict("b", finding=("value:b", '"1"', '"2"')),
-    )
-    assert {one.members, other.members} == {("a",), ("b",)}
-
-
-def test_races_that_are_lost_alike_are_one_cause_and_a_grave_one():
-    lost = ("anomaly:duplicate-success", "one success", "several successes", "a: …; b: …")
-    first, second = causes(
-        verdict("unrelated", finding=("status", "404", "500")),
-        verdict("race.create-table", finding=lost),
-        verdict("race.rename-table", finding=(*lost[:3], "other clients")),
-    )
-    assert first.members == ("race.create-table", "race.rename-table")
-    assert first.severity == 0
-    assert first.title.endswith("duplicate success")
-    assert second.members == ("unrelated",)
-
-
 def test_the_gravest_comes_first():
     ordered = causes(
         verdict("shape", finding=("schema:type", "x", "y")),
@@ -236,31 +139,9 @@ def test_the_gravest_comes_first():
     assert [c.members[0] for c in ordered] == ["lost", "status", "shape", "interop"]
 
 
-def test_one_required_member_makes_a_cause_required():
-    (only,) = causes(
-        verdict("a", finding=("status", "404", "500"), level=Level.INTEROP),
-        verdict("b", finding=("status", "404", "500"), level=Level.MUST),
-    )
-    assert only.level is Level.MUST
-
-
 def test_a_cause_says_who_is_hurt():
     hurting = next(r for r in REGISTER.values() if r.hurts != "no known client")
     (only,) = causes(verdict("a", finding=("x", "a", "b"), requirements=(hurting.id,)))
     assert only.hurts == (hurting.hurts,)
     (nobody,) = causes(verdict("a", finding=("x", "a", "b")))
     assert nobody.hurts == ("no known client",)
-
-
-def test_ids_of_causes_are_stable_and_distinct():
-    made = causes(
-        verdict("a", finding=("status", "404", "200")),
-        verdict("b", finding=("status", "409", "200")),
-        verdict("c", finding=("value:c", "x", "y")),
-    )
-    assert len({c.id for c in made}) == 3
-    assert made == causes(
-        verdict("a", finding=("status", "404", "200")),
-        verdict("b", finding=("status", "409", "200")),
-        verdict("c", finding=("value:c", "x", "y")),
-    )
