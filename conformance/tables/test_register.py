@@ -6,6 +6,7 @@ from typing import Any
 
 from icecheck.client.catalog import NO_BODY, Catalog, Table
 from icecheck.client.given import (
+    arrange,
     given_commit,
     given_dropped,
     given_loaded,
@@ -26,7 +27,7 @@ from icecheck.objects.committing import given_history
 from icecheck.objects.comparing import expect_answer
 from icecheck.objects.reading import not_applicable, refused
 from icecheck.objects.round_trip import shown_of
-from icecheck.replies.expect import Blocked, NotOffered, Reply, equal
+from icecheck.replies.expect import NotOffered, Reply, equal
 
 _REGISTERED_ELSEWHERE = declare(
     "registered-elsewhere",
@@ -76,9 +77,7 @@ def _given_registered(
     catalog: Catalog, prepare: Callable[[Table], Table] | None = None
 ) -> tuple[Table, str]:
     table, name, reply = _register(catalog, prepare)
-    if not reply.ok:
-        why = f"registerTable answered {reply.status} to a metadata file of its own"
-        raise Blocked("registerTable.200", why, exchange=reply.exchange.ordinal)
+    arrange(catalog, "registerTable", lambda: reply)
     return table, name
 
 

@@ -239,13 +239,13 @@ def _excuse(check: Check, catalog: Catalog, finding: Finding) -> tuple[Skip | No
     """Return why a refusal is no fault where the document lists the answer, and if that is certain.
 
     403: the credentials lack the right (L4547), which a catalog may look at before it looks for
-    faults in the request; so it is no fault either where a 400 was due, unless the run sees that
-    they have the right to other requests of the operation, and the 400 is a MUST. 406, where a
-    success was due and the operation's table has it: the catalog does not support it (L4562,
-    verdict-rules 6).
+    anything else; so it is no fault either where a refusal was due, unless the run sees that they
+    have the right to other requests of the operation (and a 400 that was due is a MUST), or they
+    were not shown at all. 406, where a success was due and the operation's table has it: the
+    catalog does not support it (L4562, verdict-rules 6).
     """
     due = finding.due
-    if due is None or not (due.all_success or due.all_refusal):
+    if due is None:
         return None, True
     shown = [e for e in catalog.exchanges if e.ordinal == finding.exchange and e.operation]
     if not shown:
@@ -257,9 +257,9 @@ def _excuse(check: Check, catalog: Catalog, finding: Finding) -> tuple[Skip | No
             why = f"that {operation_id} is answered {due} is said since Iceberg {later}"
             return Skip(SkipKind.SPEC_VERSION, why), True
     listed = catalog.session.contract.operations[operation_id].responses
-    if status == 403 and "403" in listed and (due.all_success or due.any_refusal):
+    certain = due.all_success or (due.any_refusal and check.level is not Level.MUST)
+    if status == 403 and "403" in listed and (certain or 401 not in due.single):
         why = f"{operation_id} answered 403: run with credentials that may do this"
-        certain = due.all_success or check.level is not Level.MUST
         return Skip(SkipKind.MISSING_FIXTURE, why, operation_id), certain
     if due.all_success and Reply(shown[-1], catalog.session.schemas).unsupported:
         return Skip(SkipKind.NOT_APPLICABLE, f"{operation_id} answered 406: not supported"), True

@@ -126,6 +126,23 @@ def test_a_route_that_is_only_nearly_one_of_the_document_may_be_another(
     assert [cause.level for cause in said.causes] == ([level] if level else [])
 
 
+@pytest.mark.parametrize(
+    "operation_id",
+    ["registerTable", "renameTable", "renameView", "updateProperties", "updateTable", "dropView"],
+)
+def test_an_operation_that_the_user_may_not_use_is_no_finding(operation_id: str) -> None:
+    """403 comes before every other answer, also where a 404, a 409 or a 406 would be due."""
+
+    def around(_faithful: Faithful, _state: WarehouseState, _call: Call) -> Answer:
+        raise Problem(403, "ForbiddenException", "Not for you")
+
+    said = said_of(
+        checks_of(f"{operation_id}.", "commit.", "assertion.", "viewExists."),
+        lambda registries: wrap(registries, operation_id, around),
+    )
+    assert said.wrong == []
+
+
 def test_a_location_that_is_not_kept_is_nothing_that_a_catalog_must_do() -> None:
     def own(registries: Registries) -> None:
         alter_request_body(registries, "createTable", lambda body: body | {"location": None})

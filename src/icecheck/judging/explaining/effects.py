@@ -64,7 +64,7 @@ class _Kind:
 
 
 def _told(reply: Reply) -> Reply:
-    """Return the answer to a load if it tells whether the object is there; else NotOffered."""
+    """Return an answer if it tells whether the object is there; raise NotOffered if not."""
     operation_id = str(reply.exchange.operation)
     if not (reply.ok or is_gone(reply)):
         raise NotOffered(f"{operation_id} is answered {reply.status}, which tells nothing")
@@ -158,7 +158,7 @@ def _crosses(sent: Json) -> bool:
 
 def _view_goes(catalog: Catalog) -> bool:
     view = make_view(catalog)
-    catalog.drop_view(*view)
+    _told(catalog.drop_view(*view))  # any other refusal acknowledges nothing
     return is_gone(_load_view(catalog, view))
 
 
