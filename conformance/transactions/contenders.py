@@ -47,8 +47,8 @@ MARK = "icecheck.mark"
 
 _LOADS = {"table": "loadTable", "view": "loadView"}
 _CONFLICT = (409,)
-# What a request may meet in a race as well as elsewhere, some of it from a gateway.
-_BESIDE_THE_RACE = frozenset({401, 403, 406, 408, 419, 429, 502, 504})
+# What a request meets in a race as it does elsewhere: rights, what is not served, gateways.
+_BESIDE_THE_RACE = frozenset({401, 403, 405, 406, 408, 419, 429, 501, 502, 504})
 
 Json = dict[str, Any]
 Due = Mapping[str, tuple[int, ...]]

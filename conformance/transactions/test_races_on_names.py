@@ -148,31 +148,38 @@ def test_a_table_is_not_created_in_a_namespace_that_is_gone(catalog: Catalog) ->
 def test_who_drops_something_is_told_so(catalog: Catalog) -> None:
     """Of clients that drop one table or namespace at the same time, one is told that it did."""
     home = shared_namespace(catalog)
+    tables: tuple[Event, ...] = ()
+    namespaces: tuple[Event, ...] = ()
     for _ in rounds(catalog):
         table, namespace = given_table(catalog, home), given_namespace(catalog)
         dropped = (Release(named(home, table.name)),)
         drop = Move("dropTable", {"namespace": home, "table": table.name}, deeds=dropped)
-        _race_to_drop(catalog, drop, load(home, table.name))
+        tables += _race_to_drop(catalog, drop, load(home, table.name))
         dropped = (Release(named(namespace)),)
         drop = Move("dropNamespace", {"namespace": namespace}, deeds=dropped)
-        _race_to_drop(catalog, drop, _properties(namespace))
+        namespaces += _race_to_drop(catalog, drop, _properties(namespace))
+    expect_success(tables, "dropTable.204")
+    expect_success(namespaces, "dropNamespace.204")
 
 
 @check("race.drop-view", proves="race.drop-view")
 def test_who_drops_a_view_is_told_so(catalog: Catalog) -> None:
     """Of clients that drop one view at the same time, one is told that it did."""
+    history: tuple[Event, ...] = ()
     for _ in rounds(catalog):
         view = given_view(catalog)
         dropped = (Release(named(view.namespace, view.name)),)
         names: dict[str, str | Namespace] = {"namespace": view.namespace, "view": view.name}
         drop = Move("dropView", names, deeds=dropped)
-        _race_to_drop(catalog, drop, load(view.namespace, view.name, "view"))
+        history += _race_to_drop(catalog, drop, load(view.namespace, view.name, "view"))
+    expect_success(history, "dropView.204")
 
 
-def _race_to_drop(catalog: Catalog, drop: Move, looking: Move) -> None:
+def _race_to_drop(catalog: Catalog, drop: Move, looking: Move) -> tuple[Event, ...]:
     """Let two clients drop one object at once, look for it, and judge their answers."""
     told = race(catalog, {client: [drop] for client in CONTENDERS[:2]})
     seen = look(catalog, looking)
     expect_fair(catalog, told + seen, {drop.operation_id: (404,)})
     gone = any(isinstance(deed, Seen) and not deed.present for e in seen for deed in e.deeds)
     expect_a_winner(catalog, told, gone=gone)
+    return told
