@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
-from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, Symptom, declare
+from icecheck.findings.symptoms import NOT_AS_ACKNOWLEDGED, Severity, Symptom, declare
 from icecheck.objects.edge_values import in_halves
 from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Reply
@@ -29,7 +29,7 @@ REPAIRED = declare(
     "repaired-in-silence",
     "Accepts a value that it cannot keep, and keeps another",
     Severity.FALSE_OR_LOST,
-    UNNAMED_CHANGED,
+    NOT_AS_ACKNOWLEDGED,
 )
 
 REQUESTS_MAX = 24
