@@ -67,9 +67,13 @@ _WORDS = {
 # ----------------------------------------------------------------------------- requests
 
 
-def rounds(catalog: Catalog) -> range:
-    """Return the rounds of a race, as many as the user has asked for."""
-    return range(catalog.target.rounds)
+def rounds(catalog: Catalog, *, few: bool = False) -> range:
+    """Return the rounds of a race, as many as the user has asked for; ``few``: half as many.
+
+    Few will do where a catalog loses each round that it does not lock, or where another race of the
+    same lock has all rounds.
+    """
+    return range((catalog.target.rounds + 1) // 2 if few else catalog.target.rounds)
 
 
 def named(namespace: Namespace, name: str = "") -> str:

@@ -150,7 +150,7 @@ def test_who_drops_something_is_told_so(catalog: Catalog) -> None:
     home = shared_namespace(catalog)
     tables: tuple[Event, ...] = ()
     namespaces: tuple[Event, ...] = ()
-    for _ in rounds(catalog):
+    for _ in rounds(catalog, few=True):
         table, namespace = given_table(catalog, home), given_namespace(catalog)
         dropped = (Release(named(home, table.name)),)
         drop = Move("dropTable", {"namespace": home, "table": table.name}, deeds=dropped)
@@ -166,7 +166,7 @@ def test_who_drops_something_is_told_so(catalog: Catalog) -> None:
 def test_who_drops_a_view_is_told_so(catalog: Catalog) -> None:
     """Of clients that drop one view at the same time, one is told that it did."""
     history: tuple[Event, ...] = ()
-    for _ in rounds(catalog):
+    for _ in rounds(catalog, few=True):
         view = given_view(catalog)
         dropped = (Release(named(view.namespace, view.name)),)
         names: dict[str, str | Namespace] = {"namespace": view.namespace, "view": view.name}
