@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from icecheck.mock_server.core.state import WarehouseState
     from icecheck.mock_server.serving.faults import FaultRule, Faults
 
-__all__ = ["MockWarehouse", "fresh_warehouse"]
-
 
 class MockWarehouse(msgspec.Struct, frozen=True):
     """A warehouse of a running mock catalog, with everything that a test needs to connect to it."""

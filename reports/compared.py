@@ -8,8 +8,6 @@ from icecheck.findings.comparison import CATEGORIES, Category, Change, Compariso
 from icecheck.findings.finding_card import one_line
 from icecheck.reports.summary import markdown
 
-__all__ = ["as_json", "as_markdown", "as_text", "sentence"]
-
 _ROWS_MAX = 100
 _SUMMARY_CHARACTERS_MAX = 160
 

@@ -11,8 +11,6 @@ from typing import Any
 from icecheck.targets.unwritable import writing
 from icecheck.wire.exchange import Exchange, Step
 
-__all__ = ["ExchangeLog", "read_exchanges"]
-
 _LEVEL = 3
 
 

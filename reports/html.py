@@ -31,8 +31,6 @@ from icecheck.reports.joined import (
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = ["BYTES_MAX", "render"]
-
 BYTES_MAX = 2_000_000
 """The size limit of a page: the rest is left to run.json, and the page says so."""
 

@@ -17,27 +17,6 @@ from icecheck.findings.verdict import (
     totals_of,
 )
 
-__all__ = [
-    "ClientRow",
-    "EngineRow",
-    "access_lines",
-    "causes_by_check",
-    "checks_by_requirement",
-    "client_rows",
-    "contract_of",
-    "counts_words",
-    "excused_words",
-    "expected_causes",
-    "families",
-    "family_of",
-    "gates",
-    "is_unexpected",
-    "note_of",
-    "result_of",
-    "spark_rows",
-    "verdicts_by_check",
-]
-
 _WRONG = frozenset({Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR})
 _ENGINE_WORDS = {Outcome.PASS: "works", Outcome.FAIL: "broken"}
 _DIALECT = "dialect."

@@ -9,8 +9,6 @@ from icecheck.findings.finding_card import card_of, legible, one_line
 from icecheck.findings.verdict import Outcome, Run, Verdict
 from icecheck.reports.joined import contract_of, family_of, gates, note_of
 
-__all__ = ["render"]
-
 _NO_CASE_SAYS = frozenset({"interrupted", "target-unusable", "nothing-verified", "residue-left"})
 
 

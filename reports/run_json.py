@@ -28,8 +28,6 @@ from icecheck.reports.joined import (
     spark_rows,
 )
 
-__all__ = ["SCHEMA_ID", "document", "problems_of", "render", "schema"]
-
 SCHEMA_ID = "urn:icecheck:run:1.0"
 _REPORT_VERSION = "1.0"
 _NAMESPACE = uuid.UUID("5b4f0d6e-8a3c-5f0b-9a55-1f1c6a2f7e11")

@@ -12,8 +12,6 @@ from icecheck.reports.joined import (
     spark_rows,
 )
 
-__all__ = ["markdown", "render"]
-
 _CAUSES_MAX = 20
 _MEMBERS_MAX = 6
 _ESCAPED = str.maketrans(

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Failure", "Kind", "read_failure"]
-
 CHAIN_MAX = 12
 
 # Iceberg's exception classes for an answer by which the catalog refuses a request. Other exceptions

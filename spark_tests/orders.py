@@ -11,8 +11,6 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 
-__all__ = ["CleanOrder", "GoldRow", "RawOrder", "clean", "gold_rows", "make_batches", "upsert"]
-
 FIRST_BATCH_ORDERS = 1_500
 SECOND_BATCH_ORDERS = 500
 CUSTOMERS = 200

@@ -6,23 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = [
-    "PLACEHOLDERS",
-    "Directive",
-    "MayRefuse",
-    "Outcome",
-    "Refusal",
-    "Row",
-    "Rows",
-    "Save",
-    "ScriptError",
-    "is_query",
-    "listed",
-    "placeholders_in",
-    "read_outcome",
-    "script_error",
-]
-
 # {catalog} is Spark's name for the catalog. {namespace} and {namespace2} do not contain it;
 # {parent}, {table} and {table2} do. {name} and {name2} are the bare names of the two tables. {view}
 # and {view2} are views, {view_name} and {view_name2} their bare names. Nothing exists under

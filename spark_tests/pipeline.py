@@ -18,8 +18,6 @@ from icecheck.spark_tests.running import Row, fetch_rows
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["FIGURES", "Pipeline"]
-
 FIGURES = declare(
     "spark-figures",
     "A pipeline of Spark ends with other figures than are due",

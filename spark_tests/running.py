@@ -20,17 +20,6 @@ from icecheck.wire.unreachable import Unreachable
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = [
-    "Row",
-    "SparkSource",
-    "failure_outcome",
-    "fetch_rows",
-    "judged_by_spark",
-    "qualified",
-    "run_script",
-    "spark_session",
-]
-
 _ERROR_CLASS = declare(
     "spark-error-class",
     "A statement of Spark fails with another error than is due",

@@ -36,8 +36,6 @@ from icecheck.spark_tests.outcomes import (
     script_error,
 )
 
-__all__ = ["Script", "Statement", "parse_script", "read_scripts"]
-
 _HEADER = ("check", "title", "proves", "needs")
 _WITH_ROWS = ("expect", "expect-including")
 _DIRECTIVE = re.compile(r"--\s*([a-z]+(?:-[a-z]+)*):(.*)$")

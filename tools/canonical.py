@@ -8,8 +8,6 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["canonical_structure", "canonical_text", "sha256_of", "structural_differences"]
-
 PROSE = frozenset(
     {"description", "summary", "title", "example", "examples", "externalDocs", "tags", "license"}
 )

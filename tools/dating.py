@@ -16,8 +16,6 @@ from typing import Any
 
 from tools.folders import folder_of
 
-__all__ = ["NewParts", "Span", "aligned", "dated", "main", "releases_of", "rendered", "spans"]
-
 PATH = "open-api/rest-catalog-open-api.yaml"
 FIRST = "0.14.0"  # no release before it has the document
 TAG = re.compile(r"apache-iceberg-(\d+\.\d+\.\d+)")

@@ -4,8 +4,6 @@ from pathlib import Path
 
 from icecheck import contract
 
-__all__ = ["REQUIREMENTS", "folder_of"]
-
 _CONTRACT = Path(contract.__file__).parent
 REQUIREMENTS = _CONTRACT / "requirements"
 

@@ -16,8 +16,6 @@ from tools.folders import folder_of
 from tools.official import METHODS, load_official
 from tools.sentences import write_sentences
 
-__all__ = ["main", "with_own_prose", "write_version"]
-
 
 def with_own_prose(official: dict[str, Any], prose: dict[str, Any]) -> dict[str, Any]:
     """Replace the official prose by our own, where OpenAPI demands some or where it helps.

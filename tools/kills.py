@@ -13,8 +13,6 @@ from icecheck.mock_server.core.context import Registries
 from icecheck.proof.defective import defective_session
 from icecheck.proof.reach import Entry, entries_of
 
-__all__ = ["proven_by", "reached_by"]
-
 
 def proven_by(killed: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
     """Turn defect -> checks into check -> defects, both in the order of their names."""

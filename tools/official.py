@@ -6,8 +6,6 @@ PyYAML is needed here and by `tools.dating`, and nowhere else.
 from pathlib import Path
 from typing import Any
 
-__all__ = ["LineIndex", "load_official"]
-
 METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
 YAML_NODE = Any  # PyYAML has no usable types; its nodes stay inside this module
 

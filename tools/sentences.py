@@ -20,8 +20,6 @@ from icecheck.contract.citations import Citation
 from tools.folders import REQUIREMENTS, folder_of
 from tools.official import load_official
 
-__all__ = ["Ambiguous", "Document", "cited", "main", "rendered", "words_of", "write_sentences"]
-
 DIGITS = 12
 _MARKS = str.maketrans("", "", "`*\"'")
 _EDGES = "_#>|"

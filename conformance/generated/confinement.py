@@ -15,8 +15,6 @@ from icecheck.contract import Place as Named
 from icecheck.replies.schema import schema_judge
 from icecheck.targets.target import Namespace
 
-__all__ = ["ConfinedRequest", "Place", "confine"]
-
 Json = Any
 
 

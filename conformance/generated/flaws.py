@@ -11,8 +11,6 @@ from typing import Any
 
 from icecheck.contract import Contract
 
-__all__ = ["ABSENT", "Flaw", "Spot", "flaw_of", "spot_of"]
-
 ABSENT: Any = type("Absent", (), {"__repr__": lambda _: "absent"})()
 """The value of a missing member."""
 

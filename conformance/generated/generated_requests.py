@@ -23,14 +23,6 @@ from icecheck.objects.views import View, given_view, settled_view
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.targets.target import Namespace
 
-__all__ = [
-    "judge_accepted",
-    "judge_beside_the_schema",
-    "judge_mistyped",
-    "judge_refused",
-    "send",
-]
-
 _MISTYPED = declare(
     "mistyped-value-accepted",
     "Accepts a value of a wrong type",

@@ -17,8 +17,6 @@ from icecheck.contract import Action, Contract, Operation
 from icecheck.judging.generating import generating
 from icecheck.replies.schema import schema_judge
 
-__all__ = ["ANOTHER_LISTS_TOKEN", "GeneratedCase", "cases_of"]
-
 ANOTHER_LISTS_TOKEN = "the page token of another list"  # noqa: S105 - stands for one
 _PAGE_TOKENS = ("no page token", "99999999999999999999", "-1", ANOTHER_LISTS_TOKEN)
 _UNKNOWN_MEMBER = "not-in-the-document"

@@ -8,8 +8,6 @@ from: then the flaw of a case is the only thing wrong with it.
 import copy
 from typing import Any
 
-__all__ = ["NAME", "NAMESPACE", "TABLE_LOCATION", "TABLE_TIME", "sample_of", "seeded"]
-
 NAMESPACE = ["icecheck"]
 """The placeholder for a namespace; confinement replaces it."""
 NAME = "icecheck"

@@ -5,8 +5,6 @@ from collections.abc import Iterable
 
 from icecheck.conformance.generated.generation import GeneratedCase
 
-__all__ = ["sample"]
-
 
 def sample(
     cases: Iterable[GeneratedCase], *, seed: int, purpose: str, cases_max: int

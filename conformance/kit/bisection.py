@@ -13,15 +13,6 @@ from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Reply
 from icecheck.replies.matching import ABSENT, difference, show
 
-__all__ = [
-    "REPAIRED",
-    "Pieces",
-    "expect_kept",
-    "expect_no_breakdown",
-    "no_breakdown",
-    "send_in_pieces",
-]
-
 T = TypeVar("T")
 Pieces: TypeAlias = Sequence[tuple[str, str]]
 

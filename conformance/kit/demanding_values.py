@@ -4,8 +4,6 @@ from typing import Any
 
 from icecheck.client import bodies
 
-__all__ = ["LARGE_BYTES", "MANY", "large_property", "wide_schema", "zero_based"]
-
 MANY = 1000
 LARGE_BYTES = 100 * 1024
 _PIECE = "0123456789abcdef"

@@ -23,17 +23,6 @@ from icecheck.ownership.ledger import Entry
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.targets.target import Namespace
 
-__all__ = [
-    "OTHERS",
-    "Asked",
-    "Names",
-    "Own",
-    "expect_own_unchanged",
-    "own_objects",
-    "reads",
-    "writes",
-]
-
 Headers = Mapping[str, str]
 Names = Mapping[str, str | Namespace]
 

@@ -8,8 +8,6 @@ from icecheck.findings.symptoms import Severity, declare
 from icecheck.objects import metadata_view as view
 from icecheck.replies.expect import Reply
 
-__all__ = ["expect_times_in_order"]
-
 _LOG_OUT_OF_ORDER = declare(
     "log-out-of-order", "The times of a table's logs do not run forwards", Severity.SHAPE
 )

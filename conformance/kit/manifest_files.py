@@ -27,16 +27,6 @@ from icecheck.judging.probes import DOES_NOT
 from icecheck.objects.committing import given_table_of
 from icecheck.replies.expect import Blocked, NotOffered
 
-__all__ = [
-    "EQUALITY_DELETES",
-    "POSITION_DELETES",
-    "SCHEMA",
-    "Layout",
-    "ManifestFiles",
-    "PlannedFile",
-    "given_files",
-]
-
 POSITION_DELETES, EQUALITY_DELETES = 1, 2
 CATEGORY_ID = 2
 _DELETED_PATH_ID = 2147483546  # field id of file_path in position delete files (table format)

@@ -6,8 +6,6 @@ They have the members that the suite's own manifests need, and partitions of eve
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["ADDED", "EXISTING", "REMOVED", "manifest_entry_schema", "manifest_list_schema"]
-
 EXISTING, ADDED, REMOVED = 0, 1, 2
 """The values of a manifest entry's status."""
 

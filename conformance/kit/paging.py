@@ -28,21 +28,6 @@ from icecheck.objects.views import given_view, shared_views
 from icecheck.replies.expect import Reply
 from icecheck.targets.target import Namespace
 
-__all__ = [
-    "ODD",
-    "PLACED",
-    "SHARED",
-    "Place",
-    "first_page",
-    "namespaces_placed",
-    "namespaces_shared",
-    "of_each_list",
-    "tables_placed",
-    "tables_shared",
-    "views_placed",
-    "views_shared",
-]
-
 ENTRIES_OF_A_CATALOG = 3
 """The number of entries if a whole catalog is listed, with pages of two entries."""
 ODD = "_ü東"

@@ -28,8 +28,6 @@ from icecheck.objects.views import (
 from icecheck.replies.expect import NotOffered, Reply
 from icecheck.targets.target import Namespace
 
-__all__ = ["TAKINGS", "Taking", "judge_taking"]
-
 Json = dict[str, Any]
 
 ASSERT_CREATE = {"type": "assert-create"}

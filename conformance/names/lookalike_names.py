@@ -33,28 +33,6 @@ from icecheck.replies.matching import ABSENT, show
 from icecheck.targets.target import Namespace
 from icecheck.wire.retry import is_stopped_on_the_way
 
-__all__ = [
-    "ANOTHER_OBJECT",
-    "MARK",
-    "NAMESPACES",
-    "NAME_NOT_FOUND",
-    "TABLES",
-    "VIEWS",
-    "Bearer",
-    "Kind",
-    "expect_bearers",
-    "expect_itself",
-    "expect_listed",
-    "expect_paged",
-    "found",
-    "given_bearers",
-    "identified",
-    "is_made",
-    "made_as",
-    "properties_in",
-    "raise_if_none",
-]
-
 NAME_NOT_FOUND = declare(
     "name-not-found",
     "Does not find something under the name with which it was created",

@@ -28,28 +28,6 @@ from icecheck.replies.expect import Blocked, NotOffered, Reply
 from icecheck.replies.matching import show
 from icecheck.targets.target import Namespace
 
-__all__ = [
-    "FIRST",
-    "FIRST_LIFE",
-    "MARK",
-    "REQUIREMENT_IGNORED",
-    "SECOND_LIFE",
-    "expect_listed_once",
-    "expect_no_first_tag",
-    "expect_no_table",
-    "expect_no_view",
-    "expect_nothing",
-    "expect_nothing_of_first",
-    "expect_second_table",
-    "expect_second_view",
-    "given_first_table",
-    "reused",
-    "second_table",
-    "second_view",
-    "there_again",
-    "warm",
-]
-
 _FIRST_LIFE_SHOWS = declare(
     "first-life-shows",
     "What was created last under a name shows what bore the name before",

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-__all__ = ["FAMILIES", "PLAIN", "Names", "Odd", "apart"]
-
 
 @dataclass(frozen=True, slots=True)
 class Odd:

@@ -6,14 +6,6 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.objects.edge_values import KEYS, STRINGS
 
-__all__ = [
-    "COLUMNS",
-    "COLUMNS_OF_VERSION_3",
-    "TABLE_SCHEMA",
-    "Column",
-    "numbered",
-]
-
 Json = dict[str, Any]
 Ids = Iterator[int]
 Column = Callable[[Ids], Json]

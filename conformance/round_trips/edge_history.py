@@ -19,19 +19,6 @@ from icecheck.objects.edge_values import (
 from icecheck.objects.reading import not_applicable
 from icecheck.objects.round_trip import Change, Make, together
 
-__all__ = [
-    "add_encryption_key",
-    "add_snapshot",
-    "remove_encryption_key",
-    "remove_partition_statistics",
-    "remove_refs",
-    "remove_snapshots",
-    "remove_statistics",
-    "set_partition_statistics_of",
-    "set_refs",
-    "set_statistics_of",
-]
-
 Json = dict[str, Any]
 
 _POSITIVE = tuple(each for each in LONGS if each.value > 0)

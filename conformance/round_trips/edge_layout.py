@@ -21,18 +21,6 @@ from icecheck.objects.evolving import column_id, number, schema_addition
 from icecheck.objects.round_trip import Change, Make, together
 from icecheck.replies.matching import difference
 
-__all__ = [
-    "add_schema",
-    "add_sort_order",
-    "add_spec",
-    "added",
-    "remove_schemas",
-    "remove_specs",
-    "set_current_schema",
-    "set_default_order",
-    "set_default_spec",
-]
-
 Json = dict[str, Any]
 
 

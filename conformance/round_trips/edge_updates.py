@@ -11,8 +11,6 @@ from icecheck.objects.comparing import KEPT
 from icecheck.objects.edge_values import in_halves, shuffled, string_map
 from icecheck.objects.round_trip import Change, Make, together
 
-__all__ = ["assign_uuid", "remove_properties", "set_location", "set_properties", "upgrade"]
-
 Json = dict[str, Any]
 
 

@@ -22,16 +22,6 @@ from icecheck.objects.views import (
 )
 from icecheck.replies.expect import Reply
 
-__all__ = [
-    "commit_version",
-    "current_version",
-    "expect_frame",
-    "given_two",
-    "metadata_of",
-    "next_version",
-    "view_properties",
-]
-
 Json = dict[str, Any]
 
 

@@ -15,17 +15,6 @@ from uuid import UUID
 from icecheck.client import bodies
 from icecheck.conformance.kit.manifest_files import Layout
 
-__all__ = [
-    "FIELDS",
-    "LAYOUT",
-    "Part",
-    "PartitionField",
-    "avro_value",
-    "fields_of",
-    "layout_of",
-    "same",
-]
-
 Json = Any
 
 _DECIMAL_BYTES = 4  # the fewest bytes that hold nine digits

@@ -13,25 +13,6 @@ from icecheck.conformance.kit.manifest_files import ManifestFiles
 from icecheck.findings.symptoms import OTHER_ROWS, Severity, declare
 from icecheck.replies.expect import Violation, equal
 
-__all__ = [
-    "HISTORY",
-    "IN_A",
-    "MANY",
-    "PLANNED_DELETES",
-    "PLANNED_FILE",
-    "PLANNED_FILES",
-    "PLANNED_FILE_TIMES",
-    "PLAN_OF_NOTHING",
-    "RESIDUAL_FORGETS_THE_FILTER",
-    "V2",
-    "expect_among",
-    "expect_no_snapshot",
-    "expect_planned",
-    "expect_undecided",
-    "lost",
-    "takes",
-]
-
 PLANNED_FILES = declare(
     "planned-files",
     "Plans other files than those that the scan is about",

@@ -9,19 +9,6 @@ from typing import Any
 
 from icecheck.conformance.kit.manifest_files import ManifestFiles, PlannedFile
 
-__all__ = [
-    "ALL_OF",
-    "DRESSES",
-    "SOME_DRESSES",
-    "SOME_OF",
-    "WALK",
-    "Dress",
-    "History",
-    "Range",
-    "dress",
-    "ranges",
-]
-
 Json = Any
 Dress = Mapping[str, Json]
 

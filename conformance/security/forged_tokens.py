@@ -8,8 +8,6 @@ from typing import Any
 from icecheck.client.catalog import Catalog
 from icecheck.conformance.security.token_requests import asks_here, own_form
 
-__all__ = ["bearer", "claims_of", "forged_tokens", "own_token", "strangers", "unsigned_jwt"]
-
 _PARTS = 3
 _FAR_SECONDS = 4_102_444_800  # the year 2100
 _CUT = 6

@@ -19,16 +19,6 @@ from icecheck.replies.expect import Reply
 from icecheck.targets.target import Namespace
 from icecheck.wire.credentials import MADE_UP_TOKEN
 
-__all__ = [
-    "FALSE_TOKEN",
-    "NOBODY",
-    "REQUESTS",
-    "Send",
-    "is_altered",
-    "of_table",
-    "refused",
-]
-
 NOBODY: Mapping[str, str] = {"Authorization": ""}
 FALSE_TOKEN: Mapping[str, str] = {"Authorization": f"Bearer {MADE_UP_TOKEN}"}
 _REPORT = {

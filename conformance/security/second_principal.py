@@ -11,8 +11,6 @@ from icecheck.objects.reading import object_in
 from icecheck.replies.expect import NotOffered, Reply
 from icecheck.targets.offer import Offer
 
-__all__ = ["SecondWarehouse", "reading_principal", "second_principal", "second_warehouse"]
-
 Headers = Mapping[str, str]
 
 

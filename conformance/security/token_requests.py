@@ -8,20 +8,6 @@ from icecheck.findings.symptoms import Severity, declare
 from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Reply
 
-__all__ = [
-    "ACCESS_TOKEN",
-    "CLIENT_CREDENTIALS",
-    "EXCHANGE",
-    "JWT",
-    "TOKEN_NOT_ACCEPTED",
-    "asks_here",
-    "basic",
-    "client_form",
-    "exchange_form",
-    "own_form",
-    "token_in",
-]
-
 TOKEN_NOT_ACCEPTED = declare(
     "token-not-accepted",
     "Does not accept a token that the catalog itself has given",

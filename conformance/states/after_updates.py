@@ -8,8 +8,6 @@ from icecheck.objects.comparing import ANYTHING
 from icecheck.objects.metadata_view import field_ids, shape
 from icecheck.objects.views import definition_of
 
-__all__ = ["FORESEEN", "LAST_ADDED", "after_updates", "as_assigned", "without_expired"]
-
 Json = dict[str, Any]
 Metadata = Mapping[str, Any]
 

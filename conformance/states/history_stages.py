@@ -6,22 +6,6 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.conformance.states.after_updates import after_updates
 
-__all__ = [
-    "AHEAD",
-    "TAG",
-    "ahead",
-    "branch_gone",
-    "fewer_files",
-    "files",
-    "keys",
-    "one_key",
-    "rolled_back",
-    "snapshot_gone",
-    "snapshot_on_main",
-    "snapshots",
-    "tagged",
-]
-
 Json = dict[str, Any]
 Metadata = Mapping[str, Any]
 Updates = list[Json]

@@ -11,24 +11,6 @@ from icecheck.objects.edge_values import string_map
 from icecheck.objects.evolving import schema_addition
 from icecheck.replies.expect import Blocked
 
-__all__ = [
-    "bare",
-    "defaults",
-    "evolved",
-    "first_again",
-    "last_gone",
-    "last_of_two",
-    "moved",
-    "narrower",
-    "of_new_column",
-    "one_property_less",
-    "orders",
-    "properties",
-    "schemas",
-    "specs",
-    "upgraded",
-]
-
 Json = dict[str, Any]
 Metadata = Mapping[str, Any]
 Updates = list[Json]

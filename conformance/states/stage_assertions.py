@@ -8,8 +8,6 @@ from icecheck.conformance.states.history_stages import AHEAD, TAG
 from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import numbered_assertions
 
-__all__ = ["Wrong", "nearly_true", "true_assertions"]
-
 Json = dict[str, Any]
 Metadata = Mapping[str, Any]
 

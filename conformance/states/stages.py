@@ -7,8 +7,6 @@ from typing import Any
 from icecheck.conformance.states.after_updates import after_updates
 from icecheck.replies.expect import SHAPE_ERRORS
 
-__all__ = ["Stage", "grown", "in_groups", "in_order", "together"]
-
 Json = dict[str, Any]
 Metadata = Mapping[str, Any]
 

@@ -15,8 +15,6 @@ from icecheck.conformance.states.stages import Stage
 from icecheck.judging.probes import has_capability
 from icecheck.objects.comparing import KEPT
 
-__all__ = ["life_body", "stages_of"]
-
 Json = dict[str, Any]
 
 _STRUCT = bodies.struct_field

@@ -16,20 +16,6 @@ from icecheck.objects.views import (
 )
 from icecheck.targets.target import Namespace
 
-__all__ = [
-    "FIRST_SCHEMA",
-    "OTHER_DOC",
-    "PROPERTIES",
-    "RENAMED_AFTER",
-    "SQL",
-    "UNUSED",
-    "Updates",
-    "refusals",
-    "schema_of",
-    "stages_of_views",
-    "unwanted",
-]
-
 Json = dict[str, Any]
 Metadata = Mapping[str, Any]
 Updates = Sequence[Json]

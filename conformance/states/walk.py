@@ -25,23 +25,6 @@ from icecheck.replies.expect import Reply
 from icecheck.replies.matching import show
 from icecheck.targets.target import Namespace
 
-__all__ = [
-    "REFS",
-    "TABLES",
-    "VIEWS",
-    "Step",
-    "after_a_conflict",
-    "by_transaction_after",
-    "expect_grown",
-    "expect_only_moved",
-    "given_born",
-    "in_turn",
-    "knows_refs",
-    "lead",
-    "live",
-    "renamed",
-]
-
 Json = dict[str, Any]
 Thing = TypeVar("Thing", Table, View)
 Commit = Callable[[Catalog, Thing, Sequence[Json], Sequence[Json]], Reply]

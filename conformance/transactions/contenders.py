@@ -22,24 +22,6 @@ from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.targets.target import Namespace
 from icecheck.wire.retry import trouble_of
 
-__all__ = [
-    "CONTENDERS",
-    "MARK",
-    "commit_to",
-    "expect_a_winner",
-    "expect_fair",
-    "expect_success",
-    "expect_told",
-    "given",
-    "load",
-    "look",
-    "named",
-    "rename",
-    "rounds",
-    "violation_of",
-]
-
-
 CONTENDERS = ("client 1", "client 2", "client 3", "client 4")
 """The clients in a round, each with its own connection: four clients form six pairs."""
 MARK = "icecheck.mark"

@@ -9,21 +9,6 @@ from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.metadata.view_metadata import ViewMetadata
 from icecheck.mock_server.protocol.problem import Problem, commit_failed
 
-__all__ = [
-    "ASSERTIONS",
-    "VIEW_ASSERTIONS",
-    "AssertCreate",
-    "AssertCurrentSchemaId",
-    "AssertDefaultSortOrderId",
-    "AssertDefaultSpecId",
-    "AssertLastAssignedFieldId",
-    "AssertLastAssignedPartitionId",
-    "AssertRefSnapshotId",
-    "AssertTableUUID",
-    "AssertViewUUID",
-    "TableRequirement",
-]
-
 
 class AssertCreate(Struct, frozen=True, gc=False, tag="assert-create", tag_field="type"):
     """Asserts that the table does not exist yet."""

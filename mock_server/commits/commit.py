@@ -14,17 +14,6 @@ from icecheck.mock_server.protocol.problem import Problem, bad_request
 from icecheck.mock_server.updates import UPDATES, TableUpdate
 from icecheck.mock_server.updates.table import UpgradeFormatVersionUpdate
 
-__all__ = [
-    "AssertionCheck",
-    "CommitRequest",
-    "TableIdentifier",
-    "UpdateApply",
-    "apply_commit",
-    "decode_commit",
-    "decode_commit_transaction",
-    "default_registries",
-]
-
 AssertionCheck = Callable[[Any, TableMetadata | None], None]
 UpdateApply = Callable[[Any, Draft], None]
 

@@ -26,8 +26,6 @@ from icecheck.mock_server.metadata.schemas import (
 from icecheck.mock_server.protocol.json_input import decode_json
 from icecheck.mock_server.protocol.problem import bad_request
 
-__all__ = ["CreateTableRequest", "decode_create_table", "new_table_metadata"]
-
 _FORMAT_VERSION_PROPERTY = "format-version"
 _FORMAT_VERSION_DEFAULT = 2
 _RESERVED_PROPERTIES = frozenset(

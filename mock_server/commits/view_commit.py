@@ -18,15 +18,6 @@ from icecheck.mock_server.protocol.null_containers import COMMIT
 from icecheck.mock_server.protocol.problem import bad_request
 from icecheck.mock_server.updates import VIEW_UPDATES, ViewUpdate
 
-__all__ = [
-    "CommitViewRequest",
-    "ViewAssertionCheck",
-    "ViewUpdateApply",
-    "apply_view_commit",
-    "decode_view_commit",
-    "default_view_registries",
-]
-
 ViewAssertionCheck = Callable[[Any, ViewMetadata], None]
 ViewUpdateApply = Callable[[Any, ViewDraft], None]
 

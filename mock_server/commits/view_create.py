@@ -18,8 +18,6 @@ from icecheck.mock_server.metadata.view_metadata import (
 from icecheck.mock_server.protocol.json_input import decode_json
 from icecheck.mock_server.protocol.null_containers import CREATE_VIEW
 
-__all__ = ["CreateViewRequest", "decode_create_view", "new_view_metadata"]
-
 
 class CreateViewRequest(Struct, frozen=True, gc=False, kw_only=True, rename="kebab"):
     """The body of createView; the document requires `properties`, this server does not."""

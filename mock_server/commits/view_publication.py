@@ -10,8 +10,6 @@ from icecheck.mock_server.metadata.builder import canonical_location
 from icecheck.mock_server.metadata.view_metadata import ViewMetadata, encode_view
 from icecheck.mock_server.protocol import replies
 
-__all__ = ["published_view"]
-
 
 def published_view(
     context: Context, metadata: ViewMetadata, previous: ViewEntry | None = None

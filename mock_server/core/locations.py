@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from icecheck.mock_server.core.context import Context
 from icecheck.mock_server.protocol.problem import bad_request
 
-__all__ = ["METADATA_PATH", "check_places"]
-
 METADATA_PATH = "write.metadata.path"
 """The property of a table or view that puts its metadata files elsewhere than its location."""
 

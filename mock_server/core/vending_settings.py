@@ -5,8 +5,6 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-__all__ = ["SCHEMES", "Storage", "VendingSettings"]
-
 Storage: TypeAlias = Literal["s3", "gcs", "adls"]
 
 SCHEMES: Mapping[str, tuple[str, ...]] = {

@@ -14,8 +14,6 @@ import msgspec
 from icecheck.mock_server.core.context import Reply
 from icecheck.mock_server.protocol import problem, replies
 
-__all__ = ["Hosts", "hosts_of"]
-
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,253}")
 _AUTHORITY = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+)(?::[0-9]{0,5})?")
 _WEB = frozenset({"http", "https"})

@@ -7,8 +7,6 @@ from typing import Any
 from icecheck.mock_server.core.context import Reply
 from icecheck.mock_server.protocol import replies
 
-__all__ = ["HEADERS_BYTES_MAX", "HEAD_BYTES_MAX", "URL_BYTES_MAX", "head_refusal", "protocol_class"]
-
 URL_BYTES_MAX = 65_535
 """A longer request target is answered 414; httptools could not parse it."""
 

@@ -15,19 +15,6 @@ from icecheck.mock_server.metadata.schemas import Column
 from icecheck.mock_server.metadata.transforms import VOID, applies_to, canonical_transform
 from icecheck.mock_server.protocol.problem import bad_request
 
-__all__ = [
-    "PARTITION_FIELD_ID_MIN",
-    "UNPARTITIONED_LAST_ID",
-    "UNSORTED_ORDER_ID",
-    "bound_sort_order",
-    "bound_spec",
-    "check_order_id",
-    "check_order_resolves",
-    "check_spec_resolves",
-    "highest_partition_field_id",
-    "same_spec",
-]
-
 PARTITION_FIELD_ID_MIN = 1000
 UNPARTITIONED_LAST_ID = PARTITION_FIELD_ID_MIN - 1
 UNSORTED_ORDER_ID = 0

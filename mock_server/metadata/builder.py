@@ -27,15 +27,6 @@ from icecheck.mock_server.metadata.schemas import Column, columns_by_id
 from icecheck.mock_server.protocol.names import is_absolute
 from icecheck.mock_server.protocol.problem import bad_request
 
-__all__ = [
-    "Draft",
-    "canonical_location",
-    "named_id",
-    "next_id",
-    "previous_versions_max",
-    "without_missing_snapshots",
-]
-
 OfSnapshot = TypeVar("OfSnapshot", Snapshot, StatisticsFile, PartitionStatisticsFile)
 
 LAST_ADDED = -1

@@ -7,23 +7,6 @@ from msgspec import Meta, Struct
 
 from icecheck.mock_server.protocol.problem import bad_request
 
-__all__ = [
-    "FieldType",
-    "Int32",
-    "Int64",
-    "JsonScalar",
-    "ListType",
-    "MapType",
-    "StructField",
-    "StructType",
-    "canonical_primitive",
-    "decimal_shape",
-    "fixed_length",
-    "is_primitive",
-    "minimum_format_version",
-    "primitive_kind",
-]
-
 Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 JsonScalar: TypeAlias = bool | int | float | str

@@ -13,8 +13,6 @@ from icecheck.mock_server.metadata.column_types import (
 )
 from icecheck.mock_server.protocol.problem import bad_request
 
-__all__ = ["canonical_default"]
-
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CLOCK = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?"
 _CLOCK_NS = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"

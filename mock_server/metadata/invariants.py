@@ -15,16 +15,6 @@ from icecheck.mock_server.metadata.model import (
 from icecheck.mock_server.metadata.schemas import columns_by_id
 from icecheck.mock_server.protocol.problem import bad_request
 
-__all__ = [
-    "FORMAT_VERSION_MAX",
-    "FORMAT_VERSION_MIN",
-    "LOG_TOLERANCE_MS",
-    "check_format_version",
-    "check_metadata",
-    "check_ref",
-    "current_schema",
-]
-
 FORMAT_VERSION_MIN = 1
 FORMAT_VERSION_MAX = 3
 """The document's bounds (`TableMetadata.format-version`)."""

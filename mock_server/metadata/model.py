@@ -6,24 +6,6 @@ from msgspec import UNSET, Struct, UnsetType
 
 from icecheck.mock_server.metadata.column_types import Int32, Int64, StructField
 
-__all__ = [
-    "MAIN_BRANCH",
-    "BlobMetadata",
-    "EncryptedKey",
-    "MetadataLogEntry",
-    "PartitionField",
-    "PartitionSpec",
-    "PartitionStatisticsFile",
-    "Schema",
-    "Snapshot",
-    "SnapshotLogEntry",
-    "SnapshotRef",
-    "SortField",
-    "SortOrder",
-    "StatisticsFile",
-    "TableMetadata",
-]
-
 MAIN_BRANCH = "main"
 """The branch whose snapshot is the table's current one."""
 

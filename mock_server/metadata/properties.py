@@ -5,8 +5,6 @@ from collections.abc import Mapping
 
 from icecheck.mock_server.protocol.problem import bad_request
 
-__all__ = ["integer_property", "is_true"]
-
 _INTEGER = re.compile(r"[+-]?[0-9]{1,10}")
 
 

@@ -36,8 +36,6 @@ from icecheck.mock_server.metadata.transforms import canonical_transform
 from icecheck.mock_server.protocol.json_input import decode_json
 from icecheck.mock_server.protocol.problem import bad_request
 
-__all__ = ["read_metadata"]
-
 _NO_SNAPSHOT_ID = -1
 
 

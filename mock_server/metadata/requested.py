@@ -7,13 +7,6 @@ from msgspec import Struct
 from icecheck.mock_server.metadata.column_types import Int32, StructField
 from icecheck.mock_server.metadata.model import SortField
 
-__all__ = [
-    "RequestedPartitionField",
-    "RequestedPartitionSpec",
-    "RequestedSchema",
-    "RequestedSortOrder",
-]
-
 
 class RequestedSchema(Struct, frozen=True, gc=False, kw_only=True, rename="kebab"):
     """A schema as sent; its `schema-id` is read and ignored: the server decides it."""

@@ -21,15 +21,6 @@ from icecheck.mock_server.metadata.requested import RequestedSchema
 from icecheck.mock_server.protocol.json_input import DEPTH_MAX
 from icecheck.mock_server.protocol.problem import bad_request
 
-__all__ = [
-    "Column",
-    "assign_fresh_ids",
-    "columns_by_id",
-    "highest_field_id",
-    "same_schema",
-    "valid_schema",
-]
-
 _DEFAULT_VALUES_SINCE = 3
 
 

@@ -5,8 +5,6 @@ import re
 from icecheck.mock_server.metadata.column_types import FieldType, is_primitive, primitive_kind
 from icecheck.mock_server.protocol.problem import bad_request
 
-__all__ = ["VOID", "applies_to", "canonical_transform"]
-
 VOID = "void"
 
 _PARAMETRISED = re.compile(r"(bucket|truncate)\[([0-9]+)\]", re.IGNORECASE | re.ASCII)

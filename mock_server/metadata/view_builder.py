@@ -21,8 +21,6 @@ from icecheck.mock_server.metadata.view_metadata import (
 )
 from icecheck.mock_server.protocol.problem import bad_request
 
-__all__ = ["ViewDraft", "free_version_id", "history_entries_max", "view_schema"]
-
 _LAST_ADDED = -1
 _FIRST_SCHEMA_ID = 0
 _FIRST_VERSION_ID = 1

@@ -12,19 +12,6 @@ from icecheck.mock_server.metadata.model import Schema
 from icecheck.mock_server.protocol.names import is_absolute
 from icecheck.mock_server.protocol.problem import Problem, bad_request
 
-__all__ = [
-    "VIEW_FORMAT_VERSION",
-    "SQLViewRepresentation",
-    "ViewHistoryEntry",
-    "ViewMetadata",
-    "ViewVersion",
-    "check_representations",
-    "check_view",
-    "check_view_format_version",
-    "dialects",
-    "encode_view",
-]
-
 VIEW_FORMAT_VERSION = 1
 """The only format version of views (document schema `ViewMetadata`)."""
 

@@ -9,8 +9,6 @@ from icecheck.mock_server.core.state import NamespaceEntry, WarehouseState
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.paging import PageRequest
 
-__all__ = ["identifiers_reply"]
-
 
 def identifiers_reply(
     context: Context,

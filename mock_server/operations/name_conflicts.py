@@ -5,8 +5,6 @@ from icecheck.mock_server.core.state import Kind, WarehouseState
 from icecheck.mock_server.protocol import problem
 from icecheck.mock_server.protocol.problem import Problem
 
-__all__ = ["check_free", "check_rename_target", "name_taken"]
-
 _NOUNS: dict[Kind, str] = {"table": "Table", "view": "View"}
 
 

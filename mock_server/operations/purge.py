@@ -9,8 +9,6 @@ from icecheck.mock_server.planning.failure import PlanningFailure
 from icecheck.mock_server.planning.manifests import manifests_of
 from icecheck.mock_server.storage.files import Files
 
-__all__ = ["purged_files"]
-
 _GARBAGE_COLLECTION = "gc.enabled"
 _DATA_FILE_ID, _FILE_PATH_ID = 2, 100
 

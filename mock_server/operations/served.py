@@ -19,8 +19,6 @@ from icecheck.mock_server.operations import (
 )
 from icecheck.mock_server.security import authorization
 
-__all__ = ["default_registries"]
-
 _MODULES = (
     commits,
     config,

@@ -13,8 +13,6 @@ from typing import Any
 
 from icecheck.mock_server.storage.files import FILE_BYTES_MAX
 
-__all__ = ["plain_blocks", "refuse_empty_items"]
-
 _SYNC_BYTES = 16
 
 

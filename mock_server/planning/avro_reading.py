@@ -14,8 +14,6 @@ from icecheck.mock_server.planning.avro_blocks import plain_blocks, refuse_empty
 from icecheck.mock_server.planning.failure import PlanningFailure
 from icecheck.mock_server.storage.files import FILE_BYTES_MAX
 
-__all__ = ["AvroFile", "Layout", "read_avro"]
-
 _HEADER = {
     "type": "record",
     "name": "header",

@@ -6,8 +6,6 @@ from msgspec import Struct
 
 from icecheck.mock_server.planning.filters.single_values import Value
 
-__all__ = ["Bounds", "ContentFile", "Counts", "FieldSummary", "ManifestFile"]
-
 Counts: TypeAlias = dict[int, int]
 Bounds: TypeAlias = dict[int, bytes]
 

@@ -10,8 +10,6 @@ from icecheck.mock_server.planning.failure import PlanningFailure
 from icecheck.mock_server.planning.filters.projection import BoundPartitionSpec
 from icecheck.mock_server.planning.filters.single_values import Value, is_nan, value_of_bound
 
-__all__ = ["DeleteIndex"]
-
 _FILE_PATH_ID = 2147483546
 """The reserved field id of `file_path` in position delete files."""
 

@@ -4,8 +4,6 @@ from typing import Any
 
 from icecheck.mock_server.protocol.problem import Problem
 
-__all__ = ["PlanningFailure"]
-
 
 class PlanningFailure(Exception):
     """Raised when planning ends as `failed` (L3388); the answer has the problem in it.

@@ -14,8 +14,6 @@ from icecheck.mock_server.planning.filters.projection import BoundPartitionSpec
 from icecheck.mock_server.planning.filters.single_values import Value, value_of_avro
 from icecheck.mock_server.storage.files import Files
 
-__all__ = ["live_files", "manifests_of"]
-
 T = TypeVar("T")
 
 _ADDED, _DELETED = 1, 2

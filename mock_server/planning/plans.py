@@ -15,16 +15,6 @@ from icecheck.mock_server.planning.failure import PlanningFailure
 from icecheck.mock_server.planning.scan import FileScanTask, Scan
 from icecheck.mock_server.protocol.problem import Problem
 
-__all__ = [
-    "Plan",
-    "PlanOwner",
-    "PlanStatus",
-    "PlanView",
-    "PlanningMode",
-    "PlanningSettings",
-    "Plans",
-]
-
 PlanStatus: TypeAlias = Literal["submitted", "completed", "failed", "cancelled"]
 PlanOwner: TypeAlias = tuple[str, str]
 """The warehouse and the uuid of the table that a plan is for."""

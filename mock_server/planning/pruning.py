@@ -30,8 +30,6 @@ from icecheck.mock_server.planning.filters.projection import (
 from icecheck.mock_server.planning.filters.single_values import Value, value_of_bound
 from icecheck.mock_server.planning.filters.value_ranges import ValueRange, could_hold, through
 
-__all__ = ["SpecFilter", "spec_filter"]
-
 _FLOATING = frozenset({"float", "double"})
 
 

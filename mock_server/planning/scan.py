@@ -16,8 +16,6 @@ from icecheck.mock_server.planning.manifests import live_files, manifests_of
 from icecheck.mock_server.planning.pruning import SpecFilter, spec_filter
 from icecheck.mock_server.storage.files import Files
 
-__all__ = ["FileScanTask", "Scan", "plan_files"]
-
 
 class Scan(Struct, frozen=True):
     """The checked and bound input of planning, immutable.

@@ -15,8 +15,6 @@ from icecheck.mock_server.planning.filters.projection import bound_partition_spe
 from icecheck.mock_server.planning.scan import Scan
 from icecheck.mock_server.protocol.problem import bad_request
 
-__all__ = ["PlanTableScanRequest", "requested_scan"]
-
 _APPEND = "append"
 
 

@@ -8,8 +8,6 @@ from icecheck.mock_server.planning.filters.expressions import expression_json
 from icecheck.mock_server.planning.filters.single_values import is_nan, json_value, value_of_bound
 from icecheck.mock_server.planning.scan import FileScanTask, Scan
 
-__all__ = ["scan_tasks_json"]
-
 _COUNTS = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts")
 
 

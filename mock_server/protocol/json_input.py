@@ -7,8 +7,6 @@ import msgspec
 from icecheck.mock_server.protocol.null_containers import NullPlaces, without_null_containers
 from icecheck.mock_server.protocol.problem import bad_request
 
-__all__ = ["DEPTH_MAX", "decode_json"]
-
 DEPTH_MAX = 64
 """The maximum nesting of types."""
 

@@ -10,8 +10,6 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-__all__ = ["COMMIT", "CREATE_VIEW", "TRANSACTION", "NullPlaces", "without_null_containers"]
-
 NullPlaces: TypeAlias = Mapping[str, Literal["list", "map"]]
 """Paths of members in a body, with `*` for list items, and the container that a null stands for."""
 

@@ -2,22 +2,6 @@
 
 from collections.abc import Sequence
 
-__all__ = [
-    "Problem",
-    "already_exists",
-    "bad_request",
-    "commit_failed",
-    "forbidden",
-    "namespace_not_empty",
-    "no_such_namespace",
-    "no_such_table",
-    "no_such_view",
-    "not_authorized",
-    "unprocessable",
-    "unsupported",
-]
-
-
 _MESSAGE_LENGTH_MAX = 1000
 
 

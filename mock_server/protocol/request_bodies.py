@@ -14,8 +14,6 @@ import msgspec
 from icecheck.mock_server.protocol import problem
 from icecheck.mock_server.protocol.served_contract import SERVED
 
-__all__ = ["BODY_VALUES_MAX", "check_body"]
-
 BODY_VALUES_MAX = 1_000_000
 """The maximum number of values in a body: an empty array takes 3 bytes of it, 64 of memory."""
 

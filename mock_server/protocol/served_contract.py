@@ -2,6 +2,4 @@
 
 from icecheck.contract import load
 
-__all__ = ["SERVED"]
-
 SERVED = load("1.10.0")

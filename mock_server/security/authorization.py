@@ -4,8 +4,6 @@ from icecheck.mock_server.core.context import Reply, Request
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.security.callers import Security, Unknown
 
-__all__ = ["TOKEN_PATH", "refusal"]
-
 TOKEN_PATH = "/v1/oauth/tokens"  # noqa: S105 - a path
 
 # RFC 6750, section 3: a request without a token gets no error code.

@@ -15,8 +15,6 @@ from icecheck.mock_server.security.settings import (
 )
 from icecheck.mock_server.security.tokens import AccessToken, Tokens
 
-__all__ = ["Caller", "Security", "Unknown"]
-
 _REMEMBERED_MAX = 4096
 _SECONDS_DEFAULT = 3600
 

@@ -17,8 +17,6 @@ from icecheck.mock_server.security.token_requests import (
 )
 from icecheck.mock_server.security.tokens import AccessToken, foreign_subject
 
-__all__ = ["granted"]
-
 _SCOPE = re.compile(r"[!#-\[\]-~]{1,200}( [!#-\[\]-~]{1,200}){0,9}")
 """RFC 6749, section 3.3; bounded, so that a token stays short enough for a header."""
 _SUBJECT_CHARACTERS_MAX = 500

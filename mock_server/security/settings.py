@@ -8,16 +8,6 @@ import msgspec
 from icecheck.contract import Action
 from icecheck.mock_server.protocol.served_contract import SERVED
 
-__all__ = [
-    "CATALOG_SCOPE",
-    "CLIENT_CREDENTIALS",
-    "TOKEN_EXCHANGE",
-    "Client",
-    "OAuth2Settings",
-    "Permissions",
-    "checked_operations",
-]
-
 CATALOG_SCOPE = "catalog"
 """The only scope that the document names (L4952); it permits the catalog's routes."""
 

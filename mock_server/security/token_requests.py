@@ -12,15 +12,6 @@ from icecheck.mock_server.core.context import Request
 from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.security.settings import Client
 
-__all__ = [
-    "OAuthProblem",
-    "TokenForm",
-    "authenticated",
-    "bearer_of",
-    "client_behind",
-    "read_form",
-]
-
 _FORM_CONTENT = "application/x-www-form-urlencoded"
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _PAIRS_MAX = 100

@@ -10,8 +10,6 @@ import msgspec
 
 from icecheck.mock_server.core.identity import Identities
 
-__all__ = ["AccessToken", "Tokens", "foreign_subject"]
-
 _ISSUER = "icecheck"
 _ALGORITHM = "HS256"
 _TOKEN_CHARACTERS_MAX = 8192

@@ -12,14 +12,6 @@ from icecheck.mock_server.core.context import Call, Context, Reply
 from icecheck.mock_server.core.vending_settings import SCHEMES, VendingSettings
 from icecheck.mock_server.metadata.model import TableMetadata
 
-__all__ = [
-    "REMOTE_SIGNING",
-    "VENDED_CREDENTIALS",
-    "storage_credentials",
-    "table_path",
-    "with_access",
-]
-
 VENDED_CREDENTIALS = "vended-credentials"
 REMOTE_SIGNING = "remote-signing"
 

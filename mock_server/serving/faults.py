@@ -12,8 +12,6 @@ from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import commit_failed
 from icecheck.mock_server.protocol.served_contract import SERVED
 
-__all__ = ["FAULTS", "FaultRule", "Faults", "UnknownFault", "parse_fault"]
-
 _COMMITS = frozenset(o.id for o in SERVED.operations.values() if o.facts.commits)
 _STATUS_TYPES = {
     500: "InternalServerError",

@@ -16,8 +16,6 @@ from icecheck.mock_server.security.callers import Caller, Security
 from icecheck.mock_server.security.settings import Permissions
 from icecheck.mock_server.storage.places import same_file
 
-__all__ = ["WRITING", "guarded", "refusal"]
-
 WRITING = frozenset(
     operation.id
     for operation in SERVED.operations.values()

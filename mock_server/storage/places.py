@@ -13,16 +13,6 @@ from urllib.parse import unquote_to_bytes
 
 import msgspec
 
-__all__ = [
-    "NOWHERE",
-    "LocationRefused",
-    "Places",
-    "allowed_places",
-    "local_path",
-    "location_uri",
-    "same_file",
-]
-
 _PATH_BYTES_MAX = 4096
 """Linux's PATH_MAX. Longer paths would take long to resolve, and cannot exist."""
 

@@ -10,8 +10,6 @@ from icecheck.mock_server.metadata.model import EncryptedKey
 from icecheck.mock_server.protocol.problem import bad_request
 from icecheck.mock_server.updates.registry import table_update
 
-__all__ = ["AddEncryptionKeyUpdate", "RemoveEncryptionKeyUpdate"]
-
 
 @table_update
 class AddEncryptionKeyUpdate(

@@ -9,8 +9,6 @@ from icecheck.mock_server.metadata.requested import RequestedPartitionSpec
 from icecheck.mock_server.protocol.problem import bad_request
 from icecheck.mock_server.updates.registry import table_update
 
-__all__ = ["AddPartitionSpecUpdate", "RemovePartitionSpecsUpdate", "SetDefaultSpecUpdate"]
-
 
 @table_update
 class AddPartitionSpecUpdate(Struct, frozen=True, gc=False, tag="add-spec", tag_field="action"):

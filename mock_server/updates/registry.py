@@ -7,15 +7,6 @@ from msgspec.structs import StructConfig
 from icecheck.mock_server.metadata.builder import Draft
 from icecheck.mock_server.metadata.view_builder import ViewDraft
 
-__all__ = [
-    "TableUpdate",
-    "ViewUpdate",
-    "table_update",
-    "table_updates",
-    "view_update",
-    "view_updates",
-]
-
 
 class TableUpdate(Protocol):
     """An update of a table as it was sent; its tag is the action."""

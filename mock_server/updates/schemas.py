@@ -9,8 +9,6 @@ from icecheck.mock_server.metadata.schemas import highest_field_id, same_schema,
 from icecheck.mock_server.protocol.problem import bad_request
 from icecheck.mock_server.updates.registry import table_update
 
-__all__ = ["AddSchemaUpdate", "RemoveSchemasUpdate", "SetCurrentSchemaUpdate"]
-
 
 @table_update
 class AddSchemaUpdate(

@@ -11,13 +11,6 @@ from icecheck.mock_server.metadata.model import Snapshot, SnapshotRef, TableMeta
 from icecheck.mock_server.protocol.problem import bad_request
 from icecheck.mock_server.updates.registry import table_update
 
-__all__ = [
-    "AddSnapshotUpdate",
-    "RemoveSnapshotRefUpdate",
-    "RemoveSnapshotsUpdate",
-    "SetSnapshotRefUpdate",
-]
-
 _OPERATIONS = frozenset({"append", "replace", "overwrite", "delete"})
 _ROW_LINEAGE_SINCE = 3
 _INT64_MAX = 2**63 - 1

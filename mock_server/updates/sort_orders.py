@@ -8,8 +8,6 @@ from icecheck.mock_server.metadata.column_types import Int32
 from icecheck.mock_server.metadata.requested import RequestedSortOrder
 from icecheck.mock_server.updates.registry import table_update
 
-__all__ = ["AddSortOrderUpdate", "SetDefaultSortOrderUpdate"]
-
 _FIRST_SORTED_ORDER_ID = 1
 
 

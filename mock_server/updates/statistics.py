@@ -7,13 +7,6 @@ from icecheck.mock_server.metadata.column_types import Int64
 from icecheck.mock_server.metadata.model import PartitionStatisticsFile, StatisticsFile
 from icecheck.mock_server.updates.registry import table_update
 
-__all__ = [
-    "RemovePartitionStatisticsUpdate",
-    "RemoveStatisticsUpdate",
-    "SetPartitionStatisticsUpdate",
-    "SetStatisticsUpdate",
-]
-
 
 @table_update
 class SetStatisticsUpdate(

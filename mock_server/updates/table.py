@@ -10,14 +10,6 @@ from icecheck.mock_server.metadata.invariants import check_format_version
 from icecheck.mock_server.protocol.problem import bad_request
 from icecheck.mock_server.updates.registry import table_update, view_update
 
-__all__ = [
-    "AssignUUIDUpdate",
-    "RemovePropertiesUpdate",
-    "SetLocationUpdate",
-    "SetPropertiesUpdate",
-    "UpgradeFormatVersionUpdate",
-]
-
 
 class HasProperties(Protocol):
     """Metadata of a table or of a view."""

@@ -9,15 +9,6 @@ from icecheck.mock_server.metadata.view_metadata import ViewVersion, check_view_
 from icecheck.mock_server.protocol.problem import bad_request
 from icecheck.mock_server.updates.registry import view_update
 
-__all__ = [
-    "AddViewSchemaUpdate",
-    "AddViewVersionUpdate",
-    "AssignViewUUIDUpdate",
-    "SetCurrentViewVersionUpdate",
-    "SetViewLocationUpdate",
-    "UpgradeViewFormatVersionUpdate",
-]
-
 
 @view_update
 class AssignViewUUIDUpdate(Struct, frozen=True, gc=False, tag="assign-uuid", tag_field="action"):

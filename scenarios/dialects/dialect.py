@@ -8,8 +8,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["Dialect", "Request", "Step", "Workflow", "dialects"]
-
 FOLDER = Path(__file__).parent
 
 

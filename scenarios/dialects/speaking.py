@@ -15,8 +15,6 @@ from icecheck.replies.matching import ABSENT, find
 from icecheck.scenarios.dialects.dialect import Dialect, Request, Step, Workflow
 from icecheck.targets.target import Namespace
 
-__all__ = ["speak"]
-
 _MEMBER_TYPE = declare(
     "member-type", "A member that a client repeats has a wrong type", Severity.SHAPE
 )

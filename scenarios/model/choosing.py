@@ -4,8 +4,6 @@ from collections.abc import Hashable, Mapping
 from hashlib import blake2b
 from typing import TypeVar
 
-__all__ = ["chosen", "share"]
-
 Option = TypeVar("Option", bound=Hashable)
 
 

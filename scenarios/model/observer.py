@@ -29,8 +29,6 @@ from icecheck.scenarios.model.progress import Progress
 from icecheck.scenarios.model.world import WATCHED, Held, Thing, World, marked
 from icecheck.targets.target import Namespace
 
-__all__ = ["Observer"]
-
 Json = dict[str, Any]
 
 _ANSWERED = frozenset(

@@ -16,8 +16,6 @@ from icecheck.replies.expect import Reply, Violation
 from icecheck.scenarios.model.world import Thing
 from icecheck.targets.target import Namespace
 
-__all__ = ["Progress"]
-
 _STEPS_MAX = 3
 
 

@@ -9,8 +9,6 @@ from icecheck.replies.expect import Reply
 from icecheck.scenarios.model.progress import Progress
 from icecheck.scenarios.model.world import Thing, World
 
-__all__ = ["Routes"]
-
 _DONE = (200, 202, 204)
 _NO_UUID = "00000000-0000-4000-8000-000000000000"
 

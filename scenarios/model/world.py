@@ -9,8 +9,6 @@ from typing import Any
 
 from icecheck.targets.target import Namespace
 
-__all__ = ["ADDED", "KEPT", "KINDS", "MARK", "WATCHED", "Held", "Thing", "World", "marked"]
-
 Json = Mapping[str, Any]
 
 KINDS = ("namespace", "table", "view")

@@ -15,19 +15,6 @@ from icecheck.scenarios.steps import step as things
 from icecheck.scenarios.steps.step import Step
 from icecheck.targets.target import Namespace
 
-__all__ = [
-    "ACTIONS",
-    "LOOK",
-    "Action",
-    "from_json",
-    "from_words",
-    "in_words",
-    "is_nested",
-    "labels_of",
-    "steps_of",
-    "to_json",
-]
-
 LOOK = "look"
 """The name of the action that reads everything."""
 _LABEL = re.compile(r"n[0-9](\.n[0-9])?(\.x[0-9])?")

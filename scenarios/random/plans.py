@@ -15,8 +15,6 @@ from icecheck.scenarios.random.actions import Action, from_words
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-__all__ = ["SEQUENCES", "draw_plans"]
-
 _KEYS = (MARK, KEPT, ADDED)
 _SPACES = ("n0", "n0", "n1")
 _OBJECTS = ("n0.x0", "n0.x0", "n0.x0", "n0.x1", "n0.x1", "n1.x0")

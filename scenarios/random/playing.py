@@ -12,8 +12,6 @@ from icecheck.scenarios.random.actions import LOOK, Action, is_nested, labels_of
 from icecheck.scenarios.walking.walker import Walker, given_root
 from icecheck.targets.target import Namespace
 
-__all__ = ["Divergence", "play", "tidy"]
-
 
 @dataclass(frozen=True, slots=True)
 class Divergence:

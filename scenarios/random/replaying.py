@@ -8,8 +8,6 @@ from icecheck.scenarios.random.actions import Action, in_words, to_json
 from icecheck.scenarios.random.playing import Divergence, play, tidy
 from icecheck.scenarios.random.shrinking import shrunk
 
-__all__ = ["SHRINKING_REQUESTS_MAX", "replay"]
-
 SHRINKING_REQUESTS_MAX = 800
 
 

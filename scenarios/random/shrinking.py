@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-__all__ = ["shrunk"]
-
 Item = TypeVar("Item")
 
 

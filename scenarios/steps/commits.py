@@ -21,18 +21,6 @@ from icecheck.scenarios.steps.step import (
     world_has,
 )
 
-__all__ = [
-    "add_column",
-    "commit",
-    "commit_snapshot",
-    "commit_together",
-    "name_snapshot",
-    "refused_commit",
-    "refused_name",
-    "refused_together",
-    "remove_name",
-]
-
 Json = dict[str, Any]
 
 _LEFT_OPEN = ("metadata-location",)

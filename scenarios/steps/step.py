@@ -18,30 +18,6 @@ from icecheck.scenarios.model.observer import Observer
 from icecheck.scenarios.model.world import ADDED, MARK, Thing, World, marked
 from icecheck.targets.target import Namespace
 
-__all__ = [
-    "ANOTHER_UUID",
-    "DONE",
-    "NOT_SUPPORTED",
-    "Send",
-    "Step",
-    "create_namespace",
-    "drop",
-    "drop_namespace",
-    "own_uuid",
-    "refused",
-    "refused_drop",
-    "refused_namespace",
-    "refused_properties",
-    "refused_rename",
-    "rename",
-    "rename_to_itself",
-    "send_drop",
-    "spoiled",
-    "spoiled_namespace",
-    "update_properties",
-    "world_has",
-]
-
 _UUID_USED_TWICE = declare(
     "uuid-used-twice",
     "Gives two objects one uuid",

@@ -21,22 +21,6 @@ from icecheck.scenarios.steps.step import (
     world_has,
 )
 
-__all__ = [
-    "commit_staged",
-    "create_beside",
-    "create_namesake",
-    "create_table",
-    "purge",
-    "refused_create",
-    "refused_register",
-    "refused_stage",
-    "register",
-    "spoiled_create",
-    "spoiled_register",
-    "stage",
-    "stage_beside",
-]
-
 Json = dict[str, Any]
 
 ASSERT_CREATE = {"type": "assert-create"}

@@ -28,16 +28,6 @@ from icecheck.scenarios.steps.step import (
 )
 from icecheck.targets.target import Namespace
 
-__all__ = [
-    "create_view",
-    "refused_create_view",
-    "refused_replace",
-    "replace_query",
-    "roll_back",
-    "set_on_view",
-    "spoiled_view",
-]
-
 Json = dict[str, Any]
 
 _UNWANTED = "SELECT 0 AS id, 'unwanted' AS data"

@@ -13,8 +13,6 @@ from icecheck.scenarios.model.world import KINDS, Thing, World
 from icecheck.scenarios.steps.step import Step
 from icecheck.targets.target import Namespace
 
-__all__ = ["Walker", "given_root", "walk"]
-
 _REFERENCED = (("snapshots", "refs"),)
 """A load that asks for referenced snapshots only: in a walk it shows all of them."""
 

@@ -6,8 +6,6 @@ a line, a file, an exit code) has to differ.
 
 from dataclasses import dataclass
 
-__all__ = ["OF_COMMAND", "Sample", "sample_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Sample:

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-__all__ = ["BLOCKS", "COMMANDS", "EXCLUDED", "Rule", "replaced", "rule_of"]
-
 CORE, SUITE, SPARK, SIGV4 = "", "suite", "spark", "sigv4"
 
 EXAMPLE = "https://catalog.example.com/api/catalog"

@@ -21,8 +21,6 @@ from icecheck.targets.target import Target
 from tests.docs.rules import Rule, replaced
 from tests.docs.snippets import ROOT, Snippet
 
-__all__ = ["Reader", "run"]
-
 _SECONDS_MAX = 900
 _RECORDS = {"old": "iceberg-rest-fixture-1.10.1", "new": "iceberg-rest-fixture-1.11.0"}
 

@@ -4,8 +4,6 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["DOCUMENTS", "ROOT", "Snippet", "commands", "fenced"]
-
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", *(
     str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md"))

@@ -14,8 +14,6 @@ from icecheck.mock_server import MockCatalog
 from tests.kit.serving import Answer, Sent, passed_on, serving
 from tests.mock.limits.spelling import written
 
-__all__ = ["Echo", "echoing"]
-
 # Where messages are cut: a secret begins a little before each of these.
 _CUTS = (60, 80, 120, 160, 240, 400, 600, 1000, 4000)
 _FREE_REQUESTS = 12

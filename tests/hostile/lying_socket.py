@@ -21,28 +21,6 @@ import httpx
 from icecheck.mock_server import MockCatalog
 from tests.kit.serving import Sent, passed_on
 
-__all__ = [
-    "LIE_SECONDS",
-    "Lie",
-    "Talk",
-    "answering",
-    "bomb",
-    "drip",
-    "drip_body",
-    "drip_chunks",
-    "drip_headers",
-    "drip_tls",
-    "drip_trailers",
-    "flood_of_hints",
-    "honest",
-    "interim",
-    "lying_socket",
-    "never_read",
-    "read_slowly",
-    "silent",
-    "where",
-]
-
 LIE_SECONDS = 20.0
 _PAUSE_SECONDS = 0.05
 _OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"

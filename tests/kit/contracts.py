@@ -2,6 +2,4 @@
 
 from icecheck.contract import DEFAULT_SPEC_VERSION, load
 
-__all__ = ["CONTRACT"]
-
 CONTRACT = load(DEFAULT_SPEC_VERSION)

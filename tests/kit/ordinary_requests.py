@@ -6,8 +6,6 @@ from urllib.parse import urlencode
 
 from tests.kit.contracts import CONTRACT
 
-__all__ = ["SCHEMA", "VIEW_VERSION", "Sent", "ordinary_requests"]
-
 SCHEMA = {
     "type": "struct",
     "fields": [{"id": 1, "name": "id", "required": True, "type": "long"}],

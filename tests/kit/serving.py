@@ -13,8 +13,6 @@ import httpx
 
 from icecheck.mock_server import MockCatalog
 
-__all__ = ["Answer", "Sent", "gateway", "json_answer", "passed_on", "serving"]
-
 METHODS = ("GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS")
 
 

@@ -14,8 +14,6 @@ from icecheck.mock_server.defects.kit.rewriting import (
 from tests.kill.refusing import refuse_if, updates_in
 from tests.lawful.lawful_tables import LAWFUL_TABLES
 
-__all__ = ["follow"]
-
 Body = dict[str, Any]
 COMMITS = ("updateTable", "commitTransaction")
 METADATA = ("createTable", "loadTable", "registerTable", "updateTable")

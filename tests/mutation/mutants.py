@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FunctionType
 
-__all__ = ["Mutant", "functions_below", "mutants_of"]
-
 _FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq, ast.Lt: ast.LtE, ast.Gt: ast.GtE, ast.In: ast.NotIn, ast.Is: ast.IsNot,
 }  # fmt: skip

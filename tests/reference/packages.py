@@ -16,8 +16,6 @@ from icecheck.spark.java import choose_java
 from icecheck.spark.runtime import find_pyspark
 from icecheck.spark.unavailable import SparkUnavailable
 
-__all__ = ["Jar", "Unavailable", "cache_directory", "fetch_jars", "fetch_wheel", "java_command"]
-
 FETCH_TIMEOUT_SECONDS = 1200.0
 # The systems' own Java trust stores: they contain a company's authority, unlike the Java that pip
 # installs.

@@ -7,8 +7,6 @@ from icecheck.findings.expectations import entry_for
 from icecheck.findings.expected_failures import Expectation
 from tests.reference import recording
 
-__all__ = ["page_of", "write"]
-
 _RECORDED = "Recorded "
 _HEAD = "| level | cause | checks | whose doing |\n|---|---|---|---|\n"
 _FOOT = """

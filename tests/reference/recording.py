@@ -8,8 +8,6 @@ from typing import Any
 from icecheck.findings.expectations import parse
 from icecheck.findings.expected_failures import Expectation
 
-__all__ = ["DIRECTORY", "RUN", "SPARK_RUN", "entries", "read", "reduced", "write"]
-
 DIRECTORY = Path(__file__).parents[2] / "docs" / "catalogs"
 """A directory for each catalog: run.json, expectations.toml and README.md."""
 

@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-__all__ = ["NotReady", "Starting", "free_ports", "running"]
-
 READY_TIMEOUT_SECONDS = 90.0
 POLL_SECONDS = 0.25
 STOP_TIMEOUT_SECONDS = 15.0

@@ -18,8 +18,6 @@ from tests.kit.contracts import CONTRACT
 from tests.reference import recording
 from tests.reference.catalogs import CATALOGS
 
-__all__ = ["FILE", "Records", "newer_than_the_records", "read_records", "reasons", "text_of"]
-
 FILE = Path(__file__).parents[2] / "src" / "icecheck" / "contract" / "unwitnessed.toml"
 _HEAD = """\
 # Why no recorded catalog has passed a check that is required: generated from the runs and the

@@ -19,8 +19,6 @@ from tools.matrix.report import known_of, report, requests_of
 from tools.matrix.running import judge_missing, rows_of
 from tools.matrix.table import FILE, read_table, write_table
 
-__all__ = ["main"]
-
 CACHE = Path(".matrix")
 
 

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import icecheck
 
-__all__ = ["Digests"]
-
 _VERDICTS = 1
 """Counted up when this tool judges in another way: all stored verdicts are then out of date."""
 

@@ -15,8 +15,6 @@ from icecheck.mock_server.defects import Defect, defects
 from icecheck.proof.defective import defective_session
 from tools.matrix.plan import Cell, judging_checks
 
-__all__ = ["Judged", "judge_cells", "prepare_worker"]
-
 
 @dataclass(frozen=True, slots=True)
 class Judged:

@@ -9,8 +9,6 @@ from icecheck.contract import Level
 from tools.matrix.judged import Judged
 from tools.matrix.plan import Cell
 
-__all__ = ["Kept"]
-
 
 class Kept:
     """A folder of judged cells; several runs may write to it, each to a file of its own."""

@@ -12,8 +12,6 @@ from icecheck.run.collect import collect
 from tools.kills import reached_by
 from tools.matrix.digests import Digests
 
-__all__ = ["Cell", "Plan", "family_of", "judging_checks", "reach_of", "slice_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Cell:

@@ -10,8 +10,6 @@ from icecheck.proof.kill_matrix import judged_with
 from tools.matrix.table import Row
 from tools.matrix.worth import Known, Matrix, Worth, matrix_of, needless, worth_of
 
-__all__ = ["known_of", "report", "requests_of"]
-
 _COLUMNS = "requests  kills  alone  proofs alone  check"
 
 

@@ -12,8 +12,6 @@ from tools.matrix.kept import Kept
 from tools.matrix.plan import Cell, Plan
 from tools.matrix.table import Row, row_of
 
-__all__ = ["judge_missing", "rows_of"]
-
 
 def judge_missing(plan: Plan, due: Sequence[Defect], kept: Kept, processes: int) -> list[str]:
     """Judge the cells that are not kept, few checks first; return the defects that broke off."""

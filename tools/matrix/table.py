@@ -7,8 +7,6 @@ from pathlib import Path
 from icecheck.contract import Level
 from tools.matrix.judged import Judged
 
-__all__ = ["FILE", "RACED", "Row", "read_table", "row_of", "write_table"]
-
 FILE = Path(__file__).parent / "kills.txt"
 
 RACED = "race."

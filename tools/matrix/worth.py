@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from icecheck.contract import Level
 from tools.matrix.table import RACED, Row
 
-__all__ = ["Known", "Matrix", "Worth", "matrix_of", "needless", "worth_of"]
-
 _WEIGHT = {level: weight for weight, level in enumerate(Level)}
 
 

@@ -19,8 +19,6 @@ from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
 
-__all__ = ["LateSight", "Publish", "decide_late", "mistell_losers", "note_writes", "refuse_late"]
-
 Publish = Callable[[WarehouseState, WarehouseState, Call], WarehouseState]
 """Puts the result of a late decision (second) into the present state (first)."""
 

@@ -13,21 +13,6 @@ from icecheck.mock_server.defects.kit.rewriting import Faithful, with_answer, wr
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
 
-__all__ = [
-    "Done",
-    "answer_refusal",
-    "change_and_refuse",
-    "do_after",
-    "make_namespace",
-    "put_back",
-    "refuse_where",
-    "see_otherwise",
-    "show_after",
-    "without",
-    "without_all",
-    "write_and_refuse",
-]
-
 Done: TypeAlias = Callable[[Context, WarehouseState, Call, WarehouseState], WarehouseState]
 """Makes the state that is kept, from the states before a call and after it."""
 Where: TypeAlias = Callable[[WarehouseState, Call], Any]

@@ -10,19 +10,6 @@ import msgspec
 from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.rewriting import Around, wrap, wrap_each
 
-__all__ = [
-    "Defect",
-    "Install",
-    "Place",
-    "Row",
-    "by",
-    "declare",
-    "declare_each",
-    "declared",
-    "defect",
-    "through",
-]
-
 F = TypeVar("F", bound=Callable[..., object])
 P = ParamSpec("P")
 Ts = TypeVarTuple("Ts")

@@ -5,8 +5,6 @@ from typing import Any
 
 from icecheck.mock_server.defects.kit.requests import Json
 
-__all__ = ["as_double", "numbers", "objects", "texts"]
-
 _DOUBLE_EXACT_MAX = 2**53
 
 

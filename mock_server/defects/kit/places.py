@@ -19,20 +19,6 @@ from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.metadata.view_builder import ViewDraft
 from icecheck.mock_server.security.callers import Security
 
-__all__ = [
-    "GATE",
-    "FaithfulGate",
-    "alter_gate",
-    "answer_of",
-    "call_of",
-    "gate",
-    "request_of",
-    "table_assertion",
-    "table_update",
-    "view_update",
-]
-
-
 GATE = "authorization"
 FaithfulGate = Callable[[Request, Security], Reply | None]
 """Returns the refusal of a request, or None to let it pass."""

@@ -18,25 +18,6 @@ from icecheck.mock_server.defects.kit.requests import Json, Name, rename_end, se
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_answer, wrap
 from icecheck.mock_server.protocol.problem import Problem
 
-__all__ = [
-    "Names",
-    "Seen",
-    "answer_again",
-    "by_body",
-    "by_name",
-    "by_path",
-    "by_source",
-    "by_target",
-    "keep_listed",
-    "list_under_old_name",
-    "note_after",
-    "note_outcome",
-    "place_of",
-    "refuse_later",
-    "remembering",
-    "revive",
-]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 M = TypeVar("M")

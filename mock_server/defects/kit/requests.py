@@ -7,20 +7,6 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call
 
-__all__ = [
-    "Json",
-    "Levels",
-    "Name",
-    "rename_end",
-    "rename_ends",
-    "sent_json",
-    "sent_name",
-    "unlisted",
-    "with_content",
-    "with_json",
-    "with_members",
-]
-
 Json: TypeAlias = dict[str, Any]
 Levels: TypeAlias = tuple[str, ...]
 """The name of a namespace."""

@@ -12,25 +12,6 @@ from icecheck.mock_server.defects.kit.requests import sent_json, with_json
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
 
-__all__ = [
-    "Around",
-    "Faithful",
-    "alter_answer",
-    "alter_body",
-    "alter_call",
-    "alter_calls",
-    "alter_created",
-    "alter_created_columns",
-    "alter_error",
-    "alter_request_body",
-    "answer_status",
-    "forget_effect",
-    "refuse_as",
-    "with_answer",
-    "wrap",
-    "wrap_each",
-]
-
 
 class Faithful(msgspec.Struct, frozen=True):
     """The operation that a defect replaces, with the context of the request's warehouse."""

@@ -16,14 +16,6 @@ from icecheck.mock_server.metadata.view_metadata import ViewMetadata, encode_vie
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.storage.files import gzipped, is_gzip
 
-__all__ = [
-    "store_otherwise",
-    "store_view_otherwise",
-    "view_with",
-    "with_metadata",
-    "without_sent_table",
-]
-
 
 def without_sent_table(state: WarehouseState, call: Call) -> WarehouseState:
     """Return the state without the table that a creation names."""

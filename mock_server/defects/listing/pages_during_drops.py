@@ -11,8 +11,6 @@ from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.rewriting import Faithful, with_answer, wrap
 from icecheck.mock_server.defects.listing.pages import LISTS, of_each
 
-__all__ = ["paged_over"]
-
 
 def paged_over(
     registries: Registries,

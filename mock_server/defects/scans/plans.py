@@ -7,15 +7,6 @@ from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import alter_body, alter_request_body
 
-__all__ = [
-    "RANGE",
-    "alter_data_files",
-    "alter_filter",
-    "alter_tasks",
-    "with_data_files",
-    "without_members",
-]
-
 RANGE = frozenset({"start-snapshot-id", "end-snapshot-id"})
 
 

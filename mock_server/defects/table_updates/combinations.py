@@ -8,8 +8,6 @@ from icecheck.mock_server.defects.kit.declaring import by, declare
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import alter_request_body
 
-__all__ = ["alter_changes", "updates_of"]
-
 Updates = list[Json]
 
 _REF = "assert-ref-snapshot-id"

@@ -17,9 +17,6 @@ from icecheck.mock_server.defects.table_updates.combinations import alter_change
 from icecheck.mock_server.metadata.builder import Draft
 from icecheck.mock_server.metadata.model import TableMetadata
 
-__all__ = ["fields_of", "show"]
-
-
 _SHOWING = ("createTable", "loadTable", "updateTable", "registerTable")
 _LAST_ADDED = -1
 

@@ -2,17 +2,6 @@
 
 import re
 
-__all__ = [
-    "civil_from_days",
-    "days_from_text",
-    "micros_of_day_from_text",
-    "text_from_days",
-    "text_from_micros_of_day",
-    "text_from_timestamp",
-    "timestamp_from_text",
-    "timestamp_of_day",
-]
-
 MICROS_DIGITS = 6
 NANOS_DIGITS = 9
 

@@ -6,8 +6,6 @@ from icecheck.mock_server.metadata.model import Schema
 from icecheck.mock_server.metadata.schemas import Column, columns_by_id
 from icecheck.mock_server.protocol.problem import bad_request
 
-__all__ = ["ALL_COLUMNS", "ColumnNames"]
-
 ALL_COLUMNS = "*"
 
 _METADATA_COLUMNS = frozenset(

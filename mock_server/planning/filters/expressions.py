@@ -7,25 +7,6 @@ from msgspec import Struct
 
 from icecheck.mock_server.protocol.problem import bad_request
 
-__all__ = [
-    "ALWAYS_FALSE",
-    "ALWAYS_TRUE",
-    "SET_OPERATIONS",
-    "UNARY_OPERATIONS",
-    "Always",
-    "Combined",
-    "Connective",
-    "Expression",
-    "Operation",
-    "Predicate",
-    "Tree",
-    "combined",
-    "expression_json",
-    "fold",
-    "mapped",
-    "parse_expression",
-]
-
 Operation: TypeAlias = Literal[
     "is-null", "not-null", "is-nan", "not-nan",
     "lt", "lt-eq", "gt", "gt-eq", "eq", "not-eq", "starts-with", "not-starts-with",

@@ -2,8 +2,6 @@
 
 import struct
 
-__all__ = ["murmur3_32"]
-
 _MASK = 0xFFFFFFFF
 
 

@@ -15,8 +15,6 @@ from icecheck.mock_server.planning.filters.civil_time import civil_from_days
 from icecheck.mock_server.planning.filters.murmur3 import murmur3_32
 from icecheck.mock_server.planning.filters.single_values import Value
 
-__all__ = ["Transform", "neighbour", "transform_of", "transformed"]
-
 TransformKind: TypeAlias = Literal[
     "identity", "bucket", "truncate", "year", "month", "day", "hour", "void", "unknown"
 ]

@@ -29,14 +29,6 @@ from icecheck.mock_server.planning.filters.single_values import (
 )
 from icecheck.mock_server.protocol.problem import bad_request
 
-__all__ = [
-    "BoundExpression",
-    "BoundPredicate",
-    "bind",
-    "holds",
-    "unbound",
-]
-
 _FLOATING = frozenset({"float", "double"})
 _PREFIX_OPERATIONS = frozenset({"starts-with", "not-starts-with"})
 _TRUE_BELOW_MAXIMUM = frozenset({"lt", "lt-eq", "not-eq"})

@@ -21,16 +21,6 @@ from icecheck.mock_server.planning.filters.partition_transforms import (
 from icecheck.mock_server.planning.filters.predicates import BoundExpression, BoundPredicate, holds
 from icecheck.mock_server.planning.filters.single_values import Value
 
-__all__ = [
-    "BoundPartitionSpec",
-    "PartitionColumn",
-    "PartitionTest",
-    "ProjectedLeaf",
-    "bound_partition_spec",
-    "passes",
-    "projected",
-]
-
 _ORDER_OPERATIONS = frozenset({"lt", "lt-eq", "gt", "gt-eq"})
 _CALENDAR = frozenset({"year", "month", "day", "hour"})
 

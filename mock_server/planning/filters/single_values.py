@@ -20,16 +20,6 @@ from icecheck.mock_server.metadata.column_types import (
 from icecheck.mock_server.planning.filters import civil_time
 from icecheck.mock_server.protocol.problem import Problem, bad_request
 
-__all__ = [
-    "OutOfRange",
-    "Value",
-    "is_nan",
-    "json_value",
-    "literal_of",
-    "value_of_avro",
-    "value_of_bound",
-]
-
 Value: TypeAlias = bool | int | float | Decimal | str | bytes
 
 _INT_BITS = {"int": 31, "date": 31}

@@ -11,8 +11,6 @@ from icecheck.mock_server.planning.filters.expressions import Operation
 from icecheck.mock_server.planning.filters.partition_transforms import Transform, transformed
 from icecheck.mock_server.planning.filters.single_values import Value, is_nan
 
-__all__ = ["ValueRange", "could_hold", "through"]
-
 _LOWER_TESTS: dict[str, Callable[[Any, Any], Any]] = {"lt": operator.lt, "lt-eq": operator.le}
 _UPPER_TESTS: dict[str, Callable[[Any, Any], Any]] = {"gt": operator.gt, "gt-eq": operator.ge}
 _HALF = 8

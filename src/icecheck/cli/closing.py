@@ -14,8 +14,6 @@ from icecheck.reports.joined import (
 )
 from icecheck.run.closing import residue_lines, unmet_lines
 
-__all__ = ["closing_lines", "print_conclusion"]
-
 _WHERE = "in the report, or here with --verbose"
 _CAUSES_MAX = 10
 _LESSER_MAX = 5

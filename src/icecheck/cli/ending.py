@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, NoReturn, Self
 if TYPE_CHECKING:
     from icecheck.wire.redaction import Redactor
 
-__all__ = ["ExitOnError", "fail", "left_behind"]
-
 _USAGE = 2
 _SUITE_ERROR = 3
 _TARGET_UNUSABLE = 4

@@ -3,8 +3,6 @@
 from icecheck.cli.ending import fail
 from icecheck.run.extras import SPARK, SUITE, how_to_install
 
-__all__ = ["require_spark", "require_suite"]
-
 _USAGE = 2
 
 

@@ -19,8 +19,6 @@ from icecheck.targets.offer import Offer
 from icecheck.targets.target import Principal, Target
 from icecheck.wire.exchange import Exchange
 
-__all__ = ["Forecast", "forecast"]
-
 _TOKEN = "rehearsal"  # noqa: S105 - of a mock that nobody else can reach
 _NOBODY = Client("nobody", "rehearsal-of-nobody", permissions=Permissions.nothing())
 _READER = Client("reader", "rehearsal-of-reader", permissions=Permissions(read_only=True))

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from icecheck.findings.verdict import Run
     from icecheck.run.options import RunOptions
 
-__all__ = ["Gate", "gate_options"]
-
 _OPTIONS = (
     click.option(
         "--expectations",

@@ -7,8 +7,6 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
-__all__ = ["one_interrupt"]
-
 _GIVE_UP_AT = 3
 
 

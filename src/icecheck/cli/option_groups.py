@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-__all__ = ["Function", "adding"]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 

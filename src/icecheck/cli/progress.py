@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from icecheck.contract import Contract
     from icecheck.judging.check import Check
 
-__all__ = ["LiveProgress", "PlainProgress", "progress_for"]
-
 _SHOWN = frozenset({Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR})
 
 

@@ -9,8 +9,6 @@ import click
 from icecheck.cli.option_groups import adding
 from icecheck.cli.stored_run import stored_run
 
-__all__ = ["release_of_run", "selected", "selection_options", "spec_option"]
-
 SMOKE = ("getConfig.*", "*.succeeds", "*.exists-at-once")
 """The globs of a quick test: one request of each kind that has to succeed."""
 _FAILED = frozenset({"fail", "blocked", "error"})

@@ -10,8 +10,6 @@ from icecheck.cli.target_options import parameter_of
 from icecheck.targets.options import TARGET_OPTIONS, Kind
 from icecheck.targets.secret_names import HARMLESS_HEADERS
 
-__all__ = ["command_to_run", "shown_command"]
-
 _SECRET_OPTIONS = frozenset(parameter_of(each) for each in TARGET_OPTIONS if each.secret)
 _HEADERS = frozenset(parameter_of(each) for each in TARGET_OPTIONS if each.kind is Kind.HEADERS)
 _HIDDEN = "<hidden>"

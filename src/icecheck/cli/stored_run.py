@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-__all__ = ["stored_run"]
-
 _FILE = "run.json"
 
 

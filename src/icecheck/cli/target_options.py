@@ -12,8 +12,6 @@ from icecheck.targets.options import TARGET_OPTIONS, Kind, Stage, TargetOption
 if TYPE_CHECKING:
     from icecheck.targets.target import Target
 
-__all__ = ["parameter_of", "read_url", "target_facts", "target_of", "target_options"]
-
 _STAGES_OF = {
     "run": (Stage.REACHING, Stage.LOOKING, Stage.RUNNING),
     "plan": (Stage.REACHING, Stage.LOOKING, Stage.RUNNING),

@@ -4,8 +4,6 @@ import os
 
 import click
 
-__all__ = ["Workers"]
-
 _WORKERS_MAX = 16
 _AUTO_MAX = 8
 _AUTO_PER_PROCESSOR = 4

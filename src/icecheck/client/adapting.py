@@ -18,8 +18,6 @@ from icecheck.targets.adaptations import Adaptations
 from icecheck.targets.target import Namespace
 from icecheck.wire.unreachable import Unreachable
 
-__all__ = ["FirstTable", "adapt", "first_table"]
-
 # These statuses tell nothing about the body: access, throttling, or an operation not served.
 _NO_REFUSALS = frozenset({401, 404, 406, 409, 429, 503})
 

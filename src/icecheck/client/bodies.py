@@ -3,28 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = [
-    "DEFAULT_SCHEMA",
-    "FIRST_SQL",
-    "VIEW_SCHEMA",
-    "create_table_body",
-    "create_view_body",
-    "partition_field",
-    "partition_spec",
-    "partition_statistics_file",
-    "rename_body",
-    "schema",
-    "set_partition_statistics",
-    "set_properties",
-    "set_statistics",
-    "snapshot",
-    "snapshot_ref",
-    "sort_order",
-    "statistics_file",
-    "struct_field",
-    "view_version",
-]
-
 Json = dict[str, Any]
 
 

@@ -16,8 +16,6 @@ from icecheck.targets.target import Target, UsageError
 from icecheck.wire.redaction import Redactor
 from icecheck.wire.unreachable import Unreachable
 
-__all__ = ["Cleaned", "clean", "remove_again"]
-
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:

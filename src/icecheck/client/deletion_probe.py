@@ -15,8 +15,6 @@ from icecheck.wire.exchange import Exchange
 from icecheck.wire.retry import foreign_words
 from icecheck.wire.unreachable import Unreachable
 
-__all__ = ["DropIgnored", "require_deletion", "try_deleting_table"]
-
 _HOW_TO_GO_ON = "; to let all of it stay on the catalog, add --accept-residue"
 
 

@@ -20,8 +20,6 @@ from icecheck.wire.json_text import read_json
 from icecheck.wire.redaction import Redactor
 from icecheck.wire.unreachable import Unreachable
 
-__all__ = ["Advice", "examine"]
-
 _CHECK = "doctor"
 _PARENTS_SHOWN = 5
 _GIVE_CREDENTIALS = "give --token, or --credential ID:SECRET"

@@ -17,30 +17,6 @@ from icecheck.findings.verdict import SkipKind
 from icecheck.replies.expect import Blocked, NotOffered, Reply
 from icecheck.targets.target import Namespace
 
-__all__ = [
-    "another_shared_namespace",
-    "arrange",
-    "given_commit",
-    "given_dropped",
-    "given_loaded",
-    "given_namespace",
-    "given_snapshot",
-    "given_table",
-    "given_transaction",
-    "lent_namespace",
-    "refused_depth",
-    "reloaded",
-    "shared_empty_namespace",
-    "shared_namespace",
-    "shared_namespaces",
-    "shared_object",
-    "shared_table",
-    "shared_tables",
-    "some_namespace",
-    "some_shared_namespace",
-    "some_table",
-]
-
 Json = Any
 _NOT_SO_DEEP = frozenset({400, 406, 422, 501})
 T = TypeVar("T", bound=Named)

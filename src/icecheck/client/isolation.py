@@ -17,8 +17,6 @@ from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.json_text import read_json
 from icecheck.wire.unreachable import Unreachable
 
-__all__ = ["OWNER", "drop_roots", "exists_already", "isolate", "keeps_levels"]
-
 OWNER = "icecheck.run"
 """The property in which a namespace of a run bears the run's token, if it takes properties."""
 

@@ -27,8 +27,6 @@ from icecheck.wire.redaction import Redactor
 from icecheck.wire.scheme import other_url
 from icecheck.wire.unreachable import Unreachable
 
-__all__ = ["WITHOUT_WAREHOUSE", "help_to_reach", "open_session", "preflight"]
-
 WITHOUT_WAREHOUSE = "many catalogs serve no config without a warehouse: --warehouse NAME"
 
 _RUN_ID = re.compile(r"[a-z0-9]{1,16}")

@@ -11,15 +11,6 @@ from icecheck.findings.verdict import SkipKind
 from icecheck.replies.expect import NotOffered, Reply, Violation
 from icecheck.replies.matching import show
 
-__all__ = [
-    "Planned",
-    "answers",
-    "expect_state",
-    "file_scan_tasks",
-    "planned",
-    "settled",
-]
-
 _PLAN_STATUS = declare("plan-status", "A plan has another status than is due", Severity.REFUSED)
 _PLAN_WITHOUT_ID = declare(
     "plan-without-id", "Submits a plan without an id to ask for it with", Severity.REFUSED

@@ -16,8 +16,6 @@ from icecheck.targets.target import Namespace
 from icecheck.wire.connection import Wire
 from icecheck.wire.exchange import Exchange, Step
 
-__all__ = ["NO_BODY", "Headers", "Json", "Names", "Query", "Sender", "encode"]
-
 Json = Any
 Query = Sequence[tuple[str, str]]
 Names = Mapping[str, str | Namespace]

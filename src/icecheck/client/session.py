@@ -18,13 +18,6 @@ from icecheck.wire.connection import Connection
 from icecheck.wire.credentials import stranger_words
 from icecheck.wire.exchange import Exchange
 
-__all__ = [
-    "NOT_SHOWN",
-    "Isolation",
-    "Session",
-    "SessionSummary",
-]
-
 NOT_SHOWN = "the catalog acknowledges this, and no load shows the effect"
 
 

@@ -8,8 +8,6 @@ from icecheck.contract import Changes, Operation
 from icecheck.targets.target import Namespace
 from icecheck.wire.exchange import Exchange, Step
 
-__all__ = ["SETUP_ORDINAL", "LentNamespace", "Named", "SharedObject"]
-
 SETUP_ORDINAL = 0
 """The ordinal of the exchanges that made the shared setup; a check's own count from 1."""
 

@@ -11,8 +11,6 @@ from icecheck.replies.expect import Blocked
 from icecheck.targets.target import Namespace
 from icecheck.wire.exchange import Exchange
 
-__all__ = ["SharedSetup", "remove_shared", "shared_setup"]
-
 T = TypeVar("T", bound=Named)
 
 

@@ -5,8 +5,6 @@ from typing import Any
 
 from icecheck.targets.target import Namespace
 
-__all__ = ["Table"]
-
 
 @dataclass(frozen=True, slots=True)
 class Table:

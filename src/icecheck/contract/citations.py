@@ -23,8 +23,6 @@ from icecheck.contract.document import line_index, lines_of, raw_document, versi
 from icecheck.contract.model import Lines, Ref, RefKind, UnknownRef
 from icecheck.contract.operations import documented, lines_of_operation
 
-__all__ = ["Citation", "MalformedCitation", "lines_of_citation", "lines_of_ref", "sentences"]
-
 _FORM = re.compile(r"(?P<words>[0-9a-f]{12}-[1-9][0-9]*)(?: in (?P<part>\S+))?")
 
 

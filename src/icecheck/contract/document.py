@@ -8,23 +8,6 @@ from typing import Any
 
 from icecheck.contract.model import Lines, UnknownRef
 
-__all__ = [
-    "DEFAULT_SPEC_VERSION",
-    "FOLDERS",
-    "SPEC_VERSIONS",
-    "later_overlay",
-    "line_index",
-    "lines_of",
-    "official_sha256",
-    "operation_rows",
-    "overlay_document",
-    "permalink",
-    "raw_document",
-    "resolve",
-    "version_text",
-    "whole_document",
-]
-
 FOLDERS: Mapping[str, str] = {"1.10.0": "v1_10_0"}
 SPEC_VERSIONS = tuple(FOLDERS)
 DEFAULT_SPEC_VERSION = "1.10.0"

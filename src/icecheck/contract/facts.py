@@ -10,19 +10,6 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-__all__ = [
-    "PROFILES",
-    "Action",
-    "Changes",
-    "Creation",
-    "Facts",
-    "IncompleteFacts",
-    "Object",
-    "Place",
-    "When",
-    "read_facts",
-]
-
 PROFILES = (
     "core",
     "read",

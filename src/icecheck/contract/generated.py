@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from icecheck.contract.model import Basis, Level, Operation, Ref, RefKind, Requirement, Response
 
-__all__ = ["NO_KNOWN_CLIENT", "STATUS_ROWS", "response_requirement"]
-
 NO_KNOWN_CLIENT = "no known client"
 
 INSIDE = "A failure inside the catalog cannot be brought about from outside."

@@ -7,23 +7,6 @@ from typing import Any
 
 from icecheck.contract.facts import Facts
 
-__all__ = [
-    "Basis",
-    "Erratum",
-    "Later",
-    "Level",
-    "Lines",
-    "Operation",
-    "Parameter",
-    "Ref",
-    "RefKind",
-    "Requirement",
-    "Response",
-    "UnknownRef",
-    "UnresolvedRows",
-]
-
-
 Lines = tuple[int, int]
 """The first and last line in the official document, counted from 1, both included."""
 

@@ -22,22 +22,6 @@ from icecheck.contract.model import (
     UnknownRef,
 )
 
-__all__ = [
-    "before_config",
-    "by_object",
-    "default_endpoints",
-    "documented",
-    "lines_of_operation",
-    "operation_that",
-    "operations",
-    "response",
-    "table_assertions",
-    "table_updates",
-    "undated",
-    "view_assertions",
-    "view_updates",
-]
-
 JSON = Mapping[str, Any]
 METHODS = ("get", "head", "post", "put", "patch", "delete")
 

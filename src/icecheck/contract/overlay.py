@@ -12,8 +12,6 @@ from typing import Any
 from icecheck.contract.document import later_overlay, overlay_document, raw_document
 from icecheck.contract.model import Erratum, Level, UnknownRef
 
-__all__ = ["PARTS", "OverlayTargetVanished", "apply_overlay", "corrected", "errata", "tolerant"]
-
 PARTS = ("repair", "strict")
 STEP = re.compile(r"\.(?P<name>[A-Za-z_][\w-]*)|\['(?P<quoted>[^']+)'\]|\[(?P<index>\d+)\]")
 

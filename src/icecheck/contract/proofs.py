@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
-__all__ = ["proven_by"]
-
 
 def proven_by(check_id: str) -> tuple[str, ...]:
     """Return the names of the defects that a check was seen to fail for, sorted."""

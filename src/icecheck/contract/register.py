@@ -45,13 +45,6 @@ from icecheck.contract.operations import documented, operations, undated
 from icecheck.contract.overlay import errata
 from icecheck.contract.releases import amendments, is_newer, releases, since
 
-__all__ = [
-    "Register",
-    "RegisterError",
-    "load_register",
-    "register_of",
-]
-
 FOLDER = Path(__file__).parent / "requirements"
 REQUIREMENT_ID = re.compile(r"[A-Za-z][A-Za-z0-9-]*(\.[A-Za-z0-9][A-Za-z0-9-]*)+")
 RELEASE = re.compile(r"\d+\.\d+\.\d+")

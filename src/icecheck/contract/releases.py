@@ -16,20 +16,6 @@ from typing import Any
 from icecheck.contract.document import version_text
 from icecheck.contract.model import Later, Lines, Ref, RefKind, UnknownRef
 
-__all__ = [
-    "Amendments",
-    "amendments",
-    "document_of",
-    "first_release",
-    "is_newer",
-    "later",
-    "newest",
-    "number",
-    "released_lines",
-    "releases",
-    "since",
-]
-
 _KEYS = {
     "document": {"release", "sha256"},
     "dated": {"requirements", "since", "why"},

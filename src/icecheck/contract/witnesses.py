@@ -12,8 +12,6 @@ from typing import Any
 
 from icecheck.contract.model import Level
 
-__all__ = ["is_unwitnessed", "reasons_without_witness", "witnesses_of"]
-
 
 def witnesses_of(check_id: str) -> tuple[str, ...]:
     """Return the names of the catalogs that passed a check in their recorded runs."""

@@ -18,8 +18,6 @@ from icecheck.findings.statuses import STATUS, Statuses
 from icecheck.findings.verdict import Capability, Finding, Outcome, Verdict
 from icecheck.targets.offer import Offer
 
-__all__ = ["capabilities_of"]
-
 _GONE = 404
 _READING = ("load", "list")
 _EXISTS = "Exists"

@@ -13,8 +13,6 @@ from icecheck.findings.statuses import STATUS, Statuses, what_is_wrong
 from icecheck.findings.symptoms import NOBODY, Severity, Symptom, declare
 from icecheck.findings.verdict import CREDENTIALS, TARGET, Cause, CauseKey, Outcome, Verdict
 
-__all__ = ["causes_of"]
-
 _LEVELS = {Level.MUST: 0, Level.SHOULD: 1, Level.INTEROP: 2}
 _OF_OPERATIONS = (NOT_SERVED, ONE_ANSWER)
 

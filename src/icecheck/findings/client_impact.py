@@ -6,8 +6,6 @@ from icecheck.findings.statuses import STATUS, Statuses
 from icecheck.findings.symptoms import NOBODY
 from icecheck.findings.verdict import Finding, Verdict
 
-__all__ = ["hurt_by"]
-
 _STATE_UNKNOWN = frozenset({500, 502, 504})
 _SUCCESS_TO_JAVA = frozenset({200, 202, 204})
 # Error classes that Java's client (shown by Spark) and PyIceberg raise, by status.

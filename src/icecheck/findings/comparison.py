@@ -12,8 +12,6 @@ from typing import Any
 
 from icecheck.targets.target import UsageError
 
-__all__ = ["CATEGORIES", "Category", "Change", "Comparison", "compare", "read_run"]
-
 _KIND = "IcebergRestConformanceReport"
 _JUDGED = frozenset({"pass", "fail"})
 _BAD = frozenset({"fail", "blocked"})

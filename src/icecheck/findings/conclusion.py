@@ -19,14 +19,6 @@ from icecheck.findings.verdict import (
 )
 from icecheck.targets.offer import Offer
 
-__all__ = [
-    "Conclusion",
-    "ExitCode",
-    "conclude",
-    "profiles_of",
-    "ungated_if_unwitnessed",
-]
-
 _ASKED_OF_NO_ENDPOINT = frozenset({"core", "oauth2", "authorization"})
 """Profiles that are not about a catalog's operations but about config, errors and access."""
 

@@ -29,19 +29,6 @@ from icecheck.findings.verdict import Outcome, Run, Verdict
 from icecheck.targets.settings_file import TABLE
 from icecheck.targets.target import UsageError
 
-__all__ = [
-    "BLOCKED",
-    "Selection",
-    "apply",
-    "entry_for",
-    "failures_of",
-    "in_force",
-    "is_foreseen",
-    "parse",
-    "refuse_unknown_checks",
-    "result_of_entry",
-]
-
 BLOCKED = "blocked"
 """The symptom of a check that could not be judged, as ``fails_with`` names it."""
 

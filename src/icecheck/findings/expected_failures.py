@@ -6,19 +6,6 @@ from datetime import date
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
-__all__ = [
-    "NOTHING_EXPECTED",
-    "EntryFailure",
-    "EntryMatch",
-    "EntryResult",
-    "Expectation",
-    "ExpectationFile",
-    "ExpectationKind",
-    "Expectations",
-    "FailedEntry",
-    "FailsWith",
-]
-
 
 class ExpectationKind(StrEnum):
     """What an entry says about the checks it names."""

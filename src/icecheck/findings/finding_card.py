@@ -9,19 +9,6 @@ from icecheck.contract.witnesses import is_unwitnessed
 from icecheck.findings.client_impact import hurt_by
 from icecheck.findings.verdict import Evidence, Finding, Level, Outcome, Verdict
 
-__all__ = [
-    "UNWITNESSED",
-    "Card",
-    "Clause",
-    "card_of",
-    "clauses_of",
-    "describe",
-    "legible",
-    "one_line",
-    "render_card",
-    "witness_of",
-]
-
 UNWITNESSED = "unwitnessed: no catalog that this project did not write has passed this check yet"
 """The line that marks such a check in reports."""
 

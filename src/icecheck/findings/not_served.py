@@ -7,18 +7,6 @@ from icecheck.findings.shared_symptoms import ENDPOINT_NOT_SERVED
 from icecheck.findings.symptoms import Severity, Symptom, declare
 from icecheck.findings.verdict import Evidence, Finding, Outcome, SkipKind, Verdict
 
-__all__ = [
-    "NOT_SERVED",
-    "NOT_SERVED_STATUSES",
-    "ONE_ANSWER",
-    "blocking_id",
-    "named_by_endpoint",
-    "named_by_one_answer",
-    "named_by_operation",
-    "proves_success",
-    "unserved_operations",
-]
-
 NOT_SERVED_STATUSES = frozenset({404, 405, 406, 501})
 """The statuses with which an operation that is not served is answered."""
 NOT_SERVED = declare(

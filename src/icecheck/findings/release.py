@@ -11,8 +11,6 @@ from icecheck.contract.releases import is_newer, newest
 from icecheck.findings.verdict import Outcome, Verdict
 from icecheck.targets.offer import Offer
 
-__all__ = ["evident_release", "observations_of"]
-
 _LIST = Ref(RefKind.SCHEMA, "CatalogConfig")
 _LIST_MEMBER = "/components/schemas/CatalogConfig/properties/endpoints"
 

@@ -9,31 +9,6 @@ from icecheck.findings.symptoms import (
     declare,
 )
 
-__all__ = [
-    "ANOMALY",
-    "ANSWER_DIFFERS_FROM_LOAD",
-    "CHANGE",
-    "CHANGED_ALTHOUGH_REFUSED",
-    "CHANGED_BESIDE",
-    "DEFAULTS_MISSING",
-    "EFFECT_MISSING",
-    "EFFECT_ON_ANOTHER",
-    "ENDPOINT_NOT_SERVED",
-    "ERROR_TYPE",
-    "LEAK",
-    "LISTED_TWICE",
-    "MEMBER_MISSING",
-    "NAMES_RUN_TOGETHER",
-    "NAME_ALTERED",
-    "SCHEMA",
-    "SCHEMA_NOT_JSON",
-    "SCHEMA_REQUIRED",
-    "SPELLING_CHANGES_THE_ANSWER",
-    "STAGED_AT_ONCE",
-    "SUITE_ERROR",
-    "VALUE",
-]
-
 CHANGE = ("the change, and nothing else", "another state")
 """Expected and actual of a cause about a change that was not carried out as it was answered."""
 _SHAPE = ("the documented shape", "another shape")

@@ -5,17 +5,6 @@ from dataclasses import dataclass
 
 from icecheck.findings.symptoms import Severity, declare
 
-__all__ = [
-    "ANY_4XX",
-    "ANY_REFUSAL",
-    "ANY_SUCCESS",
-    "ANY_SUCCESS_OR_4XX",
-    "STATUS",
-    "Statuses",
-    "what_is_wrong",
-    "wrong_status_severity",
-]
-
 STATUS = declare(
     "status",
     "Answers {actual} where {expected} is due",

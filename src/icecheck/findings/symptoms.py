@@ -10,21 +10,6 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from types import MappingProxyType
 
-__all__ = [
-    "ANOTHER_THING",
-    "ANSWER_UNREADABLE",
-    "NOBODY",
-    "NOT_ALL_SEEN",
-    "NOT_AS_ACKNOWLEDGED",
-    "OTHER_ROWS",
-    "UNNAMED_CHANGED",
-    "Severity",
-    "Symptom",
-    "declare",
-    "declared",
-    "symptom_named",
-]
-
 NOBODY = "no known client"
 """The client impact of a finding when no client is known to be affected."""
 # Client impacts that findings of several kinds share.

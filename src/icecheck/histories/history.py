@@ -13,26 +13,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-__all__ = [
-    "UNCONDITIONAL",
-    "Anomaly",
-    "AnomalyKind",
-    "Answer",
-    "Deed",
-    "Event",
-    "Release",
-    "Seen",
-    "Take",
-    "Write",
-    "anomalies_in",
-    "duplicate_successes",
-    "half_visible_transactions",
-    "lost_updates",
-    "phantom_successes",
-    "resurrections",
-    "tell",
-]
-
 Value = str | int | None
 
 

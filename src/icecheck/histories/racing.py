@@ -20,8 +20,6 @@ from icecheck.wire.connection import Wire
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.unreachable import Unreachable
 
-__all__ = ["Move", "race"]
-
 _START_SECONDS_MAX = 60.0
 # Long enough for another thread of a busy machine to send a request.
 _PAUSE_OF_WATCHERS_SECONDS = 0.005

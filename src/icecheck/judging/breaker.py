@@ -24,8 +24,6 @@ from icecheck.wire.exchange import Step
 from icecheck.wire.retry import foreign_words
 from icecheck.wire.unreachable import Unreachable
 
-__all__ = ["Breaker"]
-
 _UNANSWERED_MAX = 5
 _ATTEMPTS_MAX = 3
 _PATIENCE_SECONDS = 30.0

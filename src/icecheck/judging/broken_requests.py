@@ -6,8 +6,6 @@ from icecheck.contract import Level
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import Finding, Outcome, Verdict
 
-__all__ = ["BrokenRequest", "broken_request", "finding_of"]
-
 _UNANSWERED = declare(
     "connection-broken",
     "Breaks the connection at a request, and answers others",

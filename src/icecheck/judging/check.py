@@ -7,17 +7,6 @@ from typing import Any, TypeVar
 from icecheck.contract import Contract, Level, RefKind, Requirement
 from icecheck.findings.verdict import Group
 
-__all__ = [
-    "Check",
-    "Declaration",
-    "Unbound",
-    "bind",
-    "check",
-    "check_of",
-    "declaration_of",
-    "generated_check",
-]
-
 _ATTRIBUTE = "__icecheck__"
 
 Function = TypeVar("Function", bound=Callable[..., None])

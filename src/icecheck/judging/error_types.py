@@ -6,8 +6,6 @@ from typing import Any
 
 from icecheck.contract import Contract
 
-__all__ = ["REQUIREMENT", "prose_types", "type_problem"]
-
 REQUIREMENT = "error.type-names"
 """The requirement that these names are judged by: a SHOULD (verdict-rules 2)."""
 

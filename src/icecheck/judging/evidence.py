@@ -9,8 +9,6 @@ from icecheck.findings.verdict import Evidence, Finding
 from icecheck.wire.exchange import Exchange, Step, as_curl
 from icecheck.wire.redaction import Redactor
 
-__all__ = ["evidence_from", "evidence_of", "evidence_up_to", "finding_without_secrets"]
-
 _BODY_CHARACTERS_MAX = 4000
 _EXCHANGES_MAX = 12
 

@@ -7,8 +7,6 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["generating"]
-
 # Hypothesis' storage and the filters of warnings belong to the whole process.
 _ONE_AT_A_TIME = threading.RLock()
 

@@ -7,8 +7,6 @@ from icecheck.findings.verdict import Finding
 from icecheck.wire.exchange import Exchange
 from icecheck.wire.json_text import JsonFlaw
 
-__all__ = ["TITLES", "findings_of"]
-
 _STRICT_PARSERS = "iceberg-go and iceberg-rust: their JSON parsers refuse the whole answer"
 
 _ENCODED_OTHERWISE = declare(

@@ -30,8 +30,6 @@ from icecheck.replies.ill_shaped import reads_ill_shaped
 from icecheck.targets.unwritable import Unwritable
 from icecheck.wire.unreachable import CredentialsEnded, Unreachable
 
-__all__ = ["judge", "not_run", "settled"]
-
 _UNKNOWN = frozenset({405, 501})
 """The statuses of an operation that a catalog does not know; 404 may be about an object."""
 _NO_DROP = _UNKNOWN | {403, 404}

@@ -9,8 +9,6 @@ from icecheck.judging.passive import Observed, observe
 from icecheck.wire.exchange import Exchange
 from icecheck.wire.retry import foreign_words
 
-__all__ = ["PassiveObserver"]
-
 
 class PassiveObserver:
     """Takes the exchanges out of a session and judges them, those of one check with its verdict.

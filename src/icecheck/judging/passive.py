@@ -16,14 +16,6 @@ from icecheck.wire.exchange import Exchange, Step, as_curl
 from icecheck.wire.json_text import read_json
 from icecheck.wire.retry import is_stopped_on_the_way
 
-__all__ = [
-    "Observed",
-    "members_beside_errors",
-    "observe",
-    "passive_checks",
-    "passive_verdicts",
-]
-
 _BODY_ON_204 = declare(
     "body-on-204", "Sends a body with status 204", Severity.SHAPE, values_in_title=False
 )

@@ -25,18 +25,6 @@ from icecheck.findings.verdict import SkipKind
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.replies.ill_shaped import IllShaped, ill_shaped_reads_named
 
-__all__ = [
-    "CAPABILITIES",
-    "DOES_NOT",
-    "Trait",
-    "has_capability",
-    "is_declined",
-    "is_refusal",
-    "offered",
-    "require_capability",
-    "saw",
-]
-
 DOES_NOT = frozenset({400, 403, 405, 406, 422, 501})
 """Statuses that mean "not supported", where the document leaves a feature to the catalog."""
 

@@ -4,8 +4,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["SNAPSHOTS", "repeated"]
-
 SNAPSHOTS = "snapshots"
 _IDS = {
     SNAPSHOTS: "snapshot-id",

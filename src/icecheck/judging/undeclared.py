@@ -16,8 +16,6 @@ from icecheck.replies.matching import find
 from icecheck.targets.target import Namespace
 from icecheck.wire.unreachable import Unreachable
 
-__all__ = ["try_undeclared"]
-
 _KINDS = (Object.NAMESPACE, Object.TABLE, Object.VIEW)
 _SUCCESSES = ("200", "204")
 

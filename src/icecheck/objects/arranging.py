@@ -5,8 +5,6 @@ from icecheck.client.given import arrange
 from icecheck.replies.expect import NotOffered
 from icecheck.targets.target import Namespace
 
-__all__ = ["UNKNOWN_PLAN", "UNKNOWN_PLAN_TASK", "given_namespace_at", "require"]
-
 UNKNOWN_PLAN = "icecheck-no-such-plan"
 """A plan-id that no catalog has given out; the plan task below is unknown in the same way."""
 UNKNOWN_PLAN_TASK = "icecheck-no-such-plan-task"

@@ -22,34 +22,6 @@ from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.replies.matching import Matcher, show
 from icecheck.targets.target import Namespace
 
-__all__ = [
-    "MARK",
-    "METADATA_LOCATION_REUSED",
-    "NO_SNAPSHOT",
-    "NUMBERED",
-    "RENAME_CHANGED_THE_TABLE",
-    "Send",
-    "by_transaction",
-    "by_update",
-    "change_of",
-    "commit",
-    "creation_updates",
-    "expect_effect",
-    "expect_loaded",
-    "expect_refused",
-    "expect_unchanged",
-    "given_history",
-    "given_snapshots",
-    "given_table_of",
-    "given_table_since",
-    "numbered_assertions",
-    "same_table",
-    "set_property",
-    "shared_snapshots",
-    "shared_table_since",
-    "with_ids",
-]
-
 METADATA_LOCATION_REUSED = declare(
     "metadata-location-reused",
     "Gives a new version the metadata location of an earlier one",

@@ -22,18 +22,6 @@ from icecheck.objects.views import MARK, View, settled_view
 from icecheck.replies.expect import Reply, Violation
 from icecheck.replies.matching import ABSENT, Matcher, difference, show
 
-__all__ = [
-    "ANYTHING",
-    "KEPT",
-    "ODD_KEPT",
-    "TURN",
-    "expect_answer",
-    "expect_shown",
-    "expect_unaltered",
-    "innermost",
-    "spelled",
-]
-
 Json = dict[str, Any]
 
 ANYTHING = Matcher("what the server chooses", lambda _: True)

@@ -9,20 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-__all__ = [
-    "FLOAT_BREAKERS",
-    "INTEGERS",
-    "KEYS",
-    "LONGS",
-    "LONG_TEXT",
-    "STRINGS",
-    "STRING_LISTS",
-    "EdgeValue",
-    "in_halves",
-    "shuffled",
-    "string_map",
-]
-
 T = TypeVar("T")
 
 

@@ -9,18 +9,6 @@ from icecheck.findings.verdict import SkipKind
 from icecheck.objects import metadata_view as view
 from icecheck.replies.expect import Blocked, NotOffered
 
-__all__ = [
-    "added_column",
-    "column_id",
-    "next_row_id",
-    "number",
-    "schema_addition",
-    "schema_id_of",
-    "sort_order_id_of",
-    "spec_id_of",
-    "wider_schema",
-]
-
 Json = dict[str, Any]
 
 

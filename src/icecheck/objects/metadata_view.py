@@ -7,22 +7,6 @@ from typing import Any
 from icecheck.replies.expect import Blocked, Reply
 from icecheck.replies.matching import Matcher
 
-__all__ = [
-    "but_for_snapshots",
-    "column_names",
-    "current_schema",
-    "default_sort_order",
-    "default_spec",
-    "field_ids",
-    "metadata_in",
-    "partition_fields",
-    "place",
-    "same_uuid",
-    "settled",
-    "shape",
-    "sort_fields",
-]
-
 Json = Mapping[str, Any]
 
 _SCHEME_ALIASES = {"s3a": "s3", "s3n": "s3"}

@@ -4,8 +4,6 @@ from typing import Any
 
 from icecheck.client.catalog import Table
 
-__all__ = ["commit_report", "scan_report"]
-
 _COUNTER = {"unit": "count", "value": 1}
 _TIMER = {"count": 1, "time-unit": "nanoseconds", "total-duration": 2644235116}
 

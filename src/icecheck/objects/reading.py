@@ -27,44 +27,6 @@ from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.replies.matching import ABSENT, find, show
 from icecheck.targets.target import Namespace
 
-__all__ = [
-    "BODY_ON_304",
-    "CHANGE_REPORT",
-    "DANGLING_CURRENT_ID",
-    "ETAG_UNCHANGED_BY_COMMIT",
-    "EXISTENCE_CONTRADICTS_LOAD",
-    "LISTING",
-    "LIST_LEFT_OUT",
-    "LOAD_IS_NOT_REPEATABLE",
-    "NO_PROPERTIES",
-    "OTHER_LOCATION",
-    "PAGES_MAX",
-    "PAGE_TOO_LONG",
-    "STALE_READ_AFTER_COMMIT",
-    "entries_in_pages",
-    "expect_answered_location",
-    "expect_bad_request",
-    "expect_envelope",
-    "expect_gone",
-    "expect_json",
-    "expect_levels",
-    "expect_namespace_gone",
-    "expect_properties",
-    "expect_properties_in",
-    "expect_properties_unchanged",
-    "expect_there",
-    "expect_unlisted",
-    "namespaces_in",
-    "next_page_token",
-    "not_applicable",
-    "object_in",
-    "properties_of",
-    "refused",
-    "refuses_place",
-    "supported",
-    "tables_in",
-]
-
 T = TypeVar("T")
 
 PAGES_MAX = 60

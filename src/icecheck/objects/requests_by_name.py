@@ -9,8 +9,6 @@ from icecheck.objects.metrics_reports import commit_report
 from icecheck.replies.expect import Reply
 from icecheck.targets.target import Namespace
 
-__all__ = ["BESIDE", "ENDING", "FINDING", "Ask"]
-
 Json = dict[str, Any]
 Place = tuple[Namespace, str]
 Ask = Callable[[Catalog, Place, str], Reply]

@@ -17,18 +17,6 @@ from icecheck.objects.reading import not_applicable, refused
 from icecheck.objects.views import View
 from icecheck.replies.expect import Reply
 
-__all__ = [
-    "Change",
-    "Make",
-    "expect_as_before",
-    "expect_bystander",
-    "given_bystander",
-    "judge_changes",
-    "loaded_answer",
-    "shown_of",
-    "together",
-]
-
 _SEVERAL = 2
 _SHOWN_MAX = 3
 

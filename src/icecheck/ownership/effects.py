@@ -9,8 +9,6 @@ from icecheck.contract import Action, Changes, Object, Operation, Place, When
 from icecheck.ownership.ledger import Entry, Kind
 from icecheck.targets.target import Namespace
 
-__all__ = ["Effect", "changes_nothing", "effect_of", "read_body"]
-
 _READING = frozenset({"GET", "HEAD"})
 
 

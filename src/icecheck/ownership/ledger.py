@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
-__all__ = ["Entry", "Kind", "Ledger", "LedgerJournal", "bears_token"]
-
 Namespace = tuple[str, ...]
 Kind = str
 """One of ``namespace``, ``table`` and ``view``."""

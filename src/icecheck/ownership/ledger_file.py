@@ -19,8 +19,6 @@ from icecheck.ownership.ledger import Entry
 from icecheck.targets.target import NAME_PATTERN, Target, UsageError
 from icecheck.targets.unwritable import Unwritable, writing
 
-__all__ = ["LEDGER_FILE", "LedgerFile", "WrittenLedger", "clean_command", "read_ledger"]
-
 LEDGER_FILE = "ledger.jsonl"
 _FORMAT = "icecheck-ledger/1"
 

@@ -10,8 +10,6 @@ from icecheck.targets.target import Namespace
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.unreachable import Unreachable
 
-__all__ = ["Remover", "is_gone", "load_object", "remove_all"]
-
 _KINDS = (Object.NAMESPACE, Object.TABLE, Object.VIEW)
 # With these statuses, an earlier attempt may have made the object.
 _UNSURE = frozenset({408, 409, 429})

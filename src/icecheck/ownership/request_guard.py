@@ -18,8 +18,6 @@ from icecheck.targets.offer import Offer, encode_segment
 from icecheck.targets.target import Namespace, Target
 from icecheck.wire.connection import Wire
 
-__all__ = ["ForeignRequest", "RequestGuard"]
-
 _PLAN_ID = declare("plan-id", "Gives a plan an id that cannot be put into a path", Severity.SHAPE)
 
 

@@ -12,17 +12,6 @@ from icecheck.mock_server.defects import Install
 from icecheck.mock_server.planning.plans import PlanningSettings
 from icecheck.targets.target import Principal, Target
 
-__all__ = [
-    "ADDRESS",
-    "CREDENTIAL",
-    "SECOND",
-    "TOKEN",
-    "WAREHOUSE",
-    "client_without_rights",
-    "defective_session",
-    "target_of_mock",
-]
-
 ADDRESS = "http://mock.invalid"
 WAREHOUSE = "kill"
 TOKEN = "kill-token"  # noqa: S105 - what a mock wants, so that checks of credentials apply

@@ -12,8 +12,6 @@ from icecheck.mock_server.defects import Defect
 from icecheck.proof.defective import defective_session
 from icecheck.proof.reach import changed_by
 
-__all__ = ["GROUPS", "aimed_at", "is_proof", "judged_with", "kills", "misses"]
-
 GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
 """The groups that need only a catalog."""
 

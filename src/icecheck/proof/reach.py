@@ -7,8 +7,6 @@ from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects import Defect
 from icecheck.mock_server.operations.served import default_registries
 
-__all__ = ["Entry", "changed_by", "entries_of"]
-
 Entry = tuple[str, str]
 """The name of a registry and of one of its entries, such as ("updates", "set-location")."""
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from icecheck.client.catalog import Catalog
     from icecheck.spark.session import SparkWorkbench
 
-__all__ = ["RUN_PLUGIN", "catalog", "spark"]
-
 RUN_PLUGIN = "icecheck-run"
 """The name under which a run is registered as a plugin; its ``recorder`` gives the fixtures."""
 

@@ -16,8 +16,6 @@ import pytest
 
 from icecheck.targets.options import TARGET_OPTIONS, Kind, TargetOption
 
-__all__ = ["OptionTaken", "ShortNames", "add_options", "given", "option"]
-
 PREFIX = "icecheck-"
 
 _TEXT: dict[str, Any] = {}

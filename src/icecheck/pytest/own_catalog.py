@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from pyiceberg.catalog.rest import RestCatalog
     from requests import Session
 
-__all__ = ["own_catalog"]
-
 
 def own_catalog(target: Target, own: OwnNamespace, said: list[str]) -> "RestCatalog":
     """Return a PyIceberg catalog that sends only requests that ``own`` permits.

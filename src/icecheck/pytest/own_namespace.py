@@ -21,8 +21,6 @@ from icecheck.ownership.ledger import Entry
 from icecheck.replies.expect import Blocked
 from icecheck.targets.target import Namespace
 
-__all__ = ["ForeignObject", "OwnNamespace", "Permit"]
-
 _READING = frozenset({"GET", "HEAD"})
 _IDENTIFIERS = frozenset({Place.IDENTIFIER, Place.SOURCE, Place.DESTINATION, Place.TABLE_CHANGES})
 

@@ -4,8 +4,6 @@ from typing import Any
 
 from icecheck.targets.target import Target
 
-__all__ = ["pyiceberg_conf"]
-
 
 def pyiceberg_conf(target: Target) -> dict[str, Any]:
     """Return the properties with which PyIceberg's ``RestCatalog`` reaches ``target``.

@@ -26,8 +26,6 @@ from icecheck.targets.unwritable import Unwritable
 from icecheck.wire.connection import TargetUnusable
 from icecheck.wire.exchange import Exchange
 
-__all__ = ["PROPERTY", "Recorder", "checks_among", "is_disruptive"]
-
 PROPERTY = "icecheck"
 """Key of the user property that carries a verdict, as builtins, from worker to controller."""
 

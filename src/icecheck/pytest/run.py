@@ -38,8 +38,6 @@ from icecheck.targets.values import Facts, facts_from
 from icecheck.wire.connection import TargetUnusable
 from icecheck.wire.redaction import Redactor
 
-__all__ = ["CatalogRun"]
-
 DEFAULT_DIRECTORY = "icecheck-report"
 
 

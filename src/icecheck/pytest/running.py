@@ -13,8 +13,6 @@ from icecheck.pytest.check_fixtures import RUN_PLUGIN
 if TYPE_CHECKING:
     from icecheck.pytest.run import CatalogRun
 
-__all__ = ["running"]
-
 
 def running(config: pytest.Config) -> "CatalogRun | None":
     """Return the run that judges checks and gives tests the catalog; None without a catalog."""

@@ -11,8 +11,6 @@ from icecheck.findings.verdict import Evidence, Finding
 from icecheck.judging.passive import Observed
 from icecheck.run.finish import ProcessReport
 
-__all__ = ["WorkerReport"]
-
 
 @dataclass(frozen=True, slots=True)
 class WorkerReport:

@@ -14,17 +14,6 @@ from icecheck.replies.schema import NOT_JSON, SchemaJudge, SchemaProblem
 from icecheck.wire.exchange import Exchange
 from icecheck.wire.json_text import read_json
 
-__all__ = [
-    "BODY_IS_NO_JSON",
-    "SHAPE_ERRORS",
-    "Blocked",
-    "NotOffered",
-    "Reply",
-    "Violation",
-    "blocked_by_shape",
-    "equal",
-]
-
 BODY_IS_NO_JSON = declare(
     "body-is-no-json",
     "Answers without the JSON body that is due",

@@ -14,8 +14,6 @@ from typing import Any, NoReturn
 
 from icecheck.wire.exchange import Exchange
 
-__all__ = ["IllShaped", "IllShapedBody", "ill_shaped_reads_named", "reads_ill_shaped"]
-
 _MISREADINGS = (AttributeError, TypeError, ValueError)
 
 

@@ -5,21 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = [
-    "ABSENT",
-    "ABSENT_OR_NULL",
-    "ANY_INTEGER",
-    "ANY_OBJECT",
-    "ANY_STRING",
-    "Matcher",
-    "containing",
-    "difference",
-    "find",
-    "lacking",
-    "one_of",
-    "show",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Matcher:

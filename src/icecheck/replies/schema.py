@@ -13,8 +13,6 @@ from icecheck.contract import Contract, Level
 from icecheck.wire.exchange import Exchange
 from icecheck.wire.json_text import read_json
 
-__all__ = ["SchemaJudge", "SchemaProblem", "has_strict_reading", "schema_judge"]
-
 _JUDGED_MAX = 256
 """The number of judged answers that are kept: more than any check reads."""
 NOT_JSON = "not-json"

@@ -20,8 +20,6 @@ from icecheck.run.options import RunOptions
 from icecheck.run.resources import Resources
 from icecheck.wire.exchange import Exchange
 
-__all__ = ["CheckRunner", "open_runner"]
-
 
 class CheckRunner:
     """A session with a catalog, and the judge of its checks; made by ``open_runner``.

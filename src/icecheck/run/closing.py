@@ -7,8 +7,6 @@ from icecheck.findings.finding_card import one_line
 from icecheck.findings.verdict import Run
 from icecheck.ownership.ledger_file import clean_command
 
-__all__ = ["residue_lines", "unmet_lines"]
-
 _UNMET_MAX = 10
 
 

@@ -10,8 +10,6 @@ from icecheck.findings.verdict import Group
 from icecheck.judging.check import Check, Declaration, Unbound, bind, declaration_of
 from icecheck.targets.target import Target, UsageError
 
-__all__ = ["allowed", "collect", "declarations", "left_out", "select"]
-
 _PACKAGES = {
     "icecheck.conformance": (Group.CHECKS, Group.GENERATED),
     "icecheck.scenarios": (Group.GENERATED, Group.SCENARIOS),

@@ -9,8 +9,6 @@ from icecheck.judging.check import Check
 from icecheck.judging.judge import not_run
 from icecheck.targets.target import UsageError
 
-__all__ = ["OLDEST", "demanded_by", "demanded_verdicts", "release_to_hold_to"]
-
 OLDEST = "1.6.0"
 """The oldest release that a run can hold to: before it, some answers were due that are wrong now
 (200 for a rename).

@@ -12,14 +12,6 @@ from icecheck.judging.passive import passive_checks
 from icecheck.run.collect import allowed, collect, select
 from icecheck.targets.target import Target
 
-__all__ = [
-    "expectations_from",
-    "gated",
-    "known_checks",
-    "selection_among",
-    "selection_of",
-]
-
 _DEFAULT_GROUPS = frozenset({Group.CHECKS, Group.GENERATED, Group.SCENARIOS})
 
 

@@ -22,8 +22,6 @@ from icecheck.findings.verdict import Level, Outcome, Run, Verdict
 from icecheck.targets.settings_file import TABLE
 from icecheck.targets.target import UsageError
 
-__all__ = ["Update", "refusal_of", "update"]
-
 _HEAD = re.compile(rf"""\s*\[\[\s*["']?{TABLE}["']?\s*\]\]""")
 _OTHER_HEAD = re.compile(rf"""\s*\[\[?\s*(?!["']?{TABLE}["']?\s*\.)[A-Za-z0-9"'_-]""")
 _LINE_END = re.compile(r"\r?\n")

@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from importlib.util import find_spec
 
-__all__ = ["SPARK", "SUITE", "how_to_install"]
-
 SUITE = ("hypothesis", "jinja2", "jsonschema", "schemathesis", "tomlkit", "zstandard")
 SPARK = ("faker", "pandas", "pyarrow", "pyspark")
 

@@ -14,8 +14,6 @@ from icecheck.contract import Contract
 from icecheck.run.options import RunOptions
 from icecheck.targets.offer import Offer
 
-__all__ = ["facts_of"]
-
 
 def facts_of(
     options: RunOptions,

@@ -20,8 +20,6 @@ from icecheck.run.facts import facts_of
 from icecheck.run.options import RunOptions
 from icecheck.targets.offer import Offer
 
-__all__ = ["ProcessReport", "finish", "left_to_skip"]
-
 _STOPPED = "the run was to end at the first failure (--fail-fast, under pytest --maxfail)"
 
 

@@ -9,8 +9,6 @@ from icecheck.judging import judge, passive
 from icecheck.ownership import request_guard
 from icecheck.run.collect import declarations
 
-__all__ = ["known_symptoms"]
-
 _RAISING = (causes, judge, passive, request_guard)
 """Importing these imports every module of the engine that declares symptoms."""
 

@@ -9,8 +9,6 @@ from icecheck.findings.verdict import Group
 from icecheck.targets.target import Target
 from icecheck.wire.redaction import Redactor
 
-__all__ = ["RunOptions"]
-
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:

@@ -14,16 +14,6 @@ from icecheck.targets.target import UsageError
 from icecheck.targets.unwritable import Unwritable, writing
 from icecheck.wire.exchange import Exchange
 
-__all__ = [
-    "ERROR_FILE",
-    "EXCHANGES_FILE",
-    "FORMATS",
-    "Output",
-    "ReportInvalid",
-    "part_of",
-    "write_report",
-]
-
 FORMATS: dict[str, Callable[[Run], str]] = {
     "junit.xml": junit.render,
     "summary.md": summary.render,

@@ -9,8 +9,6 @@ from icecheck.spark.bench import start_bench
 from icecheck.spark.session import SparkWorkbench
 from icecheck.spark.unavailable import SparkUnavailable
 
-__all__ = ["Resources"]
-
 
 class Resources:
     """Resources that are made when first needed and stopped at the end; a failed start is final."""

@@ -20,8 +20,6 @@ from icecheck.run.options import RunOptions
 from icecheck.run.workers import judge_in_threads, judge_in_turn
 from icecheck.wire.exchange import Exchange
 
-__all__ = ["Progress", "Silent", "run_checks"]
-
 
 class Progress(Protocol):
     """Callbacks for the progress of a run."""

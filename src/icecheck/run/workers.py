@@ -8,8 +8,6 @@ from queue import SimpleQueue
 from icecheck.findings.verdict import Verdict
 from icecheck.judging.check import Check
 
-__all__ = ["judge_in_threads", "judge_in_turn"]
-
 Event = Check | Verdict | Future[None]
 
 

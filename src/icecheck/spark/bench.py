@@ -6,8 +6,6 @@ from contextlib import ExitStack
 from icecheck.spark.session import SparkWorkbench
 from icecheck.targets.target import Target
 
-__all__ = ["start_bench"]
-
 
 def start_bench(options: Mapping[str, str], target: Target) -> SparkWorkbench:
     """Start Spark for a target; ``jar`` is a path, ``packages`` Maven coordinates of a runtime.

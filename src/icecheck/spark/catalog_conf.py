@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from icecheck.targets.target import Target
 
-__all__ = ["catalog_conf"]
-
 
 def catalog_conf(target: "Target") -> dict[str, str]:
     """Return the properties of an Iceberg catalog that reaches ``target``.

@@ -15,8 +15,6 @@ from pathlib import Path
 
 from icecheck.spark.java import Java
 
-__all__ = ["NO_ARCHIVE", "ClassArchive", "cache_directory", "plan_archive"]
-
 ARCHIVES_KEPT = 3
 ABANDONED_AFTER_SECONDS = 86_400.0
 BASE_TIMEOUT_SECONDS = 60.0

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from icecheck.spark.unavailable import SparkUnavailable
 
-__all__ = ["Java", "bundled_java_home", "choose_java", "read_java"]
-
 # The Iceberg runtime is compiled for 11, and Spark 3.5 runs on 11, 17 and 21. From 24 on the JVM
 # refuses `Subject.getSubject`, which Hadoop calls first.
 SUPPORTED_MAJORS = (11, 17, 21)

@@ -17,8 +17,6 @@ from icecheck.spark.unavailable import SparkUnavailable
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["show_certificate", "trust_certificates"]
-
 _PRIVATE_KEY = re.compile(rb"-----BEGIN ((?:[A-Z]+ )*)PRIVATE KEY-----(.+?)-----END", re.DOTALL)
 _ALGORITHMS = ("RSA", "EC", "Ed25519")
 

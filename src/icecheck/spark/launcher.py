@@ -22,8 +22,6 @@ from icecheck.spark.runtime import (
 )
 from icecheck.spark.unavailable import SparkUnavailable
 
-__all__ = ["Jvm", "SparkInstallation", "find_installation", "jvm_command", "jvm_environment"]
-
 START_TIMEOUT_SECONDS = 120.0
 RESOLVE_TIMEOUT_SECONDS = 900.0
 STOP_TIMEOUT_SECONDS = 30.0

@@ -12,17 +12,6 @@ from pathlib import Path
 
 from icecheck.spark.unavailable import SparkUnavailable
 
-__all__ = [
-    "COORDINATES",
-    "WHEEL_JAR_SHA256",
-    "IcebergRuntime",
-    "PySpark",
-    "choose_runtime",
-    "find_pyspark",
-    "missing_classes",
-    "wheel_jar",
-]
-
 WHEEL = "snowpark-connect-deps-iceberg==1.0.2"
 WHEEL_SPARK = "3.5"
 WHEEL_JAR = "iceberg-spark-runtime-3.5_2.12-1.10.2.jar"

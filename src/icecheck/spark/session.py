@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from icecheck.targets.target import Target
 
-__all__ = ["CATALOG_NAME", "HasTarget", "SparkWorkbench", "spark_conf"]
-
 CATALOG_NAME = "icecheck"
 SPARK_CATALOG = "org.apache.iceberg.spark.SparkCatalog"
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"

@@ -13,8 +13,6 @@ from typing import Any
 from icecheck.contract import Action, Object, Operation, Place
 from icecheck.targets.target import Namespace
 
-__all__ = ["Adaptations", "location_below"]
-
 _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 

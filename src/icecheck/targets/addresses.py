@@ -10,17 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, unquote, urlsplit
 
-__all__ = [
-    "Origin",
-    "host_flaw",
-    "is_allowed_host",
-    "origin_of",
-    "path_flaw",
-    "prefix_flaw",
-    "separator_flaw",
-    "spelled_separator",
-]
-
 _ALLOWED_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^][:/?#@\s]+)(:[0-9]{1,5})?")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _DECODINGS_MAX = 4

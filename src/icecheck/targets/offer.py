@@ -16,8 +16,6 @@ from icecheck.targets.addresses import (
 )
 from icecheck.targets.target import Namespace, Target, read_headers
 
-__all__ = ["Offer", "encode_segment"]
-
 _MISLEADING_HEADERS = frozenset(
     {
         "connection",

@@ -7,8 +7,6 @@ it.
 from dataclasses import dataclass
 from enum import Enum, auto
 
-__all__ = ["TARGET_OPTIONS", "Kind", "Stage", "TargetOption"]
-
 
 class Kind(Enum):
     """The kind of an option's value; ``icecheck.targets.values`` reads each in its own way."""

@@ -4,19 +4,6 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-__all__ = [
-    "HARMLESS_HEADERS",
-    "address_without_secrets",
-    "is_address",
-    "is_harmless_setting",
-    "is_plain",
-    "is_secret_header",
-    "is_secret_key",
-    "known_from_headers",
-    "may_name_secrets",
-    "names_signature",
-]
-
 _SECRET_KEY = re.compile(
     r"secret|password|session-token(?!-expires)|access-key-id|sas-token(?!-expires)|"
     r"oauth2\.token$|signer\.token|"

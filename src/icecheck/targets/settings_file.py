@@ -4,8 +4,6 @@ from pathlib import Path
 
 from icecheck.targets.target import UsageError
 
-__all__ = ["DEFAULT_FILE", "TABLE", "read_text"]
-
 DEFAULT_FILE = "icecheck.toml"
 """The file that is read if it is in the working directory and no other is named."""
 TABLE = "expectation"

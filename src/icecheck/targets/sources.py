@@ -17,16 +17,6 @@ from icecheck.targets.settings_file import DEFAULT_FILE, TABLE, read_text
 from icecheck.targets.target import SigV4, UsageError
 from icecheck.targets.values import Facts, facts_from, given_from, hint, value_in_toml, with_parts
 
-__all__ = [
-    "described",
-    "from_environment",
-    "from_file",
-    "from_pyiceberg",
-    "from_spark_conf",
-    "from_toml",
-    "merged",
-]
-
 _TABLES = frozenset({"target", "given", TABLE})
 _ENVIRONMENT_PREFIX = "CATALOG_"
 _HEADER_PREFIX = "header."

@@ -10,19 +10,6 @@ import httpx
 from icecheck.targets.addresses import host_flaw, prefix_flaw
 from icecheck.targets.secret_names import known_from_headers
 
-__all__ = [
-    "AGENT",
-    "NAME_PATTERN",
-    "Given",
-    "Principal",
-    "SigV4",
-    "Target",
-    "UsageError",
-    "is_unlike_words",
-    "new_run_id",
-    "read_headers",
-]
-
 Namespace = tuple[str, ...]
 
 AGENT = "Apache-HttpClient/5.5 (Java/17.0.15)"

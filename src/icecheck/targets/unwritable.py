@@ -4,8 +4,6 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["Unwritable", "writing"]
-
 
 class Unwritable(Exception):
     """A run cannot continue because one of its files cannot be written; says which, in one line."""

@@ -4,8 +4,6 @@ from collections.abc import Iterator
 
 import httpx
 
-__all__ = ["usual_urls"]
-
 _USUAL_PATHS = ("/api/catalog", "/catalog", "/iceberg")
 
 

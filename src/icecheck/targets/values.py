@@ -7,8 +7,6 @@ from typing import Any
 from icecheck.targets.options import Kind, TargetOption
 from icecheck.targets.target import Given, Principal, SigV4, UsageError, read_headers
 
-__all__ = ["Facts", "facts_from", "given_from", "hint", "value_in_toml", "with_parts"]
-
 Facts = dict[str, Any]
 """Keyword arguments of Target; facts that a source does not give are absent."""
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 
 import httpx
 
-__all__ = ["ACCEPTED_ENCODING", "UnusableAnswer", "read_answer"]
-
 ACCEPTED_ENCODING = "gzip"
 """The encoding that requests accept; an answer in another one is not decoded."""
 _BODY_BYTES_MAX = 256 * 1024 * 1024

@@ -12,8 +12,6 @@ import httpx
 
 from icecheck.wire.json_text import read_json
 
-__all__ = ["BearerAuth", "ClientCredentials", "TokenRefused", "drive"]
-
 _MARGIN_SECONDS = 10.0
 _LIFETIME_SECONDS_MAX = 366 * 86_400
 

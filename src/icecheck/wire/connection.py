@@ -27,8 +27,6 @@ from icecheck.wire.retry import (
 )
 from icecheck.wire.unreachable import CredentialsEnded, Unreachable
 
-__all__ = ["Connection", "TargetUnusable", "Wire"]
-
 
 class TargetUnusable(Exception):
     """There is no catalog to verify at this URL; the message says why, in one line.

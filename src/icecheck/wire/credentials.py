@@ -11,8 +11,6 @@ from icecheck.wire.auth import BearerAuth, ClientCredentials
 from icecheck.wire.redaction import Redactor
 from icecheck.wire.signing import SignedAuth, Signer
 
-__all__ = ["MADE_UP_TOKEN", "Credentials", "stranger_words"]
-
 MADE_UP_TOKEN = "5d41402abc4b2a76b9719d911017c592"  # noqa: S105 - nobody has given it
 """What a caller shows who has no valid token; a catalog does not know the suite by it."""
 

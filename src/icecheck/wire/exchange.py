@@ -8,8 +8,6 @@ from enum import StrEnum
 
 from icecheck.wire.json_text import Flaws, flaws_of
 
-__all__ = ["TOKEN_VARIABLE", "Exchange", "Headers", "Step", "as_curl"]
-
 TOKEN_VARIABLE = "ICECHECK_TOKEN"  # noqa: S105 - the name of a variable
 # Digests of another principal's secrets say whose they are.
 _OF_ANOTHER = re.compile(r"[Bb]earer <redacted:(second|reader):")

@@ -13,8 +13,6 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-__all__ = ["Flaws", "JsonFlaw", "flaws_of", "read_json"]
-
 _DEPTH_MAX = 200
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _INTEGER_DIGITS_MAX = 308  # of a number that a double can hold for certain

@@ -3,8 +3,6 @@
 import threading
 from collections.abc import Callable
 
-__all__ = ["Pace"]
-
 
 class Pace:
     """The turns of requests: the user limits the rate, and throttling delays all of them.

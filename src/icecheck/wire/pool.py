@@ -14,8 +14,6 @@ from icecheck.wire.answers import ACCEPTED_ENCODING, read_answer
 from icecheck.wire.exchange import Exchange
 from icecheck.wire.transport import SocketTransport
 
-__all__ = ["Pool", "as_response"]
-
 _OF_EVERY_REQUEST = frozenset({"host", "content-length"})
 
 

@@ -25,8 +25,6 @@ from icecheck.wire.exchange import Exchange, Headers
 from icecheck.wire.json_text import JsonFlaw, flaws_of
 from icecheck.wire.secret_values import SecretValues
 
-__all__ = ["Redactor"]
-
 _SIGNED = re.compile(r"(AWS4-HMAC-SHA256 Credential=)[^/]+(/.+Signature=)\w+")
 # Members of JSON quoted in running text, as in findings; a shortened text may end inside one.
 _QUOTED_MEMBER = re.compile(r'("([^"\\]+)"\s*:\s*")((?:[^"\\]|\\.)*)')

@@ -9,18 +9,6 @@ from typing import Any
 from icecheck.wire.exchange import Exchange
 from icecheck.wire.json_text import read_json
 
-__all__ = [
-    "UNSENDABLE",
-    "WAIT_SECONDS_MAX",
-    "Trouble",
-    "broke_off",
-    "foreign_words",
-    "is_stopped_on_the_way",
-    "is_uncertain",
-    "next_wait",
-    "trouble_of",
-]
-
 UNSENDABLE = "Unsendable"
 """The beginning of an exchange's error if the request could not be written at all."""
 WAIT_SECONDS_MAX = 60.0

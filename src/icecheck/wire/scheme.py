@@ -6,8 +6,6 @@ import ssl
 
 import httpx
 
-__all__ = ["other_url"]
-
 _SECONDS_MAX = 3.0
 _ASKED = b"HEAD / HTTP/1.0\r\n\r\n"
 

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import quote, quote_plus, unquote
 
-__all__ = ["SecretValues"]
-
 # Shorter forms occur in texts by chance.
 _FORM_CHARACTERS_MIN = 6
 _VENDED_MAX = 64

@@ -15,8 +15,6 @@ import httpx
 
 from icecheck.targets.target import SigV4, UsageError
 
-__all__ = ["SignedAuth", "Signer"]
-
 _RELOCATED = "Original-Authorization"
 # Headers that a proxy may change.
 _UNSIGNED = frozenset({"connection", "content-length", "transfer-encoding"})

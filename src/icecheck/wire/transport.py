@@ -18,8 +18,6 @@ import httpx
 
 from icecheck.targets.target import Target, UsageError
 
-__all__ = ["SocketTransport"]
-
 _CONNECTIONS_MAX = 64
 _KEPT_SECONDS = 5.0
 _TROUBLES = (

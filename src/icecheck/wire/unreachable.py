@@ -2,8 +2,6 @@
 
 from icecheck.wire.exchange import Exchange
 
-__all__ = ["CredentialsEnded", "Unreachable"]
-
 
 class Unreachable(Exception):
     """The target gave no usable answer: a transport error, or throttling that persisted.

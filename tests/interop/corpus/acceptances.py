@@ -7,8 +7,6 @@ from typing import Any
 from tests.interop.corpus.case import CorpusCase
 from tests.interop.corpus.judging import Flaw, flaws_of, json_flaws, json_of
 
-__all__ = ["ACCEPTED", "flaws_to_explain"]
-
 AcceptRule = Callable[[Flaw], bool]
 
 _MISSING = frozenset({"required", "required-null"})

@@ -3,8 +3,6 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["METHODS", "NEGATIVE", "POSITIVE", "CorpusCase"]
-
 POSITIVE, NEGATIVE, METHODS = "positive", "negative", "methods"
 """Modes: what the contract allows, what it should not, and methods that it does not list."""
 

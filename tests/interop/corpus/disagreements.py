@@ -13,8 +13,6 @@ from tests.interop.corpus.judging import Flaw
 from tests.interop.corpus.refusals import REFUSED
 from tests.interop.corpus.stocked_server import StockedFacts
 
-__all__ = ["DisagreementClass", "classes", "explained", "matching"]
-
 FILE = Path(__file__).parents[2] / "golden" / "disagreements.toml"
 
 

@@ -14,8 +14,6 @@ from tests.interop.corpus.samples import with_samples
 from tests.interop.corpus.stocked_server import StockedFacts
 from tests.kit.contracts import CONTRACT
 
-__all__ = ["contract_document", "corpus_of"]
-
 
 def contract_document() -> dict[str, Any]:
     """The corrected contract, which requests are derived from and judged by."""

@@ -18,8 +18,6 @@ from tests.interop.corpus.case import METHODS, CorpusCase
 from tests.interop.corpus.generated import contract_document
 from tests.kit.contracts import CONTRACT
 
-__all__ = ["Flaw", "flaws_of", "json_flaws", "json_of", "wrong_with"]
-
 FORM = "application/x-www-form-urlencoded"
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 

@@ -5,8 +5,6 @@ from typing import Any
 
 from tests.interop.corpus.stocked_server import TIME, StockedFacts
 
-__all__ = ["REFUSED", "RefuseRule"]
-
 RefuseRule = Callable[[Any, StockedFacts], bool]
 
 _INT64 = range(-(2**63), 2**63)

@@ -14,8 +14,6 @@ from tests.interop.corpus.generated import corpus_of
 from tests.interop.corpus.judging import flaws_of, json_of, wrong_with
 from tests.interop.corpus.stocked_server import StockedFacts, StockedServer, new_stocked_server
 
-__all__ = ["OperationRun", "run_against", "run_of"]
-
 
 @dataclass(slots=True)
 class OperationRun:

@@ -6,8 +6,6 @@ from typing import Any
 from icecheck.conformance.generated import sample_values
 from tests.interop.corpus.stocked_server import NAMESPACE, TABLE, TIME, VIEW, StockedFacts
 
-__all__ = ["with_samples"]
-
 
 def with_samples(
     document: dict[str, Any], operation_id: str, facts: StockedFacts

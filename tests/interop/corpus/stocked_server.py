@@ -15,8 +15,6 @@ from icecheck.mock_server.planning.plans import PlanningSettings
 from tests.interop.corpus.case import CorpusCase
 from tests.mock.planning.handmade import File, Manifest, make_table
 
-__all__ = ["StockedFacts", "StockedServer", "new_stocked_server"]
-
 NAMESPACE, EMPTY_NAMESPACE = "ns", "empty"
 TABLE, VIEW = "icecheck", "icecheck_view"
 TIME = 1_700_000_000_000

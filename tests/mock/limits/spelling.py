@@ -5,8 +5,6 @@ import html
 from collections.abc import Iterator
 from urllib.parse import quote, quote_plus
 
-__all__ = ["traces", "written"]
-
 
 def written(secret: str) -> Iterator[str]:
     """Yield a secret as a catalog may write it into a string of an answer."""

@@ -4,8 +4,6 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-__all__ = ["together"]
-
 
 def together(*works: Callable[[], object]) -> None:
     """Run each in a thread of its own, starting together; what the first of them raises is raised.

@@ -8,8 +8,6 @@ import click
 from icecheck.cli.ending import ExitOnError
 from icecheck.cli.target_options import target_of, target_options
 
-__all__ = ["command"]
-
 _RESIDUE = 6
 
 

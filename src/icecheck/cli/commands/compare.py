@@ -6,8 +6,6 @@ import click
 
 from icecheck.cli.stored_run import stored_run
 
-__all__ = ["command"]
-
 _REGRESSION = 1
 
 

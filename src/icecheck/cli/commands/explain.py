@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from icecheck.cli.listings.catalogue import CheckRow
     from icecheck.contract import Contract
 
-__all__ = ["command"]
-
 _USAGE = 2
 _HINTS_MAX = 4
 

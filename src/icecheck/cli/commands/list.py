@@ -10,8 +10,6 @@ import click
 if TYPE_CHECKING:
     from icecheck.contract import Contract
 
-__all__ = ["command"]
-
 _WHY_NOT = "not_tested_reason"
 
 

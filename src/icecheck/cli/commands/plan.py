@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from icecheck.cli.forecast import Forecast
     from icecheck.targets.target import Target
 
-__all__ = ["command"]
-
 _GROUPS = ("checks", "generated", "scenarios")
 
 

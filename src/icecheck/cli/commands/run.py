@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from icecheck.run.output import Output
     from icecheck.targets.target import Target
 
-__all__ = ["command"]
-
 _GROUPS = ("checks", "generated", "scenarios", "spark")
 _WITHOUT_SPARK = ("checks", "generated", "scenarios")
 _MOCK_WAREHOUSE = "icecheck"

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from icecheck.judging.check import Check
     from icecheck.mock_server.defects import Defect
 
-__all__ = ["command"]
-
 _NOT_AS_DUE = 1
 
 

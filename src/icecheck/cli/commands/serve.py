@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from icecheck.mock_server.core.vending_settings import Storage
     from icecheck.mock_server.defects import Defect
 
-__all__ = ["command"]
-
 _USAGE = 2
 
 

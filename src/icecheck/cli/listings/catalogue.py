@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from icecheck.contract import Contract
 
-__all__ = ["CheckRow", "check_rows"]
-
 
 @dataclass(frozen=True, slots=True)
 class CheckRow:

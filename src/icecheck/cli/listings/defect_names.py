@@ -9,8 +9,6 @@ from icecheck.targets.target import UsageError
 if TYPE_CHECKING:
     from icecheck.mock_server.defects import Defect
 
-__all__ = ["named_defects"]
-
 
 def named_defects(globs: Iterable[str]) -> "tuple[Defect, ...]":
     """Return the defects whose names match one of the globs, sorted.

@@ -10,14 +10,6 @@ from icecheck.findings.symptoms import Severity, Symptom
 if TYPE_CHECKING:
     from icecheck.mock_server.defects import Defect
 
-__all__ = [
-    "explain_check",
-    "explain_defect",
-    "explain_operation",
-    "explain_requirement",
-    "explain_symptom",
-]
-
 _DEFECTS_MAX = 5
 
 

@@ -7,8 +7,6 @@ from icecheck.cli.listings.catalogue import check_rows
 from icecheck.contract import PROFILES, Contract, Level, Requirement
 from icecheck.contract.witnesses import is_unwitnessed, reasons_without_witness
 
-__all__ = ["requirements_page"]
-
 _INTRODUCTION = """\
 # Requirements
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 from icecheck.findings.verdict import CauseKey, Finding, Verdict
 
-__all__ = ["Group", "Join", "Rule", "Seen", "merged"]
-
 
 @dataclass(frozen=True, slots=True)
 class Group:

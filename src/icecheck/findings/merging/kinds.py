@@ -9,21 +9,6 @@ from icecheck.findings.shared_symptoms import EFFECT_MISSING, STAGED_AT_ONCE
 from icecheck.findings.statuses import ANY_4XX, ANY_SUCCESS, STATUS, Statuses
 from icecheck.findings.verdict import CauseKey, Evidence, Verdict
 
-__all__ = [
-    "IS_THERE",
-    "UNREAD_OPERATIONS_MIN",
-    "as_broken",
-    "as_listed",
-    "as_names",
-    "as_staged",
-    "as_unread",
-    "error_pages",
-    "listed_endpoints",
-    "names_mixed_up",
-    "staged_at_once",
-    "unread_bodies",
-]
-
 UNREAD_OPERATIONS_MIN = 3
 """The number of operations that accept malformed requests from which on nothing reads them."""
 

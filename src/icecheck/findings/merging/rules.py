@@ -16,8 +16,6 @@ from icecheck.findings.statuses import ANY_SUCCESS, STATUS, Statuses
 from icecheck.findings.symptoms import Severity, Symptom, declare
 from icecheck.findings.verdict import CREDENTIALS, TARGET, CauseKey, Evidence, Outcome, Verdict
 
-__all__ = ["RULES"]
-
 _SAME_ANSWER = declare(
     "same-answer",
     "Whatever was asked, the failed checks got the same answer: {actual}",

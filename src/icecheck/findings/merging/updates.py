@@ -15,8 +15,6 @@ from icecheck.findings.statuses import STATUS
 from icecheck.findings.symptoms import NOT_AS_ACKNOWLEDGED, Severity, declare
 from icecheck.findings.verdict import CauseKey, Outcome, Verdict
 
-__all__ = ["IGNORED_UPDATES_MIN", "as_ignored_updates", "ignored_updates"]
-
 _IGNORES_UPDATES = declare(
     "ignores-updates",
     "Acknowledges changes of tables or views and does not carry out several kinds of them",

@@ -28,8 +28,6 @@ from icecheck.ownership.removal import is_gone
 from icecheck.replies.expect import NotOffered, Reply
 from icecheck.targets.target import Namespace
 
-__all__ = ["EFFECTS", "Effect"]
-
 Json = dict[str, Any]
 Name = tuple[Namespace, str]
 

@@ -17,8 +17,6 @@ from icecheck.replies.ill_shaped import IllShaped, ill_shaped_reads_named
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.unreachable import Unreachable
 
-__all__ = ["explained"]
-
 
 def explained(
     catalog: Catalog, proves: Sequence[str], error: Violation | Blocked

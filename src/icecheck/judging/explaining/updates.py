@@ -11,15 +11,6 @@ from icecheck.client.given import arrange, given_commit, given_table, shared_nam
 from icecheck.replies.expect import NotOffered, Reply
 from icecheck.targets.target import Namespace
 
-__all__ = [
-    "PROPERTY",
-    "TABLE_UPDATES",
-    "VIEW_UPDATES",
-    "TriedUpdate",
-    "make_view",
-    "transaction_changes",
-]
-
 Json = dict[str, Any]
 Make = Callable[[Json], Json]
 """Makes an update for the metadata that a load shows."""
