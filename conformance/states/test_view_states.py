@@ -75,9 +75,9 @@ class _Walk:
         version = view_version(SQL[0], namespace=namespace)
         members = {"version": version, "schema": FIRST_SCHEMA, "properties": PROPERTIES}
         self.body = create_view_body("", namespace, **members)
-        made = given_view(catalog, namespace, **members)
-        self.loaded = loaded_answer(catalog, made)
-        self.view = shown_of(self.loaded, made)
+        self.made = given_view(catalog, namespace, **members)
+        self.loaded = loaded_answer(catalog, self.made)
+        self.view = shown_of(self.loaded, self.made)
         self.homes = [namespace]
         if has_capability(catalog, "nested-namespaces"):
             self.homes.append(given_namespace(catalog))
@@ -156,6 +156,7 @@ def test_a_life_of_a_view(catalog: Catalog) -> None:
     walk = _begin(catalog)
     symptom = EFFECT_MISSING.of("view-definition")
     _expect_created(walk.loaded, walk.view, walk.body, "a new view", symptom)
+    expect_answer(walk.loaded, walk.made, "a new view, unlike what its creation answered")
     other = loaded_view(catalog, given_view(catalog, walk.homes[0], properties=PROPERTIES))
     wrong = refusals(walk.view, other)
 
