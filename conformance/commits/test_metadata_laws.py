@@ -144,7 +144,7 @@ def _hard_to_keep(table: Table, snapshot_id: int) -> Iterator[tuple[str, Json, s
     }.items():
         added = bodies.snapshot(table.metadata, 2) | members
         yield what, add_snapshot(added), "snapshots", members
-    for member, value in (("max-ref-age-ms", above), ("min-snapshots-to-keep", 0)):
+    for member, value in (("max-ref-age-ms", above), ("min-snapshots-to-keep", 2**31)):
         members = {member: value}
         yield f"{member} {value}", bodies.snapshot_ref(snapshot_id) | members, "refs", members
     file = bodies.statistics_file(table.metadata, snapshot_id)

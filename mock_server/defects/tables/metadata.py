@@ -176,9 +176,11 @@ def _once(update: Json) -> Json:
     return update | {"schema": schema | {"fields": fields}}
 
 
-def _keeping_one(update: Json) -> Json:
+def _in_32_bits(update: Json) -> Json:
     kept = update.get("min-snapshots-to-keep")
-    return update | {"min-snapshots-to-keep": max(kept, 1)} if isinstance(kept, int) else update
+    if not isinstance(kept, int):
+        return update
+    return update | {"min-snapshots-to-keep": min(kept, 2**31 - 1)}
 
 
 declare_each(
@@ -189,9 +191,9 @@ declare_each(
     ("commit-second-column-of-a-name-renamed", "commit.kept-or-refused",
      "The second of two columns with one name gets another name.",
      "A writer fills a column that the table does not have.", by(_alter_updates, _once)),
-    ("commit-keeps-one-snapshot-at-least", "commit.kept-or-refused",
-     "A ref that is to keep no snapshot keeps one.",
-     "Snapshots are kept, and paid for, that were to expire.", by(_alter_updates, _keeping_one)),
+    ("commit-retention-clamped", "commit.kept-or-refused",
+     "A ref that is to keep more snapshots than 32 bits can count keeps as many as they can.",
+     "Nobody who set the number finds it again.", by(_alter_updates, _in_32_bits)),
     ("commit-sizes-through-doubles", "commit.int64-exact",
      "Statistics go through a column store that has one kind of number.",
      "Readers look for the footer of a statistics file in the wrong place.",

@@ -256,6 +256,10 @@ def test_an_answer_that_hides_a_loss_is_one_cause_with_it() -> None:
     ]
     assert members_of(lost, shown[0]) == {"effect-missing:sort-orders": ("lost", "told")}
     assert len(members_of(lost, shown[1])) == 2
+    of_file = failing("file", "effect-missing:registered-metadata", "2", "0")
+    registered = replace(shown[1], operations=("registerTable",))
+    assert len(members_of(of_file, registered)) == 1
+    assert len(members_of(of_file, shown[1])) == 2
 
 
 def test_what_commits_leave_wrong_beside_ignored_updates_is_one_cause_with_them() -> None:

@@ -189,8 +189,13 @@ def _values(group: Group) -> set[tuple[str, str, str]]:
 
 
 def _is_about(effect: Group, group: Group) -> bool:
-    """Return whether a missing effect (of "schema") is about a member of a group ("schemas")."""
+    """Return whether a missing effect (of "schema") is about a member of a group ("schemas").
+
+    What is lost of a registered table is lost whole, whichever member shows it.
+    """
     name = effect.key.symptom.slug.partition(":")[2]
+    if name == "registered-metadata":
+        return any("registerTable" in verdict.operations for verdict in group.members)
     parts = {f.pointer.split("/")[2] for f in group.findings if f.pointer.startswith("/metadata/")}
     return bool(name) and any(part.startswith(name) for part in parts)
 
