@@ -128,7 +128,7 @@ def test_purge(catalog: Catalog) -> None:
     reply.expect(200, 204)
 
 
-@check("dropTable.purged-is-gone", proves="dropTable.gone")
+@check("dropTable.purged-is-gone", proves="dropTable.purge-drops")
 def test_purged_table_is_gone(catalog: Catalog) -> None:
     """A drop with purge drops the table too, or is refused and leaves it."""
     table = given_table(catalog, given_namespace(catalog))

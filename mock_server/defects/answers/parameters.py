@@ -58,7 +58,7 @@ declare_each(
              k: v for k, v in body.items() if k != "metadata-location" or not _of_refs(call)
          },
      )),
-    ("drop-purged-still-listed", "dropTable.gone",
+    ("drop-purged-still-listed", "dropTable.purge-drops",
      "A purge takes another way than a drop, which no listing hears of.",
      "SHOW TABLES lists tables that were purged.",
      by(keep_listed, "dropTable", "listTables", by_path,

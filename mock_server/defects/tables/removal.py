@@ -110,7 +110,7 @@ declare_each(
 @defect(
     "drop-purge-queued",
     on="dropTable",
-    breaks="dropTable.gone",
+    breaks="dropTable.purge-drops",
     suffering="DROP TABLE PURGE succeeds, and the table can still be read.",
 )
 def _purge_queued(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
@@ -122,7 +122,7 @@ def _purge_queued(faithful: Faithful, state: WarehouseState, call: Call) -> Outc
 @defect(
     "drop-purge-refused-and-done",
     on="dropTable",
-    breaks="dropTable.gone",
+    breaks="dropTable.purge-drops",
     suffering="DROP TABLE PURGE fails, and the table is gone.",
 )
 def _purge_refused_and_done(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
