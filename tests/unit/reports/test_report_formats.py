@@ -4,7 +4,6 @@ import importlib
 import json
 import pkgutil
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -18,6 +17,7 @@ from icecheck.reports import html, junit, run_json, summary
 from icecheck.run.output import FORMATS
 from tests.kit.findings import a_finding
 from tests.kit.finished_runs import finished, verdict
+from tests.kit.page import Page
 
 DRAFT = Path(__file__).parent / "required_blocks.schema.json"
 MODULES = [
@@ -215,41 +215,6 @@ def test_a_hostile_name_adds_no_cell_to_a_table_of_the_summary(runs):
 
 
 # index.html
-
-
-class Page(HTMLParser):
-    """Collects what a test asks of a page: elements, ids, links and whether tags are balanced."""
-
-    VOID = frozenset({"meta", "br", "link", "img", "hr", "input"})
-
-    def __init__(self, text):
-        super().__init__()
-        self.open = []
-        self.tags = []
-        self.ids = []
-        self.links = []
-        self.sources = []
-        self.text = ""
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        if tag not in self.VOID:
-            self.open.append(tag)
-        for name, value in attrs:
-            if name == "id":
-                self.ids.append(value)
-            if name == "href":
-                self.links.append(value)
-            if name in {"src", "srcset", "action", "data"} or name.startswith("on"):
-                self.sources.append((tag, name, value))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text += data
 
 
 def test_the_page_is_well_formed_and_needs_nothing_else(run):
