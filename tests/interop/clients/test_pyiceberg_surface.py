@@ -10,6 +10,7 @@ TESTS = Path(__file__).parents[2]
 FILES = sorted(
     [
         *Path(__file__).parent.glob("test_pyiceberg_*.py"),
+        TESTS / "mock" / "operations" / "test_purge.py",
         TESTS / "mock" / "views" / "test_view_pyiceberg.py",
         TESTS / "mock" / "security" / "test_security_pyiceberg.py",
     ]

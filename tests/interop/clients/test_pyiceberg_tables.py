@@ -7,7 +7,6 @@ import pytest
 from pyiceberg.catalog.rest import RestCatalog
 from pyiceberg.exceptions import (
     NoSuchNamespaceError,
-    NoSuchTableError,
     TableAlreadyExistsError,
 )
 from pyiceberg.partitioning import PartitionField, PartitionSpec
@@ -100,22 +99,6 @@ def test_a_registration_can_overwrite(catalog: RestCatalog, table: Table) -> Non
     found = catalog.register_table("ns.t", empty, overwrite=True)
     assert found.snapshots() == []
     assert catalog.load_table("ns.t").metadata_location == empty
-
-
-@pytest.mark.parametrize("asked", ["purge_table", "drop_table"])
-def test_a_purged_table_takes_its_metadata_along(
-    catalog: RestCatalog, table: Table, asked: str
-) -> None:
-    table.append(ROWS)
-    metadata = Path(table.metadata_location.removeprefix("file://"))
-    if asked == "purge_table":
-        catalog.purge_table("ns.t")
-    else:
-        catalog.drop_table("ns.t", purge_requested=True)
-    assert not catalog.table_exists("ns.t")
-    assert not metadata.exists()
-    with pytest.raises(NoSuchTableError):
-        catalog.purge_table("ns.t")
 
 
 # Staged
