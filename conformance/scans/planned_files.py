@@ -1,6 +1,7 @@
 """Judgement of the files in a plan by their names, and what checks of planning share."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from icecheck.client.catalog import Catalog, Table
@@ -9,9 +10,10 @@ from icecheck.client.planned_scan import (
     expect_state,
     planned,
 )
-from icecheck.conformance.kit.manifest_files import ManifestFiles
+from icecheck.conformance.kit.manifest_files import ManifestFiles, given_files
 from icecheck.findings.symptoms import OTHER_ROWS, Severity, declare
-from icecheck.replies.expect import Violation, equal
+from icecheck.objects.reading import not_applicable
+from icecheck.replies.expect import Blocked, Violation, equal
 
 PLANNED_FILES = declare(
     "planned-files",
@@ -59,6 +61,17 @@ IN_A = ("a",)
 """The partition of files that differ in other properties."""
 MANY = 150
 """Enough files for a catalog with plan tasks to use them."""
+
+
+@contextmanager
+def given_odd_files(catalog: Catalog, what: str, **members: Any) -> Iterator[ManifestFiles]:
+    """Yield a table as `given_files`; end the check if the catalog makes none with ``what``."""
+    with ExitStack() as stack:
+        try:
+            files = stack.enter_context(given_files(catalog, **members))
+        except Blocked as refused:
+            raise not_applicable(f"the catalog makes no table with {what}") from refused
+        yield files
 
 
 def expect_planned(

@@ -7,17 +7,23 @@ where a transform keeps the order.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.planned_scan import planned
-from icecheck.conformance.kit.manifest_files import ManifestFiles, PlannedFile, given_files
+from icecheck.conformance.kit.manifest_files import ManifestFiles, PlannedFile
 from icecheck.conformance.scans.partition_values import FIELDS, LAYOUT, Part, PartitionField
-from icecheck.conformance.scans.planned_files import PLANNED_FILE, PLANNED_FILES, V2, lost, takes
+from icecheck.conformance.scans.planned_files import (
+    PLANNED_FILE,
+    PLANNED_FILES,
+    V2,
+    given_odd_files,
+    lost,
+    takes,
+)
 from icecheck.judging.check import generated_check
-from icecheck.objects.reading import not_applicable
-from icecheck.replies.expect import Blocked, equal
+from icecheck.replies.expect import equal
 
 _AFTER, _BEFORE = "after.parquet", "before.parquet"
 _WITHOUT_ORDER = frozenset({"boolean", "uuid"})  # engines order UUIDs differently
@@ -29,12 +35,7 @@ Predicates = Callable[[PartitionField, Part], list[Json]]
 @contextmanager
 def _given_partitions(catalog: Catalog) -> Iterator[ManifestFiles]:
     """Yield a table with its two files; raise NotOffered if the catalog refuses such a table."""
-    with ExitStack() as stack:
-        try:
-            files = stack.enter_context(given_files(catalog, layout=LAYOUT))
-        except Blocked as refused:
-            why = "the catalog makes no table that is partitioned by every transform"
-            raise not_applicable(why) from refused
+    with given_odd_files(catalog, "partitions of every transform", layout=LAYOUT) as files:
         files.append(
             PlannedFile(_AFTER, partition=tuple(f.avro_value(f.after) for f in FIELDS)),
             PlannedFile(

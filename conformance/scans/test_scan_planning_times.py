@@ -4,7 +4,7 @@ from typing import Any
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.planned_scan import planned
-from icecheck.conformance.kit.manifest_files import PlannedFile, given_files
+from icecheck.conformance.kit.manifest_files import PlannedFile
 from icecheck.conformance.scans.partition_values import (
     Part,
     PartitionField,
@@ -12,10 +12,14 @@ from icecheck.conformance.scans.partition_values import (
     layout_of,
     same,
 )
-from icecheck.conformance.scans.planned_files import PLANNED_FILE, PLANNED_FILE_TIMES, V2
+from icecheck.conformance.scans.planned_files import (
+    PLANNED_FILE,
+    PLANNED_FILE_TIMES,
+    V2,
+    given_odd_files,
+)
 from icecheck.judging.check import generated_check
-from icecheck.objects.reading import not_applicable
-from icecheck.replies.expect import Blocked, equal
+from icecheck.replies.expect import equal
 
 _MOMENTS = (
     ("2007-12-03T10:15:30.000000", "1969-12-31T23:59:59.000000"),
@@ -53,27 +57,23 @@ def _expect_told(told: Any, due: Any, field: PartitionField, where: str, raw: by
 @generated_check("planTableScan.six-digits", needs=V2)
 def test_times_of_full_seconds(catalog: Catalog) -> None:
     """Timestamps in partitions and bounds have six fractional digits, zeros included."""
-    try:
-        made = given_files(catalog, layout=layout_of(_FIELDS))
-        with made as files:
-            files.append(
-                *(
-                    PlannedFile(
-                        name,
-                        partition=tuple(
-                            f.avro_value(p) for f, p in zip(_FIELDS, _parts(name), strict=True)
-                        ),
-                        bounds=_bounds(name),
-                    )
-                    for name in _FILES
+    with given_odd_files(catalog, "partitions by times", layout=layout_of(_FIELDS)) as files:
+        files.append(
+            *(
+                PlannedFile(
+                    name,
+                    partition=tuple(
+                        f.avro_value(p) for f, p in zip(_FIELDS, _parts(name), strict=True)
+                    ),
+                    bounds=_bounds(name),
                 )
+                for name in _FILES
             )
-            tasks = planned(catalog, files.table).tasks
-            told = {task["data-file"]["file-path"]: task["data-file"] for task in tasks}
-            for name in _FILES:
-                _expect_file(told.get(files.location(name)) or {}, name)
-    except Blocked as refused:
-        raise not_applicable("the catalog makes no table partitioned by times") from refused
+        )
+        tasks = planned(catalog, files.table).tasks
+        told = {task["data-file"]["file-path"]: task["data-file"] for task in tasks}
+        for name in _FILES:
+            _expect_file(told.get(files.location(name)) or {}, name)
 
 
 def _expect_file(told: dict[str, Any], name: str) -> None:

@@ -19,6 +19,7 @@ from icecheck.conformance.scans.planned_files import (
     PLANNED_FILE,
     PLANNED_FILES,
     expect_planned,
+    given_odd_files,
     lost,
 )
 from icecheck.conformance.scans.planned_history import DRESSES
@@ -91,7 +92,8 @@ def _moments(name: str) -> PlannedFile:
 @generated_check("planTableScan.nanoseconds", needs=V3)
 def test_times_to_the_nanosecond(catalog: Catalog) -> None:
     """Filters and bounds keep all nine digits of nanosecond timestamps."""
-    with given_files(catalog, format_version=3, layout=MOMENTS) as files:
+    what = "times of nanoseconds"
+    with given_odd_files(catalog, what, format_version=3, layout=MOMENTS) as files:
         files.append(*map(_moments, (*FILES, _UNKNOWN)))
         for column, field_id in (("at", 3), ("seen", 4)):
             for operation, numbers, due in _TESTS:

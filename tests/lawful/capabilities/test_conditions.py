@@ -21,6 +21,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
     wrap,
 )
 from icecheck.mock_server.protocol.problem import Problem
+from icecheck.run.collect import collect
 from icecheck.run.demands import demanded_by, demanded_verdicts
 from tests.kill.refusing import refuse_if, updates_in
 from tests.kit.contracts import CONTRACT
@@ -275,6 +276,16 @@ def test_overwriting_at_registration_may_be_refused(status: int) -> None:
         refuse_if(registries, "registerTable", wanted, status)
 
     assert said_of(checks_of("registerTable.", "states.overwritten"), install).wrong == []
+
+
+def test_a_catalog_of_version_3_may_lack_times_of_nanoseconds() -> None:
+    def install(registries: Registries) -> None:
+        refuse_if(registries, "createTable", lambda call: b"_ns" in call.request.body, 422)
+
+    every = collect((Group.GENERATED,), CONTRACT)
+    judged = [check for check in every if check.id == "planTableScan.nanoseconds"]
+    said = said_of(judged, install)
+    assert (said.wrong, said.verdicts[0].outcome) == ([], Outcome.SKIP)
 
 
 @pytest.mark.parametrize("status", [400, 422])
