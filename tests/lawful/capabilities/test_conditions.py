@@ -260,6 +260,22 @@ def test_snapshots_that_are_not_shown_are_a_lack_and_no_fault(
     assert said.lacking == {"snapshot-history"}
 
 
+@pytest.mark.parametrize(("levels", "status"), [(2, 400), (2, 422), (3, 501)])
+def test_a_limit_on_the_depth_of_namespaces_is_no_fault(levels: int, status: int) -> None:
+    def deeper(call: Call) -> bool:
+        namespace = sent_json(call).get("namespace")
+        return isinstance(namespace, list) and len(namespace) > levels
+
+    def install(registries: Registries) -> None:
+        refuse_if(registries, "createNamespace", deeper, status)
+
+    prefixes = ("createNamespace.", "dropNamespace.", "listNamespaces.", "names.", "scenario.")
+    said = said_of(checks_of(*prefixes), install)
+    assert said.wrong == []
+    passed = {v.check for v in said.verdicts if v.outcome is Outcome.PASS}
+    assert "createNamespace.nested" in passed
+
+
 def test_properties_that_the_server_alone_sets_are_shown_without_fault() -> None:
     def install(registries: Registries) -> None:
         refuse_if(registries, "updateProperties", lambda _: True, 406)
