@@ -92,7 +92,7 @@ def _in_turn(turn: int) -> tuple[_Combination, ...]:
     A server may cache the answer to the first request for a version. Each mechanism that signs
     requests is asked for with one choice of snapshots, and with another one in the next turn.
     """
-    first = -turn % len(_SNAPSHOTS) * len(_MECHANISMS)
+    first = -(turn + 1) % len(_SNAPSHOTS) * len(_MECHANISMS)
     return tuple(
         each
         for each in _EVERY[first:] + _EVERY[:first]

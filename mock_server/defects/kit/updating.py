@@ -174,14 +174,17 @@ def ignore_update(
     alter_update(registries, action, apply)
 
 
-def swallow_refusals(registries: Registries, action: str) -> None:
-    """Accept an update that cannot be applied, without effect."""
+def swallow_refusals(
+    registries: Registries, action: str, where: Callable[[Any], bool] = lambda _: True
+) -> None:
+    """Accept an update that cannot be applied, without effect, if `where` holds for it."""
 
     def apply(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
         try:
             faithful(update, draft)
         except Problem:
-            return
+            if not where(update):
+                raise
 
     alter_update(registries, action, apply)
 

@@ -19,6 +19,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
     answer_status,
     forget_effect,
     refuse_as,
+    wrap,
 )
 from icecheck.mock_server.protocol import problem, replies
 
@@ -190,15 +191,19 @@ def _null_when_none(body: dict[str, Any]) -> dict[str, Any]:
 
 @defect(
     "properties-unsupported-but-empty",
-    on="updateProperties",
     breaks="loadNamespaceMetadata.unsupported-properties",
     suffering="Clients offer to set properties that cannot be kept.",
 )
-def _unsupported_but_empty(_faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+def _unsupported_but_empty(registries: Registries) -> None:
     """Properties cannot be changed, and yet an empty set of them is answered."""
-    if state.namespace(call.namespace) is None:
-        raise problem.no_such_namespace(call.namespace)
-    raise problem.unsupported("Namespace properties are not supported")
+
+    def refuse(_faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        if state.namespace(call.namespace) is None:
+            raise problem.no_such_namespace(call.namespace)
+        raise problem.unsupported("Namespace properties are not supported")
+
+    wrap(registries, "updateProperties", refuse)
+    alter_body(registries, "loadNamespaceMetadata", lambda body: body | {"properties": {}})
 
 
 @defect(

@@ -38,6 +38,12 @@ def _alter_metadata(
     alter_body(registries, operation_id, lambda body: {**body, "metadata": alter(body["metadata"])})
 
 
+def _alter_answers(registries: Registries, alter: Callable[[Json], Json]) -> None:
+    """Answer other metadata of every version than are kept, alike in loads and after changes."""
+    for operation_id in ("createTable", "loadTable", "updateTable"):
+        _alter_metadata(registries, operation_id, alter)
+
+
 def _alter_snapshots(registries: Registries, alter: Callable[[Snapshot], Snapshot]) -> None:
     """Keep altered snapshots with every commit."""
     alter_version(
@@ -81,7 +87,7 @@ def _loses_summaries(before: TableMetadata | None, after: TableMetadata) -> Tabl
 
 @defect(
     "commit-logs-in-microseconds",
-    on=through(_alter_metadata, "loadTable"),
+    on=through(_alter_answers),
     breaks="commit.logs-in-order",
     suffering="Java clients refuse to read the table: its logs are of the far future.",
 )
@@ -94,7 +100,7 @@ def _logs_in_microseconds(metadata: Json) -> Json:
 
 @defect(
     "commit-snapshot-log-forgets-times",
-    on=through(_alter_metadata, "loadTable"),
+    on=through(_alter_answers),
     breaks="commit.logs-in-order",
     suffering="Java clients refuse to read the table: its log runs backwards.",
 )
@@ -107,7 +113,7 @@ def _snapshot_log_forgets_times(metadata: Json) -> Json:
 
 @defect(
     "commit-of-schemas-in-seconds",
-    on=through(_alter_metadata, "loadTable"),
+    on=through(_alter_answers),
     breaks="commit.logs-in-order",
     suffering="Java clients refuse to read a table whose log is younger than its last update.",
 )
