@@ -41,12 +41,14 @@ DESIGNS: dict[str, Design] = {
     "google-warehouse": Design(
         "A warehouse on Google Cloud makes its own places, and hides what strangers may not see.",
         ("root-on-gs", "vends-gcs", "hidden-from-strangers", "client-location-403", "gzip",
-         "charset", "short-pages", "no-etags", "plans-at-the-third-poll", "format-version-3-400",),
+         "charset", "short-pages", "no-etags", "plans-at-the-third-poll", "format-version-3-400",
+         "tables-are-unsupported",),
     ),
     "azure-lake": Design(
         "A lake on Azure sits behind a gateway that adds headers and compresses.",
         ("root-on-abfss", "vends-adls", "gzip", "cookies", "title-case-headers", "strangers-403",
-         "short-pages", "weak-etags", "plans-later", "version-2-only", "slows-down",),
+         "short-pages", "weak-etags", "plans-later", "version-2-only", "slows-down",
+         "tables-are-unsupported",),
     ),
     "files-over-https": Design(
         "A vendor serves table files over HTTPS, and signs each request of a client.",
