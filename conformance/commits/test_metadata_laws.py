@@ -178,7 +178,11 @@ def test_what_is_hard_to_keep_is_kept_or_refused(catalog: Catalog) -> None:
         found = [*shown.values()] if isinstance(shown, dict) else [*shown]
         if all(difference(due, each, exact=False) for each in found):
             raise reply.violation(
-                REPAIRED, "what was sent, or a refusal", "something else", detail=what
+                REPAIRED,
+                "what was sent, or a refusal",
+                "something else",
+                detail=what,
+                pointer=f"/metadata/{member}",
             )
     expect_no_breakdown(answers)
 

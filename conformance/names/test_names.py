@@ -158,7 +158,8 @@ def test_no_two_tables_share_a_location(catalog: Catalog) -> None:
     new = catalog.new_name()
     if catalog.rename_table((namespace, first.name), (namespace, new)).ok:
         moved = catalog.load_table(namespace, new).expect(200)
-        names = {_location_in(moved): new}
+        left = _location_in(moved)
+        names = {} if left is None else {left: new}
         reply = TABLES.create(catalog, first)
         if reply.ok:
             _expect_own_location(reply, names, first.name)
@@ -167,6 +168,8 @@ def test_no_two_tables_share_a_location(catalog: Catalog) -> None:
 def _expect_own_location(reply: Reply, names: dict[str, str], name: str) -> None:
     """Judge that a new table lies where no other one does; ``names`` are those by location."""
     location = _location_in(reply)
+    if location is None:
+        return  # what an answer leaves untold, nobody knows to be shared
     if location in names:
         raise reply.violation(
             _LOCATION_SHARED,
@@ -178,8 +181,9 @@ def _expect_own_location(reply: Reply, names: dict[str, str], name: str) -> None
     names[location] = name
 
 
-def _location_in(reply: Reply) -> str:
-    return str(reply.member("metadata", "location")).rstrip("/")
+def _location_in(reply: Reply) -> str | None:
+    location = reply.member("metadata", "location")
+    return location.rstrip("/") if isinstance(location, str) else None
 
 
 @check("names.views")

@@ -16,7 +16,13 @@ from tests.kill.killing import (
 )
 from tests.lawful.lawful import LAWFUL, Install, lawful_session
 from tests.lawful.lawful_commits import LAWFUL_COMMITS
-from tests.lawful.lawful_tables import LAWFUL_TABLES, forgetful, incurious, secretive
+from tests.lawful.lawful_tables import (
+    LAWFUL_TABLES,
+    alter_metadata,
+    forgetful,
+    incurious,
+    secretive,
+)
 
 CHECKS = checks_of(
     "test_tables",
@@ -93,6 +99,15 @@ def test_a_commit_that_is_held_against_a_staged_table_is_no_fault_of_name_resolu
     (check,) = (each for each in NAME_RESOLUTION if each.id == "whereabouts.table")
     with mock_session() as (mock, session):
         LAWFUL_COMMITS["staged-tables-conflict"](mock.registries)
+        verdict = judge(check, Catalog(session, check.id))
+    assert verdict.outcome is Outcome.PASS
+
+
+def test_a_location_that_is_not_told_is_not_taken_for_a_shared_one() -> None:
+    (check,) = (each for each in checks_of("test_names") if each.id == "names.locations")
+    with mock_session() as (mock, session):
+        for operation_id in ("createTable", "loadTable"):
+            alter_metadata(mock.registries, operation_id, lambda each: each | {"location": None})
         verdict = judge(check, Catalog(session, check.id))
     assert verdict.outcome is Outcome.PASS
 
