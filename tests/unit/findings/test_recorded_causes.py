@@ -18,7 +18,7 @@ WITHOUT = ("lakana-", "ministack-")
 NAMES = [catalog.name for catalog in CATALOGS if not catalog.name.startswith(WITHOUT)]
 JUDGED = {"pass", "fail"}
 # Which of its many operations answered is told by the exchanges, which no record has.
-WALKS = ("states.", "world.")
+WALKS = ("states.", "world.", "whereabouts.")
 
 
 @cache
