@@ -114,7 +114,9 @@ def _refuse_odd(schema: Any, version: Any, state: WarehouseState) -> None:
         return
     if version.get("default-catalog") is not None:
         raise bad_request("The default catalog is this one")
-    queries = [each.get("sql") for each in version.get("representations") or ()]
+    sent = version.get("representations")
+    told = sent if isinstance(sent, list) else []
+    queries = [each.get("sql") for each in told if isinstance(each, dict)]
     if not all(isinstance(sql, str) and sql.isascii() and sql.isprintable() for sql in queries):
         raise bad_request("Queries are a line of ASCII")
     named = version.get("default-namespace")
