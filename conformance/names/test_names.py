@@ -18,7 +18,7 @@ from icecheck.conformance.names.lookalike_names import (
 from icecheck.conformance.names.odd_names import PLAIN, Odd
 from icecheck.findings.shared_symptoms import NAME_ALTERED, NAMES_RUN_TOGETHER
 from icecheck.findings.symptoms import Severity, declare
-from icecheck.judging.check import check
+from icecheck.judging.check import check, generated_check
 from icecheck.judging.probes import is_declined, offered, saw
 from icecheck.objects.arranging import given_namespace_at, require
 from icecheck.objects.reading import (
@@ -135,7 +135,7 @@ def test_names_that_differ_in_case_only(catalog: Catalog) -> None:
         expect_levels(catalog.load_namespace_metadata(namespace).expect(200), namespace)
 
 
-@check("names.locations")
+@generated_check("names.locations")
 def test_no_two_tables_share_a_location(catalog: Catalog) -> None:
     """Tables whose names a store writes alike have each a location of their own."""
     require(catalog, *_ROUND_TRIP)

@@ -39,7 +39,7 @@ from icecheck.histories.history import (
     half_visible_transactions,
 )
 from icecheck.histories.racing import Move, race
-from icecheck.judging.check import check
+from icecheck.judging.check import check, generated_check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.committing import (
     creation_updates,
@@ -233,11 +233,7 @@ def test_a_branch_is_moved_once(catalog: Catalog) -> None:
         expect_fair(catalog, told)
 
 
-@check(
-    "race.transactions-on-one-base",
-    proves="race.transactions-on-one-base",
-    needs=("metadata-only-snapshots",),
-)
+@generated_check("race.transactions-on-one-base", needs=("metadata-only-snapshots",))
 def test_a_branch_is_moved_by_one_transaction(catalog: Catalog) -> None:
     """Of transactions that assert the same snapshot of a branch at the same time, one succeeds."""
     for told in _races_for_main(
@@ -246,11 +242,7 @@ def test_a_branch_is_moved_by_one_transaction(catalog: Catalog) -> None:
         expect_fair(catalog, told)
 
 
-@check(
-    "race.conflict-is-told",
-    proves="race.conflict-is-told",
-    needs=("metadata-only-snapshots",),
-)
+@generated_check("race.conflict-is-told", needs=("metadata-only-snapshots",))
 def test_a_conflict_is_no_unknown_outcome(catalog: Catalog) -> None:
     """A commit that loses a race is refused with 409, not left with an unknown outcome."""
     ways = [False, True] if catalog.claims("commitTransaction") else [False]
@@ -357,7 +349,7 @@ def test_a_dropped_table_stays_dropped(catalog: Catalog) -> None:
 # ---- several tables
 
 
-@check("race.half-visible-transaction", proves="race.half-visible-transaction")
+@generated_check("race.half-visible-transaction")
 def test_a_transaction_is_seen_whole(catalog: Catalog) -> None:
     """A reader that saw one table of a transaction is shown no older state of the others."""
     namespace = shared_namespace(catalog)

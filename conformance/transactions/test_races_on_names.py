@@ -18,7 +18,7 @@ from icecheck.conformance.transactions.contenders import (
 )
 from icecheck.histories.history import Deed, Event, Release, Seen, Take, Write
 from icecheck.histories.racing import Move, race
-from icecheck.judging.check import check
+from icecheck.judging.check import check, generated_check
 from icecheck.objects.views import create_view_body, given_view, view_version
 from icecheck.replies.expect import Reply
 from icecheck.replies.matching import find
@@ -75,7 +75,7 @@ def test_no_acknowledged_property_is_lost(catalog: Catalog) -> None:
     expect_success(history, "updateProperties.200")
 
 
-@check("race.view-commits", proves="race.view-commits")
+@generated_check("race.view-commits")
 def test_no_acknowledged_commit_to_a_view_is_lost(catalog: Catalog) -> None:
     """Of commits to one view at the same time, none that succeeded is lost."""
     view = given_view(catalog)
@@ -144,7 +144,7 @@ def test_a_table_is_not_created_in_a_namespace_that_is_gone(catalog: Catalog) ->
 # ---- drops
 
 
-@check("race.drop", proves="race.drop")
+@generated_check("race.drop")
 def test_who_drops_something_is_told_so(catalog: Catalog) -> None:
     """Of clients that drop one table or namespace at the same time, one is told that it did."""
     home = shared_namespace(catalog)
@@ -162,7 +162,7 @@ def test_who_drops_something_is_told_so(catalog: Catalog) -> None:
     expect_success(namespaces, "dropNamespace.204")
 
 
-@check("race.drop-view", proves="race.drop-view")
+@generated_check("race.drop-view")
 def test_who_drops_a_view_is_told_so(catalog: Catalog) -> None:
     """Of clients that drop one view at the same time, one is told that it did."""
     history: tuple[Event, ...] = ()
