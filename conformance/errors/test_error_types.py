@@ -108,7 +108,6 @@ def _of_tables(catalog: Catalog, table: Table) -> Iterator[Missing]:
     yield "loadCredentials", missing, NO_BODY, _TABLE
     yield "reportMetrics", missing, commit_report(table), _TABLE
     yield "planTableScan", missing, {}, _TABLE
-    yield "cancelPlanning", {**missing, "plan-id": UNKNOWN_PLAN}, NO_BODY, _TABLE
     yield "commitTransaction", {}, {"table-changes": [commit]}, _TABLE
     yield "dropTable", missing, NO_BODY, _TABLE
     yield "renameTable", {}, _within(table.namespace, name), _TABLE
