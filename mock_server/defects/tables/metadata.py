@@ -40,7 +40,7 @@ def _alter_metadata(
 
 def _alter_answers(registries: Registries, alter: Callable[[Json], Json]) -> None:
     """Answer other metadata of every version than are kept, alike in loads and after changes."""
-    for operation_id in ("createTable", "loadTable", "updateTable"):
+    for operation_id in ("createTable", "loadTable", "updateTable", "registerTable"):
         _alter_metadata(registries, operation_id, alter)
 
 
