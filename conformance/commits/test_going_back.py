@@ -142,7 +142,7 @@ _TURNS = ("1", "2", "1", None, "1")
 def _turned(value: str | None) -> Json:
     if value is None:
         return {"action": "remove-properties", "removals": [KEY]}
-    return {"action": "set-properties", "updates": {KEY: value}}
+    return bodies.set_properties({KEY: value})
 
 
 @generated_check("update.set-properties.back", proves="update.set-properties.effect")

@@ -30,7 +30,7 @@ def test_a_commit_of_two_mebibytes(catalog: Catalog) -> None:
     table = given_table(catalog)
     value = "0123456789abcdef" * (_VALUE_BYTES // 16)
     sent = {f"icecheck.large.{n}": value for n in range(_BODY_BYTES // _VALUE_BYTES)}
-    commit(catalog, table, [{"action": "set-properties", "updates": sent}]).expect(200)
+    commit(catalog, table, [bodies.set_properties(sent)]).expect(200)
     whole = Matcher(f"the {_VALUE_BYTES} characters that were sent", lambda v: v == value)
     expect_loaded(catalog, table, {"properties": dict.fromkeys(sent, whole)}, what="large-commit")
 

@@ -69,7 +69,7 @@ def _expect_second_everywhere(
 
 def _expect_commits(catalog: Catalog, namespace: Namespace, name: str, uuid: str) -> None:
     """Judge that commits reach the second table, and that commits for the first are refused."""
-    added = {"action": "set-properties", "updates": {"icecheck.late": "1"}}
+    added = bodies.set_properties({"icecheck.late": "1"})
     same = {"type": "assert-table-uuid", "uuid": uuid}
     reply = catalog.update_table(namespace, name, [added], [same])
     if reply.ok:
@@ -79,7 +79,7 @@ def _expect_commits(catalog: Catalog, namespace: Namespace, name: str, uuid: str
             reply.status,
             detail="a commit to the table that had the name before",
         )
-    added = {"action": "set-properties", "updates": {"icecheck.later": "1"}}
+    added = bodies.set_properties({"icecheck.later": "1"})
     expect_second_table(catalog.update_table(namespace, name, [added]), uuid)
     reply = catalog.load_table(namespace, name)
     expect_second_table(reply, uuid)

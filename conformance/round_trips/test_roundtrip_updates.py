@@ -75,7 +75,7 @@ def _grow(catalog: Catalog, table: Table, parts: Sequence[Sequence[Json]]) -> No
 
 
 def _kept(properties: Mapping[str, str]) -> list[Json]:
-    return [{"action": "set-properties", "updates": properties}]
+    return [bodies.set_properties(properties)]
 
 
 def _several_layouts(table: Table) -> list[Json]:

@@ -280,7 +280,7 @@ def test_properties(catalog: Catalog) -> None:
 
 
 def _set(some: Pieces) -> Json:
-    return {"action": "set-properties", "updates": dict(some)}
+    return bodies.set_properties(dict(some))
 
 
 def _remove(some: Pieces) -> Json:

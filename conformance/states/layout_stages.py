@@ -26,7 +26,7 @@ _NUMBER_LIKE = {key: value for key, value in string_map().items() if value in _L
 
 def properties(_: Metadata) -> Updates:
     """Set properties whose values look like numbers, booleans and null."""
-    return [{"action": "set-properties", "updates": _NUMBER_LIKE}]
+    return [bodies.set_properties(_NUMBER_LIKE)]
 
 
 def one_property_less(_: Metadata) -> Updates:

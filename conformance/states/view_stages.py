@@ -84,7 +84,7 @@ def _version_id(view: View, number: int) -> Any:
 
 def _properties(_: View) -> Updates:
     return [
-        {"action": "set-properties", "updates": {"icecheck.added": "", "icecheck.turn": "1"}},
+        bodies.set_properties({"icecheck.added": "", "icecheck.turn": "1"}),
         {"action": "remove-properties", "removals": ["icecheck.kept"]},
     ]
 
@@ -141,7 +141,7 @@ def _set_anew(value: str) -> Updates:
     changed = {"icecheck.turn": value, "icecheck.kept": value, "icecheck.added": value}
     return [
         {"action": "remove-properties", "removals": ["icecheck.turn", MARK]},
-        {"action": "set-properties", "updates": changed},
+        bodies.set_properties(changed),
     ]
 
 
@@ -171,7 +171,7 @@ def _everything(view: View) -> Updates:
         {"action": "assign-uuid", "uuid": view.uuid},
         {"action": "upgrade-format-version", "format-version": 1},
         set_current_version(_version_id(view, 3)),
-        {"action": "set-properties", "updates": {"icecheck.turn": "2"}},
+        bodies.set_properties({"icecheck.turn": "2"}),
         set_current_version(_version_id(view, 1)),
         {"action": "remove-properties", "removals": ["icecheck.added", "icecheck.never"]},
     ]
@@ -219,7 +219,7 @@ def stages_of_views(namespace: Namespace) -> Iterator[Stage]:
 def unwanted(view: View) -> list[Json]:
     """Return valid updates of every kind."""
     return [
-        {"action": "set-properties", "updates": {MARK: "unwanted", "icecheck.turn": "unwanted"}},
+        bodies.set_properties({MARK: "unwanted", "icecheck.turn": "unwanted"}),
         {"action": "remove-properties", "removals": ["icecheck.Kept"]},
         _added(schema_of("unwanted")),
         _version(view, "SELECT 'unwanted'", LAST_ADDED),

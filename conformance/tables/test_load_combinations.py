@@ -16,8 +16,7 @@ from icecheck.client.given import (
 )
 from icecheck.findings.shared_symptoms import LISTED_TWICE
 from icecheck.findings.symptoms import Severity, declare
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
 from icecheck.judging.repeated import SNAPSHOTS, repeated
 from icecheck.objects import metadata_view as view
@@ -182,10 +181,9 @@ def _stages(catalog: Catalog) -> Iterator[tuple[str, Table]]:
         return
 
 
-@check(
+@generated_check(
     "loadTable.every-combination",
     proves=("loadTable.stable", "metadata.snapshots-once"),
-    group=Group.GENERATED,
 )
 def test_a_table_is_the_same_whatever_is_asked(catalog: Catalog) -> None:
     """The snapshots parameter and the access header change nothing else in a load."""
@@ -200,11 +198,10 @@ def test_a_table_is_the_same_whatever_is_asked(catalog: Catalog) -> None:
             _expect_all_snapshots(kept, table, stage)
 
 
-@check(
+@generated_check(
     "etag.every-combination",
     proves=("etag.stale-is-not-304", "etag.changes-with-commit", "loadTable.304"),
     needs=("etag",),
-    group=Group.GENERATED,
 )
 def test_a_tag_is_taken_for_its_version_alone(catalog: Catalog) -> None:
     """An outdated ETag gets the new metadata, alone or in a list, with every other parameter."""
@@ -275,10 +272,9 @@ def _gives_access(reply: Reply) -> bool:
     return bool(body.get("storage-credentials")) or signs
 
 
-@check(
+@generated_check(
     "loadTable.access-however-asked",
     proves=("loadTable.access-however-asked", "createTable.access-as-loaded"),
-    group=Group.GENERATED,
 )
 def test_access_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
     """Credentials are vended for every spelling of the header, and with new tables too."""
@@ -333,11 +329,10 @@ def _settings(reply: Reply) -> set[str]:
     return {key for key in keys if "refresh" not in key}
 
 
-@check(
+@generated_check(
     "etag.told-with-not-modified",
     proves=("etag.told-with-not-modified", "etag.of-what-is-asked"),
     needs=("etag",),
-    group=Group.GENERATED,
 )
 def test_not_modified_is_of_what_is_asked_and_tells_its_tag(catalog: Catalog) -> None:
     """A 304 has the tag of a 200, and is no answer to the tag of other snapshots than are asked."""

@@ -67,7 +67,7 @@ _WRONG_TABLE_ANSWERED = declare(
 
 STRUCT = bodies.struct_field
 MARK = "icecheck.mark"
-NEXT = {"action": "set-properties", "updates": {MARK: "1"}}
+NEXT = bodies.set_properties({MARK: "1"})
 # Options of a load; the table must be the same with all of them.
 ASKED: tuple[tuple[Query, Mapping[str, str]], ...] = (
     ((), {}),
@@ -125,7 +125,7 @@ def test_last_commit(catalog: Catalog) -> None:
     table = given_table(catalog, properties={MARK: "0"})
     before = reloaded(catalog, table).metadata_location
     for turn in ("1", "2"):
-        update = {"action": "set-properties", "updates": {MARK: turn}}
+        update = bodies.set_properties({MARK: turn})
         committed = given_commit(catalog, table, [update])
         reply = catalog.load_table(table.namespace, table.name).expect(200)
         reply.expect_json(

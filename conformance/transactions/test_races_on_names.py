@@ -82,7 +82,7 @@ def test_no_acknowledged_commit_to_a_view_is_lost(catalog: Catalog) -> None:
     names: dict[str, str | Namespace] = {"namespace": view.namespace, "view": view.name}
 
     def change(key: str) -> Move:
-        updates = [{"action": "set-properties", "updates": {key: "1"}}]
+        updates = [bodies.set_properties({key: "1"})]
         body = {"identifier": view.identifier, "requirements": [view.same], "updates": updates}
         deeds = (Write(named(view.namespace, view.name), key, "1"),)
         return Move("replaceView", names, body, deeds=deeds)

@@ -8,8 +8,7 @@ from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_loaded, given_table
 from icecheck.findings.symptoms import NOT_AS_ACKNOWLEDGED, Severity, declare
-from icecheck.findings.verdict import Group
-from icecheck.judging.check import check
+from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.committing import (
     Send,
@@ -122,7 +121,7 @@ def _ways(catalog: Catalog) -> Iterator[Send]:
         yield by_transaction
 
 
-@check("commit.retried", proves="commit.retried", group=Group.GENERATED)
+@generated_check("commit.retried")
 def test_a_commit_is_sent_again_after_a_conflict(catalog: Catalog) -> None:
     """What met a conflict goes through when it is sent again, and is there once."""
     taken = 0

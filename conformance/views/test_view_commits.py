@@ -65,7 +65,7 @@ _UNDEFINED = EFFECT_MISSING.of("view-definition")
 
 def _mark(value: str) -> Json:
     """Return an update that every catalog can apply to every view."""
-    return {"action": "set-properties", "updates": {MARK: value}}
+    return bodies.set_properties({MARK: value})
 
 
 def _accepted(
@@ -300,7 +300,7 @@ def test_set_location(catalog: Catalog) -> None:
 def test_set_properties(catalog: Catalog) -> None:
     """set-properties adds and replaces properties of a view and leaves the others alone."""
     sent = {"replaced": " 2 ", "Added": "3"}
-    updates = [{"action": "set-properties", "updates": sent}]
+    updates = [bodies.set_properties(sent)]
     after = _accepted(catalog, updates, kept="1", replaced="1").metadata.get("properties") or {}
     due = {"kept": "1", **sent}
     equal({key: after.get(key) for key in due}, due, symptom=EFFECT_MISSING.of("view-properties"))

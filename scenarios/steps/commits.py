@@ -80,7 +80,7 @@ def commit(thing: Thing, change: Mapping[str, str | None]) -> Step:
         removals = [key for key, value in change.items() if value is None and key in there]
         changes: list[Json] = []
         if updates:
-            changes.append({"action": "set-properties", "updates": updates})
+            changes.append(bodies.set_properties(updates))
         if removals:
             changes.append({"action": "remove-properties", "removals": removals})
         return changes

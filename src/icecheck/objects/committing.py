@@ -294,7 +294,7 @@ def creation_updates(staged: Mapping[str, Any]) -> list[Json]:
         {"action": "add-sort-order", "sort-order": order},
         {"action": "set-default-sort-order", "sort-order-id": -1},
         {"action": "set-location", "location": staged["location"]},
-        {"action": "set-properties", "updates": dict(staged.get("properties") or {})},
+        bodies.set_properties(dict(staged.get("properties") or {})),
     ]
 
 
