@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from icecheck.findings.shared_symptoms import ENDPOINT_NOT_SERVED
+from icecheck.findings.statuses import Statuses
 from icecheck.findings.symptoms import Severity, Symptom, declare
 from icecheck.findings.verdict import Evidence, Finding, Outcome, SkipKind, Verdict
 
@@ -30,6 +31,7 @@ _SAYS_SO = frozenset({405, 501})
 """The statuses that mean nothing else: 404 may be about an object, 406 about a form."""
 # A gateway or an access check may answer these before the request reaches the operation.
 _AT_THE_GATE = frozenset({400, 401, 403})
+_MISSING = Statuses.of(404)
 _NAMED_MAX = 8
 
 
@@ -75,19 +77,38 @@ def _said_not_to_be_served(
 ) -> dict[str, int]:
     """Return the same of operations of whose success no check was run: the status says so.
 
-    A passed check of what may be refused with any status tells nothing of the operation.
+    404 says so where several other refusals were due: nothing that is asked is missing every time.
+    A passed check of what may be refused with any status tells nothing of the operation, and
+    neither does one of the status that comes always.
     """
+    verdicts = tuple(verdicts)
+    found = {
+        id_: status
+        for id_, (status, *others) in answers.items()
+        if not others and (status in _SAYS_SO or (status == 404 and _misses_several(id_, verdicts)))
+    }
     known = {*tried}
     for verdict in verdicts:
         answered = _succeeded(verdict) if verdict.passive else verdict.outcome is Outcome.PASS
         parts = (r.rpartition(".") for r in verdict.requirements)
-        known |= {id_ for id_, _, status in parts if answered and status.isdecimal()}
-    found = {id_: next(iter(stati)) for id_, stati in answers.items() if len(stati) == 1}
-    return {
-        id_: status
-        for id_, status in found.items()
-        if id_ not in known and status is not None and status in _SAYS_SO
+        known |= {
+            id_
+            for id_, _, status in parts
+            if answered and status.isdecimal() and int(status) != found.get(id_)
+        }
+    return {id_: status for id_, status in found.items() if status and id_ not in known}
+
+
+def _misses_several(operation_id: str, verdicts: Iterable[Verdict]) -> bool:
+    """Return whether refusals of two kinds were due of an operation, none of them a 404."""
+    missed = {
+        finding.due
+        for verdict in verdicts
+        if verdict.outcome is Outcome.FAIL and verdict.operations == (operation_id,)
+        for finding in verdict.findings[:1]
+        if finding.due and finding.due.all_refusal and not finding.due & _MISSING
     }
+    return len(missed) > 1
 
 
 def _succeeded(verdict: Verdict) -> bool:

@@ -105,6 +105,13 @@ SCHEMA_NOT_JSON = declare(
     told=_SHAPE,
     answer_in_id=False,
 )
+SERVER_ERROR_BODY = declare(
+    "server-error-body",
+    "Server errors do not have the documented body",
+    Severity.SHAPE,
+    told=_SHAPE,
+    answer_in_id=False,
+)
 MEMBER_MISSING = declare(
     "member-missing",
     "Leaves out a member that is due: {expected}",

@@ -59,6 +59,11 @@ class Statuses:
         return bool(self) and self._firsts <= {4}
 
     @property
+    def all_server_errors(self) -> bool:
+        """Whether every status in the set is a 5xx."""
+        return bool(self) and self._firsts <= {5}
+
+    @property
     def any_success(self) -> bool:
         """Whether a success is in the set."""
         return 2 in self._firsts

@@ -5,7 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from icecheck.contract import Contract, Level, Response
-from icecheck.findings.shared_symptoms import ERROR_TYPE, LISTED_TWICE, SCHEMA
+from icecheck.findings.shared_symptoms import (
+    ERROR_TYPE,
+    LISTED_TWICE,
+    SCHEMA,
+    SERVER_ERROR_BODY,
+)
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import Evidence, Finding, Group, Outcome, Verdict
 from icecheck.judging import error_types, json_forms
@@ -198,7 +203,7 @@ def _observe_schema(
         suffix = ".reading" if problem.level is Level.SHOULD else ""
         entry = observed[f"schema.{exchange.operation}.{row.status}{suffix}"]
         finding = Finding(
-            symptom=SCHEMA.of(problem.kind),
+            symptom=SERVER_ERROR_BODY if exchange.status >= 500 else SCHEMA.of(problem.kind),
             expected=_due(problem.kind, problem.pointer),
             actual=problem.message[:160],
             detail=f"in the body of {exchange.operation} {exchange.status}",

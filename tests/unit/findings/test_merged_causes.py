@@ -210,6 +210,18 @@ def test_what_else_contenders_are_told_stays_apart_from_a_lost_change() -> None:
 
 
 @pytest.mark.parametrize(
+    ("operations", "together"),
+    [(("commitTransaction", "loadTable"), True), (("commitTransaction", "updateTable"), False)],
+)
+def test_what_two_transactions_at_once_lose_is_one_cause_with_what_one_loses(
+    operations: tuple[str, ...], together: bool
+) -> None:
+    raced = failing("raced", "anomaly:lost-update", "what came", "its loss", operations=operations)
+    assert (len(causes(LOST, raced)) == 1) is together
+    assert len(causes(HALF, raced)) == 1
+
+
+@pytest.mark.parametrize(
     ("one", "other"),
     [
         ("file:/tmp/a1/metadata.json", "file:/tmp/b2/metadata.json"),

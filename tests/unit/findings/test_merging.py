@@ -94,7 +94,7 @@ RUNS = {
     ),
     "error-pages": (
         failing("breaks", expected="400", actual="500"),
-        failing("page", "schema:required", requirements=("updateTable.500",), passive=True),
+        failing("page", "server-error-body", requirements=("updateTable.500",), passive=True),
         failing("body", "schema:type", requirements=("updateTable.200",), passive=True),
     ),
     "one-answer": (*ALIKE, replace(BLOCKED[2], evidence=(evidence("b3"),))),
@@ -242,9 +242,33 @@ def test_what_follows_from_a_table_made_at_once_is_told_with_it() -> None:
 @pytest.mark.parametrize("operations", [2, 3])
 def test_requests_that_nothing_reads_are_one_cause_from_three_operations_on(operations) -> None:
     taken, others = UNREAD[:operations], NOT_READ_EITHER
-    semantic = failing("known", "status", "400", "500", requirements=("known.column-refused",))
     assert (len(members_of(*taken, *others)) == 1) == (operations == 3)
-    assert len(members_of(*taken, others[0], semantic)) == 2
+
+
+@pytest.mark.parametrize("broken", [1, 2])
+def test_malformed_requests_that_break_something_count_as_those_that_are_taken(broken) -> None:
+    breaks = [malformed(f"b{at}", "500") for at in range(broken)]
+    assert (len(members_of(UNREAD[0], *breaks)) == 1) == (broken == 2)
+    semantic = [
+        failing(f"s{at}", expected="400", actual="500", requirements=("a.column",))
+        for at in range(3)
+    ]
+    assert len(members_of(UNREAD[0], *semantic)) == 2
+    assert len(members_of(*breaks, malformed("b9", "500"))) == 1
+
+
+def test_refusals_that_end_as_server_errors_are_one_cause_whichever_was_due() -> None:
+    taken = failing("taken", expected="409", actual="500")
+    (cause,) = causes_of([malformed("bad", "500"), taken], CONTRACT)
+    assert (cause.expected, cause.actual) == ("4xx", "500")
+    assert cause.members == ("bad", "taken")
+    (alone,) = causes_of([taken, replace(taken, check="raced")], CONTRACT)
+    assert alone.expected == "409"
+    gateway = failing("late", expected="404", actual="502")
+    assert len(members_of(taken, gateway)) == 2
+    success = failing("works", expected="200", actual="500")
+    assert len(members_of(taken, success)) == 2
+    assert len(members_of(malformed("bad", "500"), failing("again", expected="409"))) == 2
 
 
 def test_an_answer_that_hides_a_loss_is_one_cause_with_it() -> None:

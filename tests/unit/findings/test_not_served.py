@@ -84,6 +84,29 @@ def test_a_status_that_says_so_speaks_for_an_operation_whose_success_was_not_ask
     assert unserved_operations([only, served]) == {}
 
 
+def missing(check: str, due: str) -> Verdict:
+    made = verdict(check, Outcome.FAIL, asked("renameTable", 404), proves=f"renameTable.{due}")
+    return replace(made, findings=(a_finding("status", due, "404", exchange=1),))
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        ((missing("bad", "400"), missing("taken", "409")), True),
+        ((missing("bad", "400"), missing("worse", "400")), False),
+        ((missing("bad", "400"), missing("gone", "404 or 409")), False),
+    ],
+    ids=["two-kinds", "one-kind", "it-may-be-missing"],
+)
+def test_404_speaks_for_an_operation_where_nothing_that_was_asked_was_missing(
+    found: tuple[Verdict, ...], told: bool
+) -> None:
+    passed = verdict("no-parent", Outcome.PASS, proves="renameTable.404")
+    assert bool(unserved_operations([*found, passed])) is told
+    works_at_times = verdict("bad-name", Outcome.PASS, proves="renameTable.400")
+    assert unserved_operations([*found, works_at_times]) == {}
+
+
 @pytest.mark.parametrize(
     ("other", "told"),
     [

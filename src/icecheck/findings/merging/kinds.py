@@ -5,12 +5,14 @@ from collections.abc import Iterator, Sequence
 
 from icecheck.contract import Level
 from icecheck.findings.merging.groups import Group, Join, Seen
-from icecheck.findings.shared_symptoms import EFFECT_MISSING, STAGED_AT_ONCE
+from icecheck.findings.shared_symptoms import EFFECT_MISSING, SERVER_ERROR_BODY, STAGED_AT_ONCE
 from icecheck.findings.statuses import ANY_4XX, ANY_SUCCESS, STATUS, Statuses
 from icecheck.findings.verdict import CauseKey, Evidence, Verdict
 
 UNREAD_OPERATIONS_MIN = 3
-"""The number of operations that accept malformed requests from which on nothing reads them."""
+"""The number of operations that accept malformed requests, or break, from which on nothing reads
+them.
+"""
 
 _NAMES = ("names-run-together", "another-object", "name-not-found", "plus-is-no-space")
 """The symptoms of names, the one that says most of a defect first."""
@@ -81,28 +83,49 @@ def as_staged(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
     return next(g.key for g in groups if g.key.symptom == STAGED_AT_ONCE)
 
 
-# ---- server errors that nothing catches
+# ---- server errors
 
 
-def error_pages(seen: Seen) -> Iterator[Join]:
+def broken_refusals(seen: Seen) -> Iterator[Join]:
+    """Join refusals that end as the same server error, whichever refusal was due.
+
+    What the catalog's own code raises is turned into a status in one place, and is not there.
+    """
+    broken: dict[Statuses, set[CauseKey]] = {}
+    for group in seen.groups:
+        if group.key.came and group.key.came.all_server_errors and _is_refusal(group):
+            broken.setdefault(group.key.came, set()).add(group.key)
+    for keys in broken.values():
+        if len(keys) > 1:
+            yield Join(frozenset(keys), "what is raised for a refusal is not turned into a status")
+
+
+def _is_refusal(group: Group) -> bool:
+    due = group.key.due
+    return group.key.symptom == STATUS and bool(due and due.all_refusal)
+
+
+def as_broken_refusals(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
+    """Return the key of any refusal that was due, with all that came for one."""
+    came = Statuses.union(g.key.came for g in groups if _is_refusal(g) and g.key.came)
+    due = {g.key.due for g in groups if _is_refusal(g) and g.key.due}
+    return CauseKey.of_status(STATUS, due.pop() if len(due) == 1 else ANY_4XX, came)
+
+
+def error_bodies(seen: Seen) -> Iterator[Join]:
     """Join bodies of server errors that are not the document's with the errors that were not due.
 
     What breaks off outside the catalog's own handling is answered by its web server.
     """
     broken = [g for g in seen.groups if g.key.symptom == STATUS and _is_server_error(g.key)]
-    pages = [g for g in seen.groups if g.members and all(map(_is_error_page, g.members))]
-    if broken and pages:
+    bodies = [g.key for g in seen.groups if g.key.symptom == SERVER_ERROR_BODY]
+    if broken and bodies:
         root = max(broken, key=lambda g: (len(g.members), g.key.expected))
-        yield Join(frozenset(g.key for g in (root, *pages)), "nothing catches what breaks off")
+        yield Join(frozenset((root.key, *bodies)), "nothing catches what breaks off")
 
 
 def _is_server_error(key: CauseKey) -> bool:
     return key.came is not None and any(status >= 500 for status in key.came.single)
-
-
-def _is_error_page(verdict: Verdict) -> bool:
-    told = (r.rpartition(".")[2] for r in verdict.requirements)
-    return verdict.passive and all(re.fullmatch("5(?:xx|[0-9]{2})", s, re.IGNORECASE) for s in told)
 
 
 def as_broken(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
@@ -137,10 +160,14 @@ def unread_bodies(seen: Seen) -> Iterator[Join]:
     that depends on what is taken for what they lack.
     """
     taken = [g for g in seen.groups if (g.key.due, g.key.came) == (ANY_4XX, ANY_SUCCESS)]
-    accepting = {o for g in taken for v in g.members if _is_of_bodies(v) for o in v.operations}
+    broken = [g for g in seen.groups if _is_server_error(g.key) and g.key.due == ANY_4XX]
+    unread = {
+        o for g in (*taken, *broken) for v in g.members if _is_of_bodies(v) for o in v.operations
+    }
     others = [g for g in seen.groups if _misses_a_refusal(g) and all(map(_is_of_bodies, g.members))]
-    if len(accepting) >= UNREAD_OPERATIONS_MIN and others:
-        yield Join(frozenset(g.key for g in (*taken, *others)), "malformed requests are not read")
+    found = frozenset(g.key for g in (*taken, *broken, *others))
+    if len(unread) >= UNREAD_OPERATIONS_MIN and taken and len(found) > 1:
+        yield Join(found, "malformed requests are not read")
 
 
 def _misses_a_refusal(group: Group) -> bool:

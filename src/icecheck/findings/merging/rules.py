@@ -32,7 +32,10 @@ _NEVER_REFUSES = declare(
 _TAKEN_TWICE = CauseKey.of_status(STATUS, Statuses.of(409), ANY_SUCCESS)
 _LOST_IN_TRANSACTION = EFFECT_MISSING.of("second-change-of-a-table")
 _HALF_VISIBLE = ANOMALY.of("half-visible")
+_LOST_UPDATE = ANOMALY.of("lost-update")
 _DUPLICATE_SUCCESS = ANOMALY.of("duplicate-success")
+_TRANSACTION = frozenset({"commitTransaction"})
+_COMMITTING = _TRANSACTION | {"updateTable", "replaceView", "updateProperties"}
 _LEVELS = tuple(Level)
 _OURS = frozenset({SUITE_ERROR.slug, TARGET, CREDENTIALS})
 """Symptoms that tell nothing about the catalog's answers."""
@@ -125,14 +128,27 @@ def _as_never_refuses(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
 def _transactions(seen: Seen) -> Iterator[Join]:
     """Join the findings about a transaction that is carried out as separate commits.
 
-    A lost update in a transaction shows that its changes were not applied as one; that a reader
-    sees only some of its tables changed follows from that. A half-visible transaction without such
-    a loss is a cause of its own, or part of one with other anomalies of competing clients.
+    A lost update in a transaction shows that its changes were not applied as one, and that a change
+    does not look at what was committed since the transaction began. That a reader sees only some of
+    its tables changed, and that of two transactions at once one is lost, follows from that. Without
+    such a loss these are causes of their own, or parts of one with other anomalies of competing
+    clients.
     """
     whole = _of(seen, _LOST_IN_TRANSACTION)
-    parts = _of(seen, _HALF_VISIBLE)
+    parts = _of_transactions_alone(seen)
     if whole and parts:
-        yield Join(whole | parts, "a reader sees a state between the commits of one transaction")
+        yield Join(whole | parts, "the changes of a transaction are committed one after the other")
+
+
+def _of_transactions_alone(seen: Seen) -> frozenset[CauseKey]:
+    """Return the keys of anomalies that only transactions show, and no other commit."""
+    lost = _of(seen, _LOST_UPDATE)
+    alone = (
+        g.key
+        for g in seen.groups
+        if g.key in lost and all(_COMMITTING & {*v.operations} == _TRANSACTION for v in g.members)
+    )
+    return _of(seen, _HALF_VISIBLE).union(alone)
 
 
 def _as_transaction(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
@@ -151,7 +167,7 @@ def _competing_clients(seen: Seen) -> Iterator[Join]:
     """Join the anomalies of concurrent requests that no other rule explains."""
     explained: set[CauseKey] = set()
     if _of(seen, _LOST_IN_TRANSACTION):
-        explained |= _of(seen, _HALF_VISIBLE)
+        explained |= _of_transactions_alone(seen)
     if any(g.key == _TAKEN_TWICE for g in seen.groups):
         explained |= _of(seen, _DUPLICATE_SUCCESS)
     anomalies = {g.key for g in seen.groups if g.key.symptom.is_a(ANOMALY)} - explained
@@ -303,7 +319,8 @@ RULES = (
     Rule("one demand missed in several ways", 10, _one_demand, _as_status),
     Rule("demands with a choice", 11, _choices, _as_status),
     Rule("the list of endpoints", 12, kinds.listed_endpoints, kinds.as_listed),
-    Rule("server errors that nothing catches", 13, kinds.error_pages, kinds.as_broken),
+    Rule("refusals that break off", 13, kinds.broken_refusals, kinds.as_broken_refusals),
+    Rule("bodies of server errors", 14, kinds.error_bodies, kinds.as_broken),
 )
 """The reasons to merge groups. Where several rules connect a cause, the one with the smallest
 precedence names it: first what explains all findings, then what explains one kind of finding, then

@@ -10,6 +10,7 @@ from icecheck.findings.shared_symptoms import (
     EFFECT_MISSING,
     ERROR_TYPE,
     SCHEMA,
+    SERVER_ERROR_BODY,
 )
 from icecheck.findings.statuses import STATUS
 from icecheck.findings.symptoms import NOT_AS_ACKNOWLEDGED, Severity, declare
@@ -111,7 +112,14 @@ def _only_commits(verdict: Verdict) -> bool:
 def _is_of_metadata(group: Group) -> bool:
     """Return whether a group is about the metadata that is shown after something has succeeded."""
     symptom = group.key.symptom
-    others = (STATUS, ANOMALY, CHANGED_ALTHOUGH_REFUSED, SCHEMA, ERROR_TYPE)
+    others = (
+        STATUS,
+        ANOMALY,
+        CHANGED_ALTHOUGH_REFUSED,
+        SCHEMA,
+        SERVER_ERROR_BODY,
+        ERROR_TYPE,
+    )
     named = {f.pointer.partition("/metadata")[1] for f in group.findings}
     return bool(group.members) and not any(map(symptom.is_a, others)) and named <= {"/metadata", ""}
 
