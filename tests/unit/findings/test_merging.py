@@ -97,6 +97,11 @@ RUNS = {
         failing("page", "server-error-body", requirements=("updateTable.500",), passive=True),
         failing("body", "schema:type", requirements=("updateTable.200",), passive=True),
     ),
+    "version-3": (
+        failing("kept", "effect-missing:initial-default"),
+        failing("lacks", "schema:required", "a", '"next-row-id" is required', level=Level.SHOULD),
+    ),
+    "broken-refusals": (malformed("bad", "500"), failing("taken", expected="409", actual="500")),
     "one-answer": (*ALIKE, replace(BLOCKED[2], evidence=(evidence("b3"),))),
     **{name: tuple(recorded(name)) for name in NAMES},
 }
@@ -303,6 +308,15 @@ def test_what_commits_leave_wrong_beside_ignored_updates_is_one_cause_with_them(
 def test_wrong_entries_of_the_list_of_endpoints_are_one_cause() -> None:
     (cause,) = causes_of(RUNS["endpoints"], CONTRACT)
     assert (cause.level, cause.members, cause.lesser) == (Level.MUST, ("format",), ("spelt",))
+
+
+@pytest.mark.parametrize(("member", "together"), [("next-row-id", True), ("schema-id", False)])
+def test_what_tables_of_version_3_lack_is_one_cause(member: str, together: bool) -> None:
+    actual = f'"{member}" is a required property'
+    lacking = failing("lacks", "schema:required", "every member", actual, level=Level.SHOULD)
+    found = causes_of([failing("kept", "effect-missing:initial-default"), lacking], CONTRACT)
+    assert [c.symptom for c in found][:1] == ["effect-missing:defaults-of-columns"]
+    assert (len(found) == 1) is together
 
 
 def test_the_body_of_a_server_error_that_was_not_due_is_one_cause_with_it() -> None:

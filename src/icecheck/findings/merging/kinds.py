@@ -5,7 +5,13 @@ from collections.abc import Iterator, Sequence
 
 from icecheck.contract import Level
 from icecheck.findings.merging.groups import Group, Join, Seen
-from icecheck.findings.shared_symptoms import EFFECT_MISSING, SERVER_ERROR_BODY, STAGED_AT_ONCE
+from icecheck.findings.shared_symptoms import (
+    DEFAULTS_MISSING,
+    EFFECT_MISSING,
+    SCHEMA_REQUIRED,
+    SERVER_ERROR_BODY,
+    STAGED_AT_ONCE,
+)
 from icecheck.findings.statuses import ANY_4XX, ANY_SUCCESS, STATUS, Statuses
 from icecheck.findings.verdict import CauseKey, Evidence, Verdict
 
@@ -19,6 +25,8 @@ _NAMES = ("names-run-together", "another-object", "name-not-found", "plus-is-no-
 _ODD = re.compile(r"a name with ([a-z][^(),]*)")
 IS_THERE = tuple(map(EFFECT_MISSING.of, ("drop-table", "existence", "spelling")))
 """The symptoms of a table that is there although it was not to be."""
+_NEXT_ROW = "next-row-id"
+"""The member of the metadata that every table of format version 3 has."""
 _STAGED = re.compile(r'"stage-create":\s*true')
 _OF_ENDPOINTS = ("endpoint-format", "endpoint-spelling")
 """The symptoms of one entry of the config's list, the one that says most first."""
@@ -81,6 +89,28 @@ def _ok(evidence: Evidence) -> bool:
 def as_staged(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
     """Return the key of the table that was made at once."""
     return next(g.key for g in groups if g.key.symptom == STAGED_AT_ONCE)
+
+
+# ---- format version 3
+
+
+def version_3_in_part(seen: Seen) -> Iterator[Join]:
+    """Join what a catalog leaves out that takes tables of format version 3 and does not know it."""
+    defaults = [g.key for g in seen.groups if g.key.symptom == DEFAULTS_MISSING]
+    rows = [
+        g.key
+        for g in seen.groups
+        if g.key.symptom == SCHEMA_REQUIRED
+        and g.findings
+        and all(_NEXT_ROW in f.actual for f in g.findings)
+    ]
+    if defaults and rows:
+        yield Join(frozenset((*defaults, *rows)), "format version 3 is taken and not known")
+
+
+def as_defaults(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
+    """Return the key of the columns' defaults."""
+    return next(g.key for g in groups if g.key.symptom == DEFAULTS_MISSING)
 
 
 # ---- server errors
