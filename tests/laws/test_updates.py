@@ -11,7 +11,7 @@ from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Call
 from icecheck.mock_server.defects.kit.rewriting import alter_call
 from icecheck.mock_server.operations.served import default_registries
-from tests.interop.oracle.drawn_updates import WEIGHTS
+from tests.interop.oracle.drawn_updates import WEIGHTS, Updates
 from tests.kill.killing import checks_of, mock_session
 from tests.kit.contracts import CONTRACT
 
@@ -57,7 +57,12 @@ def _lacking_of_table(action: str) -> Iterator[str]:
     if action not in SERVED.updates:
         yield "no class under @table_update in mock_server/updates"
     if f"roundtrip.updateTable.{action}" not in {c.id for c in checks_of("test_roundtrip_updates")}:
-        yield "no round trip of edge values in conformance/round_trips/test_roundtrip_updates.py"
+        yield (
+            "no round trip of edge values in conformance/round_trips/test_roundtrip_updates.py, "
+            "which proves a row in contract/requirements/roundtrip_tables.toml"
+        )
+    if not _has_row(f"update.{action}."):
+        yield f"no row update.{action}.effect in contract/requirements/updates.toml"
     for operation_id in ("updateTable", "commitTransaction"):
         if action not in walked(operation_id):
             yield f"no stage of {WALKS[operation_id][0]} in conformance/states/table_stages.py"
@@ -69,6 +74,8 @@ def _lacking_of_view(action: str) -> Iterator[str]:
         yield "no class under @view_update in mock_server/updates"
     if action not in walked("replaceView"):
         yield f"no stage of {WALKS['replaceView'][0]} in conformance/states/view_stages.py"
+    if not _has_row(f"view-update.{action}."):
+        yield f"no row view-update.{action}.effect in contract/requirements/view_commits.toml"
     yield from _lacking_of_any(action)
 
 
@@ -79,6 +86,12 @@ def _lacking_of_any(action: str) -> Iterator[str]:
         yield "no sample in conformance/generated/sample_values.py"
     if action not in WEIGHTS:
         yield "no weight in tests/interop/oracle/drawn_updates.py"
+    if not hasattr(Updates, drawing := f"_{action.replace('-', '_')}"):
+        yield f"no method Updates.{drawing} in tests/interop/oracle/drawn_updates.py"
+
+
+def _has_row(beginning: str) -> bool:
+    return any(id_.startswith(beginning) for id_ in CONTRACT.requirements)
 
 
 @cache
@@ -96,12 +109,13 @@ def _sampled() -> frozenset[str]:
 
 
 def test_every_update_has_all_that_is_there_for_updates() -> None:
-    assert lacking(CONTRACT.table_updates, CONTRACT.view_updates) == []
+    told = lacking(CONTRACT.table_updates, CONTRACT.view_updates)
+    assert not told, "\n".join(told)
 
 
 def test_a_new_update_is_told_everything_it_lacks_at_once() -> None:
     told = "\n".join(lacking(["rename-column"], ["rename-column"]))
-    assert told.count("rename-column: no") == 7
-    assert told.count("rename-column, of a view: no") == 5
-    for place in ("after_updates", "sample_values", "drawn_updates"):
+    assert told.count("rename-column: no") == 9
+    assert told.count("rename-column, of a view: no") == 7
+    for place in ("after_updates", "sample_values", "no weight", "Updates._rename_column"):
         assert told.count(place) == 2

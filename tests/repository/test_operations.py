@@ -18,11 +18,13 @@ from icecheck.mock_server.operations.registry import registered
 from icecheck.objects.requests_by_name import ENDING, FINDING
 from icecheck.targets.target import Target
 from tests.kit.contracts import CONTRACT
+from tests.kit.ordinary_requests import ordinary_requests
 
 TOKEN = frozenset({"getToken"})
 """Its request is a form without credentials; it has checks of its own (test_oauth2)."""
 ABOUT_A_PLAN = frozenset({Action.FETCH_PLAN, Action.FETCH_TASKS})
 """They find a plan, and no table's name leads to a plan."""
+ORDINARY = frozenset(ordinary_requests())
 SEEN_BY_NOBODY = frozenset({Action.CANCEL_PLAN, Action.REPORT})
 """They show nothing of a table, and change nothing that another request shows."""
 
@@ -45,7 +47,7 @@ def _lacking(operation: Operation) -> Iterator[str]:
     if not hasattr(Catalog, method_of(id_)):
         yield f"no method {method_of(id_)} of icecheck.client.catalog.Catalog"
     if id_ not in registered():
-        yield "no function in mock_server/operations"
+        yield "no function in the modules of mock_server/operations that its served.py lists"
     if id_ not in guarded_routes.REQUESTS and id_ not in TOKEN:
         yield "no request in conformance/security/guarded_routes.py"
     if id_ not in test_generated.OPERATIONS and id_ not in TOKEN:
@@ -54,6 +56,8 @@ def _lacking(operation: Operation) -> Iterator[str]:
         yield "no way to take a name by it in conformance/names/freed_names.py"
     if _finds_a_name(operation) and id_ not in _asked_by_name(facts.object):
         yield "no request in src/icecheck/objects/requests_by_name.py"
+    if id_ not in ORDINARY:
+        yield "no request in tests/kit/ordinary_requests.py"
 
 
 def _finds_a_name(operation: Operation) -> bool:
@@ -71,7 +75,8 @@ def _asked_by_name(kind: Object) -> set[str]:
 
 
 def test_every_operation_has_all_that_is_there_for_operations() -> None:
-    assert lacking(CONTRACT.operations.values()) == []
+    told = lacking(CONTRACT.operations.values())
+    assert not told, "\n".join(told)
 
 
 def test_a_new_operation_is_told_everything_it_lacks_at_once() -> None:
@@ -79,7 +84,7 @@ def test_a_new_operation_is_told_everything_it_lacks_at_once() -> None:
     gone = replace(CONTRACT.operations["dropView"], id="unregisterView")
     told = "\n".join(lacking([new, gone]))
     for place in ("releases.toml", "Catalog", "mock_server/operations", "guarded_routes",
-                  "test_generated"):  # fmt: skip
+                  "test_generated", "ordinary_requests"):  # fmt: skip
         assert told.count(place) == 2
     assert "adoptTable: no way" in told
     assert "unregisterView: no request in src/icecheck/objects" in told
@@ -114,4 +119,6 @@ def test_every_look_and_every_change_is_among_the_requests_on_every_route() -> N
             due_writes.add(id_)
         elif id_ not in TOKEN and facts.action not in ABOUT_A_PLAN | SEEN_BY_NOBODY:
             due_reads.add(id_)
-    assert (looked, changed) == (due_reads, due_writes)
+    file = "conformance/kit/every_route.py"
+    assert looked == due_reads, f"reads() of {file}: {sorted(looked ^ due_reads)}"
+    assert changed == due_writes, f"writes() of {file}: {sorted(changed ^ due_writes)}"
