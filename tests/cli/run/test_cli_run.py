@@ -339,6 +339,12 @@ def test_every_command_explains_itself(icecheck):
         assert f"icecheck {command}" in result.stdout.replace("main", "icecheck")
 
 
+def test_the_help_names_the_files_of_a_report(icecheck):
+    told = icecheck("run", "--help").stdout
+    missing = [name for name in SET if name not in told]
+    assert not missing, f"not in the docstring of icecheck.cli.commands.run.command: {missing}"
+
+
 def test_the_version_is_said(icecheck):
     import icecheck as package
 
