@@ -10,10 +10,15 @@ VARIABLE = "ICECHECK_UPDATE_GOLDEN"
 """If 1, golden files are written instead of compared, and paid debts are removed."""
 
 _MESSAGE = (
-    "{name} is not what was reviewed; if the change is meant, run the tests of tests/laws with "
-    f"{VARIABLE}=1 and look at what changed:\n"
+    "{name} is not what was reviewed; if the change is meant, run the tests that CONTRIBUTING.md "
+    f"names with {VARIABLE}=1 and look at what changed:\n"
 )
 DEBTS = "debt.txt"
+_WANTED = {
+    "requirement": "a check that proves it, or the reason for none in its row (not_tested)",
+    "unkilled": "a defect in mock_server/defects that fails the check",
+}
+"""Kind of debt -> what is to be written instead."""
 _DEBTS_HEAD = """\
 # What is owed: one line for each, a kind and an id. Lines may go, and none may come. What is no
 # longer owed fails the tests until its line is gone (ICECHECK_UPDATE_GOLDEN=1 strikes it out).
@@ -80,7 +85,7 @@ def expect_debts(kind: str, owed: Iterable[str], folder: Path = FOLDER) -> None:
         _strike_out(kind, owed, folder)
     listed = debts(kind, folder)
     new, paid = sorted(owed - listed), sorted(listed - owed)
-    assert not new, f"new debts ({kind}): {new}"
+    assert not new, f"new debts ({kind}), each wants {_WANTED.get(kind, 'its part')}: {new}"
     assert not paid, f"no longer owed ({kind}); set {VARIABLE}=1 to strike out: {paid}"
 
 
