@@ -228,6 +228,22 @@ def test_a_row_of_another_version_may_point_at_what_this_one_has_not(
     assert found.elsewhere == {"loadTable.made-up": why, "createTable.418": why}
 
 
+@pytest.mark.parametrize("kind", ["requirement", "response"])
+@pytest.mark.parametrize("turn", [1, -1])
+def test_two_rows_of_one_id_tell_what_two_versions_say(
+    tmp_path: Path, kind: str, turn: int
+) -> None:
+    id_ = "loadTable.made-up" if kind == "requirement" else "createTable.409"
+    rows = [
+        row(kind, id=f'"{id_}"', text='"As before."', until='"1.9.0"'),
+        row(kind, id=f'"{id_}"', text='"As now."', since='"1.10.0"'),
+    ]
+    (tmp_path / "made_up.toml").write_text("\n".join(rows[::turn]), encoding="utf-8")
+    found = load_register("1.10.0", tmp_path)
+    assert found.rows[id_].text == "As now."
+    assert id_ not in found.elsewhere
+
+
 def test_every_row_that_points_at_nothing_is_listed_at_once(register: Reader) -> None:
     with pytest.raises(UnresolvedRows) as told:
         register(

@@ -3,9 +3,9 @@
 Every file of `requirements/` holds `[[requirement]]` tables, `[[response]]` tables that add to a
 generated row, and optionally one `[defaults]` table. The rows are those of all versions: `since`
 and `until` name the first and the last release whose document a row is about, and rows of other
-releases are left out. A row cites its sentence by its words (citations.py). A row of an operation
-that a catalog may answer with 406 has the condition that the catalog supports it, unless it says
-another one.
+releases are left out: two rows of one id say what two versions say in other words. A row cites its
+sentence by its words (citations.py). A row of an operation that a catalog may answer with 406 has
+the condition that the catalog supports it, unless it says another one.
 
 A malformed row (an unknown key, level, basis or profile) raises RegisterError, naming the file and
 the row. Rows that are well-formed and point at nothing in a version are collected: one
@@ -136,6 +136,8 @@ def _read(version: str, folder: Path) -> _Reading:
             _take_response(reading, row, path.name, described)
         for row in tables.get("requirement", ()):
             _take_requirement(reading, {**defaults, **row}, path.name)
+    for row_id in reading.rows:
+        reading.elsewhere.pop(row_id, None)
     return reading
 
 
@@ -168,11 +170,11 @@ def _take_response(
     row_id = _row_id(row, file)
     where = f"{file} {row_id}"
     _refuse_unknown_keys(row, RESPONSE_KEYS, where)
+    if _is_of_another_version(reading, row, where):
+        return
     if row_id in described:
         raise RegisterError(f"{where}: described twice")
     described.add(row_id)
-    if _is_of_another_version(reading, row, where):
-        return
     if row_id not in reading.generated:
         reading.faults.append(f"{where}: no such response")
         return
@@ -186,10 +188,10 @@ def _take_requirement(reading: _Reading, row: Mapping[str, Any], file: str) -> N
     row_id = _row_id(row, file)
     where = f"{file} {row_id}"
     _refuse_unknown_keys(row, REQUIREMENT_KEYS, where)
-    if row_id in reading.ids:
-        raise RegisterError(f"{where}: the id is taken")
     if _is_of_another_version(reading, row, where):
         return
+    if row_id in reading.ids:
+        raise RegisterError(f"{where}: the id is taken")
     reading.ids.add(row_id)
     try:
         reading.rows[row_id] = _requirement(reading.version, row, where)
