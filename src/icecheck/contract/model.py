@@ -21,7 +21,7 @@ class UnresolvedRows(LookupError):
     def __init__(self, version: str, rows: Iterable[str]) -> None:
         self.rows = tuple(rows)
         super().__init__(
-            "\n".join([f"{len(self.rows)} rows are nothing in {version}:", *self.rows])
+            "\n".join([f"{len(self.rows)} faults in the rows about {version}:", *self.rows])
         )
 
 

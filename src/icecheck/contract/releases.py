@@ -139,7 +139,7 @@ def _since(version: str, ref: Ref) -> str:
     for name in names:
         if name in named:
             return named[name]
-    raise UnknownRef(f"{ref} has no release in the history of {version}")
+    raise UnknownRef(f"{ref} has no release in releases.toml of {version}")
 
 
 @cache

@@ -124,7 +124,8 @@ def bind(declared: Declaration, contract: Contract) -> Check | None:
     missing = [r for r in declared.proves if r not in register]
     unknown = [r for r in missing if r not in contract.elsewhere]
     if unknown or not declared.proves:
-        raise Unbound(f"check {declared.id}: no such requirement: {unknown or declared.proves}")
+        asked = unknown or declared.proves
+        raise Unbound(f"check {declared.id}: no row in contract/requirements: {asked}")
     if missing:
         return None
     requirements = tuple(register[r] for r in declared.proves)
