@@ -1,8 +1,7 @@
 """Developer tool: turn an official OpenAPI document (YAML) into the files of one contract version.
 
 `python -m tools.importing PATH [--version 1.10.0]` writes `openapi.json`, `lines.json`,
-`sentences.json` and `official.sha256` beside `prose.json`, which holds our own prose and is edited
-by hand.
+`sentences.json` and `official.sha256` beside the files that are written by hand.
 """
 
 import argparse
@@ -15,6 +14,16 @@ from tools.canonical import canonical_structure, sha256_of
 from tools.folders import folder_of
 from tools.official import METHODS, load_official
 from tools.sentences import write_sentences
+
+WRITTEN_BY_HAND = (
+    "prose.json",
+    "operations.json",
+    "overlay.json",
+    "later.json",
+    "changes.toml",
+    "release.tag",
+)
+"""The files of a version that no tool writes."""
 
 
 def with_own_prose(official: dict[str, Any], prose: dict[str, Any]) -> dict[str, Any]:
@@ -68,10 +77,15 @@ def _described(operation: dict[str, Any], where: str, ours: _Prose) -> dict[str,
 
 
 def write_version(path: Path, folder: Path) -> list[str]:
-    """Write the generated files of a document beside `prose.json`.
+    """Write the generated files of a document beside those that are written by hand.
 
     Returns the rows' citations that do not occur in the document, as identifiers of their words.
+    Raises ValueError naming what is missing, before anything is written.
     """
+    lacking = [name for name in WRITTEN_BY_HAND if not (folder / name).is_file()]
+    if lacking:
+        told = "; begin them as copies of another version's"
+        raise ValueError(f"{folder} has no {', '.join(lacking)}{told}")
     official, index = load_official(path)
     prose = json.loads((folder / "prose.json").read_text(encoding="utf-8"))
     document = with_own_prose(official, prose)
@@ -83,12 +97,18 @@ def write_version(path: Path, folder: Path) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the generated files of one version; returns 0."""
+    """Write the generated files of one version; returns 0, and exits with 2 on bad input."""
     parser = argparse.ArgumentParser(prog="tools.importing", description=__doc__)
     parser.add_argument("path", type=Path, help="the official document, YAML")
     parser.add_argument("--version", default="1.10.0", help="specification version it belongs to")
     options = parser.parse_args(arguments)
-    for words in write_version(options.path, folder_of(options.version)):
+    if not options.path.is_file():
+        parser.error(f"{options.path} is no file")
+    try:
+        unknown = write_version(options.path, folder_of(options.version))
+    except ValueError as fault:
+        parser.error(str(fault))
+    for words in unknown:
         print(f"{words} stands nowhere in {options.path}")
     return 0
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tools import importing
 from tools.importing import with_own_prose
 from tools.official import load_official
 
@@ -143,3 +144,18 @@ def test_an_operation_without_id_is_named(official: Path) -> None:
     del document["paths"]["/a/{b}"]["get"]["operationId"]
     with pytest.raises(ValueError, match=r"get /a/\{b\} has no operationId"):
         with_own_prose(document, PROSE)
+
+
+def test_a_new_version_is_told_which_files_are_written_by_hand(
+    official: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = official.parent / "v9_9_9"
+    folder.mkdir()
+    (folder / "prose.json").write_text("{}", encoding="utf-8")
+    monkeypatch.setattr(importing, "folder_of", lambda _version: folder)
+    for path, told in ((official, "operations.json, overlay.json"), (folder / "x", "no file")):
+        with pytest.raises(SystemExit) as ended:
+            importing.main([str(path), "--version", "9.9.9"])
+        assert ended.value.code == 2
+        assert told in capsys.readouterr().err
+    assert [each.name for each in folder.iterdir()] == ["prose.json"]
