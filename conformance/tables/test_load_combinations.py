@@ -49,6 +49,8 @@ _ETAG_OF_OTHERS = declare(
 _MARK = "icecheck.mark"
 _ACCESS = "X-Iceberg-Access-Delegation"
 _VENDED = "vended-credentials"
+_OF_FILES = ("s3.", "gcs.", "adls.", "client.", "io-impl", "token")
+"""How the keys begin by which clients reach the files of a table (L3293-L3305)."""
 _MECHANISMS = (
     None, _VENDED, "remote-signing", "vended-credentials,remote-signing",
     "remote-signing,vended-credentials",
@@ -323,10 +325,16 @@ def _expect_as_loaded(catalog: Catalog, loaded: Reply) -> None:
 
 
 def _settings(reply: Reply) -> set[str]:
-    """Return the keys of a table's configuration, but for what an existing table alone has."""
-    config = object_in(reply).get("config")
-    keys = config if isinstance(config, dict) else {}
-    return {key for key in keys if "refresh" not in key}
+    """Return the keys by which clients reach a table's files, but for an existing table's own.
+
+    They may come in the configuration or with a credential. Other keys are about loads, caches and
+    plans, and a catalog may have nothing to say of those with a new table.
+    """
+    body = object_in(reply)
+    told = [body, *(body.get("storage-credentials") or ())]
+    configs = [each.get("config") for each in told if isinstance(each, dict)]
+    keys = {key for config in configs if isinstance(config, dict) for key in config}
+    return {key for key in keys if key.startswith(_OF_FILES) and "refresh" not in key}
 
 
 @generated_check(
@@ -347,8 +355,10 @@ def test_not_modified_is_of_what_is_asked_and_tells_its_tag(catalog: Catalog) ->
         raise not_applicable("the catalog answers with the whole table again")
     if reply.header("etag") is None:
         raise reply.violation(_ETAG_NOT_TOLD, "the tag of what has not changed", "none")
-    # One tag for both is a tag of the version, which is how the document describes it.
-    if shown[0] == shown[1] or tags[every] == tags[referenced] or not tags[referenced]:
+    # One tag for both is a tag of the version, which is how the document describes it, and so is
+    # one that is another with each answer: neither tells what was asked for.
+    again = every.send(catalog, table).expect(200).header("etag")
+    if shown[0] == shown[1] or tags[every] in {tags[referenced], ""} or again != tags[every]:
         return
     for asked, other in ((every, referenced), (referenced, every)):
         reply = asked.send(catalog, table, tags[other]).expect(200, 304)
