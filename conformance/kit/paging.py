@@ -9,6 +9,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Query
 from icecheck.client.given import (
+    given_many,
     given_namespace,
     given_table,
     shared_namespaces,
@@ -91,8 +92,8 @@ def namespaces_placed(catalog: Catalog, entries: int) -> Place:
     nested = has_capability(catalog, "nested-namespaces")
     parent = given_namespace(catalog) if nested else catalog.session.isolation.base
     entries = entries if nested else ENTRIES_OF_A_CATALOG
-    own = tuple(given_namespace(catalog, under=parent) for _ in range(entries))
-    return _namespaces_in(catalog, parent, own, nested=nested)
+    own = given_many(catalog, entries, lambda: given_namespace(catalog, under=parent))
+    return _namespaces_in(catalog, parent, tuple(own), nested=nested)
 
 
 def tables_placed(catalog: Catalog, entries: int, ending: str = "") -> Place:
@@ -101,16 +102,16 @@ def tables_placed(catalog: Catalog, entries: int, ending: str = "") -> Place:
     names = [catalog.new_name(ending)] if ending else []
     if names and not catalog.create_table(namespace, bodies.create_table_body(names[0])).ok:
         names, ending = [], ""
-    more = range(entries - len(names))
-    names += [given_table(catalog, namespace, hint=ending).name for _ in more]
+    more = entries - len(names)
+    names += given_many(catalog, more, lambda: given_table(catalog, namespace, hint=ending).name)
     return _tables_in(catalog, LentNamespace(namespace, tuple(names)))
 
 
 def views_placed(catalog: Catalog, entries: int) -> Place:
     """Create views in a namespace of their own."""
     namespace = given_namespace(catalog)
-    names = tuple(given_view(catalog, namespace).name for _ in range(entries))
-    return _views_in(catalog, LentNamespace(namespace, names))
+    names = given_many(catalog, entries, lambda: given_view(catalog, namespace).name)
+    return _views_in(catalog, LentNamespace(namespace, tuple(names)))
 
 
 def _namespaces_in(

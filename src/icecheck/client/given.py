@@ -19,7 +19,10 @@ from icecheck.targets.target import Namespace
 
 Json = Any
 _NOT_SO_DEEP = frozenset({400, 406, 422, 501})
+_NO_MORE = frozenset({400, 409, 413, 422, 501})
+_FEW = 3
 T = TypeVar("T", bound=Named)
+Thing = TypeVar("Thing")
 
 
 def arrange(catalog: Catalog, operation_id: str, send: Callable[[], Reply]) -> Reply:
@@ -58,6 +61,23 @@ def refused_depth(catalog: Catalog, reply: Reply) -> int:
         return 0
     catalog.session.saw("deep-namespaces", catalog.check_id, present=reply.ok)
     return depth if refused else 0
+
+
+def given_many(catalog: Catalog, count: int, make: Callable[[], Thing]) -> list[Thing]:
+    """Make so many things; end the check where a catalog that has made a few refuses more.
+
+    How many objects a catalog or a namespace may hold, no sentence says.
+    """
+    made: list[Thing] = []
+    for _ in range(count):
+        try:
+            made.append(make())
+        except Blocked as refused:
+            if len(made) < _FEW or catalog.exchanges[-1].status not in _NO_MORE:
+                raise
+            reason = f"the catalog makes {len(made)} of {count}, and then {refused.reason}"
+            raise NotOffered(reason, SkipKind.NOT_APPLICABLE) from refused
+    return made
 
 
 def _works_in_parent(catalog: Catalog) -> bool:
@@ -212,7 +232,9 @@ def shared_tables(catalog: Catalog, count: int = 3) -> LentNamespace:
     return lent_namespace(
         catalog,
         f"{count} tables",
-        lambda maker, namespace: [given_table(maker, namespace).name for _ in range(count)],
+        lambda maker, namespace: given_many(
+            maker, count, lambda: given_table(maker, namespace).name
+        ),
     )
 
 

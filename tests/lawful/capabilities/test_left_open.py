@@ -111,6 +111,22 @@ def test_a_new_table_may_leave_out_where_rows_start(staged: bool) -> None:
     assert [v.summary for v in said.verdicts if v.level is Level.MUST and v.outcome in WRONG] == []
 
 
+@pytest.mark.parametrize("status", [400, 422])
+def test_a_namespace_may_have_a_limit_of_tables(status: int) -> None:
+    made: dict[tuple[str, ...], int] = {}
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Answer:
+        if made.get(call.namespace, 0) >= 50:
+            raise Problem(status, "LimitExceeded", "A namespace has 50 tables at most")
+        outcome = faithful(state, call)
+        made[call.namespace] = made.get(call.namespace, 0) + 1
+        return outcome
+
+    many = ("listTables.small-page-of-many", "listTables.without-token-hundred")
+    said = said_of(judged(*many), lambda each: wrap(each, "createTable", around))
+    assert said.wrong == []
+
+
 @pytest.mark.parametrize("operation_id", ["createView", "registerTable"])
 def test_the_type_of_an_error_is_judged_where_the_user_may_ask(operation_id: str) -> None:
     def around(_faithful: Faithful, _state: WarehouseState, _call: Call) -> Answer:
