@@ -29,8 +29,9 @@ MARK = "icecheck.mark"
 
 _LOADS = {"table": "loadTable", "view": "loadView"}
 _CONFLICT = (409,)
+_GATEWAYS = frozenset({502, 504})
 # What a request meets in a race as it does elsewhere: rights, what is not served, gateways.
-_BESIDE_THE_RACE = frozenset({401, 403, 405, 406, 408, 419, 429, 501, 502, 504})
+_BESIDE_THE_RACE = frozenset({401, 403, 405, 406, 408, 419, 429, 501}) | _GATEWAYS
 
 Json = dict[str, Any]
 Due = Mapping[str, tuple[int, ...]]
@@ -146,7 +147,7 @@ def expect_told(
     document says that a 5xx leaves the outcome ``unknown``, it is lawful too, unless the caller
     says otherwise. Where nobody has won, nobody is known to have lost.
     """
-    answers = [*_answers(catalog, history)]
+    answers = [*_answers(catalog, history, gateways=not unknown)]
     if not any(reply.ok for reply in answers):
         return
     for reply in answers:
@@ -171,13 +172,19 @@ def expect_a_winner(catalog: Catalog, history: Sequence[Event], *, gone: bool) -
             reply.expect(204, detail="no client was told that it has dropped the object")
 
 
-def _answers(catalog: Catalog, history: Sequence[Event]) -> Iterator[Reply]:
-    """Yield the contenders' answers that may be judged: of the catalog, and to the first try."""
+def _answers(
+    catalog: Catalog, history: Sequence[Event], *, gateways: bool = False
+) -> Iterator[Reply]:
+    """Yield the contenders' answers that may be judged: of the catalog, and to the first try.
+
+    With ``gateways`` its own 502 and 504 too, but not the pages of a gateway in front of it.
+    """
+    passed_over = _BESIDE_THE_RACE - (_GATEWAYS if gateways else frozenset())
     tries = Counter(exchange.ordinal for exchange in catalog.exchanges)
     asked = {event.exchange for event in history if event.process in CONTENDERS}
     for exchange in catalog.exchanges:
         first = exchange.ordinal in asked and tries[exchange.ordinal] == 1
-        beside = exchange.status in _BESIDE_THE_RACE or trouble_of(exchange) is not None
+        beside = exchange.status in passed_over or trouble_of(exchange) is not None
         if first and not beside:
             yield Reply(exchange, catalog.session.schemas, catalog.handed_out)
 

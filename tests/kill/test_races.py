@@ -165,12 +165,14 @@ def test_unknown_outcomes_are_not_blamed(status: int, applied: bool) -> None:
     assert len([e for e in session.exchanges if e.status == status]) > 20
 
 
-@pytest.mark.parametrize("applied", [True, False])
-def test_commits_may_end_with_an_unknown_outcome(applied: bool) -> None:
-    """The document names 500 for commits only; writers cannot retry after it."""
+@pytest.mark.parametrize(
+    ("status", "applied"), [(500, True), (500, False), (502, False), (504, True)]
+)
+def test_commits_may_end_with_an_unknown_outcome(status: int, applied: bool) -> None:
+    """The document names such answers for commits only; writers cannot retry after them."""
     with mock_session() as (mock, session):
         commits = ("updateTable", "commitTransaction")
-        _trouble_for_losers(mock.registries, 500, *commits, applied=applied)
+        _trouble_for_losers(mock.registries, status, *commits, applied=applied)
         failed = {v.check: v.level for v in judged(session) if v.outcome is Ending.FAIL}
     assert failed == {"race.conflict-is-told": Level.INTEROP}
 
