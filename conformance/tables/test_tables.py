@@ -117,10 +117,14 @@ def test_created_table_exists(catalog: Catalog) -> None:
 def test_answer_is_what_load_returns(catalog: Catalog) -> None:
     """The answer to a creation is what a load returns right after it."""
     namespace, name = shared_namespace(catalog), catalog.new_name()
-    body = bodies.create_table_body(
-        name, table_schema=ORDERS, spec=SPEC, write_order=ORDER, properties=KEPT
+    rich: dict[str, Any] = {"table_schema": ORDERS, "spec": SPEC, "write_order": ORDER}
+    answer = catalog.create_table(
+        namespace, bodies.create_table_body(name, properties=KEPT, **rich)
     )
-    answer = arrange(catalog, "createTable", lambda: catalog.create_table(namespace, body))
+    if not answer.ok:  # other checks judge whether a part of it may be refused
+        name = catalog.new_name()
+        body = bodies.create_table_body(name, properties=KEPT)
+        answer = arrange(catalog, "createTable", lambda: catalog.create_table(namespace, body))
     loaded = catalog.load_table(namespace, name).expect(200)
     expect_answer(answer, shown_of(loaded, Table(namespace, name, {}, None)), "a new table")
 

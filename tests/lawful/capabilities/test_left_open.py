@@ -24,6 +24,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.protocol.wire import Reply
 from icecheck.run.collect import collect
+from tests.kill.refusing import refuse_if
 from tests.kit.contracts import CONTRACT
 from tests.lawful.capabilities.serving import WRONG, said_of
 from tests.lawful.lawful import Install
@@ -135,3 +136,15 @@ def test_the_type_of_an_error_is_judged_where_the_user_may_ask(operation_id: str
     check_id = "error.type-of-missing-namespace"
     said = said_of(judged(check_id), lambda each: wrap(each, operation_id, around))
     assert said.wrong == []
+
+
+def test_what_a_creation_need_not_have_blocks_no_other_check() -> None:
+    """Whether a sort order may be refused is asked by the check of sort orders alone."""
+
+    def by_buckets(call: Call) -> bool:
+        order = sent_json(call).get("write-order")
+        return "bucket" in json.dumps(order)
+
+    checks = judged("createTable.answer-agrees-with-load", "createTable.keeps-write-order")
+    said = said_of(checks, lambda each: refuse_if(each, "createTable", by_buckets, 400))
+    assert [v.outcome for v in said.verdicts[: len(checks)]] == [Outcome.PASS, Outcome.FAIL]
