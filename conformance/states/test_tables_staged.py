@@ -17,7 +17,7 @@ from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check, generated_check
 from icecheck.objects import metadata_view as view
 from icecheck.objects.comparing import KEPT
-from icecheck.objects.reading import expect_unlisted, object_in, refused
+from icecheck.objects.reading import expect_unlisted, refused
 from icecheck.replies.expect import Reply, equal
 from icecheck.replies.matching import ANY_STRING
 from icecheck.targets.target import Namespace
@@ -26,9 +26,6 @@ _STAGED_TABLE_LISTED = declare(
     "staged-table-listed",
     "Lists a table that is staged and not yet created",
     Severity.FALSE_OR_LOST,
-)
-_FILE_OF_STAGED = declare(
-    "file-of-staged-table", "Names a metadata file of a table that is only staged", Severity.SHAPE
 )
 
 _OF_A_NEW_TABLE = (
@@ -153,17 +150,6 @@ def _asked_for(metadata: Mapping[str, Any]) -> Json:
         "sort-order": view.sort_fields(metadata),
         "properties": {key: properties.get(key) for key in KEPT},
     }
-
-
-@check("createTable.staged-names-no-file", proves="createTable.stage-names-no-file", needs=NEEDS)
-def test_staged_table_has_no_metadata_file(catalog: Catalog) -> None:
-    """The answer to a staged creation names no metadata file, because none is committed."""
-    body = bodies.create_table_body(catalog.new_name(), stage_create=True)
-    reply = catalog.create_table(given_home(catalog), body).expect(200)
-    if object_in(reply).get("metadata-location"):
-        raise reply.violation(
-            _FILE_OF_STAGED, "no metadata location", "one", pointer="/metadata-location"
-        )
 
 
 @check("createTable.staged-is-not-there", proves="createTable.stage-creates-nothing", needs=NEEDS)

@@ -56,11 +56,6 @@ def _counting_on(body: Json) -> Json:
     return body | {"metadata": metadata | {"last-column-id": metadata["last-column-id"] + 1}}
 
 
-def _naming_a_file(body: Json) -> Json:
-    file = f"{body['metadata']['location']}/metadata/00000-staged.metadata.json"
-    return body | {"metadata-location": file}
-
-
 def _without_access(body: Json) -> Json:
     return {k: v for k, v in body.items() if k not in {"config", "storage-credentials"}}
 
@@ -113,9 +108,6 @@ declare_each(
      "Staging answers a last column id that no column has.",
      "Tables that are made by CREATE TABLE AS SELECT have gaps in their ids.",
      by(_staged, _counting_on)),
-    ("staged-table-names-a-file", "createTable.stage-names-no-file",
-     "Staging answers the metadata location that the table would have.",
-     "A client that opens it finds no file.", by(_staged, _naming_a_file)),
     ("staged-table-without-config", "createTable.access-as-loaded",
      "The configuration of a table comes when it is loaded, and not when it is staged.",
      "CREATE TABLE AS SELECT looks for the storage in another region.",

@@ -112,6 +112,22 @@ def test_a_new_table_may_leave_out_where_rows_start(staged: bool) -> None:
     assert [v.summary for v in said.verdicts if v.level is Level.MUST and v.outcome in WRONG] == []
 
 
+def test_a_staged_table_may_have_a_metadata_file() -> None:
+    """Its location may be null (L3317-L3318), and should be told where it is committed (L3284)."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Answer:
+        outcome = faithful(state, call)
+        if sent_json(call).get("stage-create") is not True:
+            return outcome
+        body = json.loads(outcome.reply.body)
+        file = f"{body['metadata']['location']}/metadata/00000-staged.metadata.json"
+        return with_answer(outcome, body | {"metadata-location": file})
+
+    staging = [check for check in EVERY.values() if "stage-create" in check.needs]
+    said = said_of(staging, lambda each: wrap(each, "createTable", around))
+    assert said.wrong == []
+
+
 @pytest.mark.parametrize("status", [400, 422])
 def test_a_namespace_may_have_a_limit_of_tables(status: int) -> None:
     made: dict[tuple[str, ...], int] = {}
