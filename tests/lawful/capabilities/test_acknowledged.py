@@ -3,13 +3,16 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from icecheck.judging.check import Check
+from icecheck.mock_server.commits import publication
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.defects.kit.requests import sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
+from icecheck.mock_server.defects.kit.storing import with_metadata
 from icecheck.mock_server.defects.kit.updating import ignore_update
 from icecheck.mock_server.protocol import replies
 from tests.lawful.capabilities.serving import Said, every_check, said_of
@@ -39,6 +42,24 @@ def first_level_only(registries: Registries) -> None:
         return Outcome(kept, replies.json_reply({"namespace": [first], "properties": {}}))
 
     wrap(registries, "createNamespace", around)
+
+
+def named_snapshots_only(registries: Registries) -> None:
+    """Acknowledge snapshots that no ref names, and keep none."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        entry = outcome.state.table(call.namespace, call.name)
+        if entry is None:
+            return outcome
+        named = {ref.snapshot_id for ref in entry.metadata.refs.values()}
+        snapshots = tuple(s for s in entry.metadata.snapshots if s.snapshot_id in named)
+        metadata = replace(entry.metadata, snapshots=snapshots)
+        kept = with_metadata(faithful.context, entry, metadata)
+        after = outcome.state.with_table(call.namespace, call.name, kept)
+        return Outcome(after, publication.load_reply(kept), outcome.effects)
+
+    wrap(registries, "updateTable", around)
 
 
 def needing(*capabilities: str) -> tuple[Check, ...]:
@@ -71,3 +92,9 @@ def test_a_namespace_that_keeps_one_level_is_the_finding_of_creating_it(install:
     assert len(cause.blocked) > 3
     assert "nested-namespaces" not in said.lacking
     assert said.residue == ()
+
+
+def test_snapshots_without_a_ref_that_are_not_kept_make_no_race_unfair() -> None:
+    wanted = ("update.add-snapshot", "race.independent-commits")
+    said = said_of([c for c in every_check() if c.id in wanted], named_snapshots_only)
+    assert [cause.members for cause in said.causes] == [("update.add-snapshot",)]
