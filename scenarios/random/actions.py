@@ -192,6 +192,16 @@ def labels_of(action: Action) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(label.split(".")) for label in action.on)
 
 
+def operations_of(actions: Sequence[Action]) -> frozenset[str]:
+    """Return the operations that actions need."""
+    paths = [("a",), ("b",)]
+    return frozenset(
+        step.operation
+        for action in actions
+        for step in steps_of(action, paths[: len(action.on)])[:1]
+    )
+
+
 def to_json(actions: Sequence[Action]) -> str:
     """Return actions as one line of JSON for ``from_json``."""
     rows = [[each.name, [*each.on], [*each.values]] for each in actions]
@@ -203,7 +213,7 @@ def from_json(text: str) -> tuple[Action, ...]:
     match json.loads(text):
         case [*rows]:
             return tuple(_action(row) for row in rows)
-    raise ValueError("a history is a list of actions")
+    raise ValueError("the steps of a history are a list of actions")
 
 
 def _action(row: object) -> Action:

@@ -14,8 +14,8 @@ SHRINKING_REQUESTS_MAX = 800
 def replay(catalog: Catalog, actions: Sequence[Action]) -> None:
     """Run a history; if the catalog differs from the model, report the shortest failing history.
 
-    Actions that the catalog does not offer are left out. Raises Violation with the actions in words
-    and as JSON (``actions.from_json`` reads it); Unreachable when the catalog gives no answer.
+    Actions that the catalog does not offer are left out. Raises Violation with the actions in
+    words, and as JSON in the finding's ``steps``; Unreachable when the catalog gives no answer.
     """
     found = play(catalog, actions)
     tidy(catalog)
@@ -24,8 +24,8 @@ def replay(catalog: Catalog, actions: Sequence[Action]) -> None:
     shortest, found = _shortest(catalog, actions, found)
     words = "; ".join(in_words(action) for action in shortest)
     where = found.finding.detail
-    detail = f"{where}; the shortest history: {words}; replay {to_json(shortest)}"
-    raise Violation.again(found.finding, detail=detail)
+    detail = f"{where}; the shortest history: {words}"
+    raise Violation.again(found.finding, detail=detail, steps=to_json(shortest))
 
 
 def _shortest(

@@ -3,22 +3,28 @@
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
 from icecheck.judging.check import check
+from icecheck.scenarios.random.actions import from_json
 from icecheck.scenarios.random.plans import draw_plans
 from icecheck.scenarios.random.replaying import replay
 from icecheck.scenarios.walking.walker import given_root
 
+CHECK = "scenario.namespaces-and-tables"
 PLANS_MAX = 6
 STEPS_MIN = 12
 STEPS_MAX = 24
 
 
-@check("scenario.namespaces-and-tables")
+@check(CHECK)
 def test_histories_follow_the_model(catalog: Catalog) -> None:
     """Histories of namespace and table operations end as each step promised."""
     # Ends the check where namespaces may not be as deep as those of the histories.
     given_namespace(catalog, under=given_root(catalog))
-    plans = draw_plans(
-        catalog.session.seed, plans_max=PLANS_MAX, steps_min=STEPS_MIN, steps_max=STEPS_MAX
-    )
-    for plan in plans:
-        replay(catalog, plan)
+    replays = catalog.session.replays
+    for steps in replays.steps_of(CHECK):
+        replay(catalog, from_json(steps))
+    if not replays.alone:
+        drawn = draw_plans(
+            catalog.session.seed, plans_max=PLANS_MAX, steps_min=STEPS_MIN, steps_max=STEPS_MAX
+        )
+        for plan in drawn:
+            replay(catalog, plan)

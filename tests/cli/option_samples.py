@@ -129,12 +129,24 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
         "--witnessed-only": Sample(("--witnessed-only",), beside=_SMALL),
         "--iceberg-jar": Sample(("--iceberg-jar", "a.jar"), beside=("--only", "spark")),
         "--iceberg-packages": Sample(("--iceberg-packages", "a:b:c"), beside=("--only", "spark")),
+        "--regressions": Sample(
+            ("--regressions", "kept"), beside=("--check", "scenario.namespaces-and-tables")
+        ),
         "--quiet": Sample(("--quiet",), beside=_SMALL),
         "--verbose": Sample(("--verbose",), beside=_SMALL),
     },
     "plan": _selecting(_SHARED)
     | _CHOOSING
     | {"--spec": Sample(("--spec", "1.8.0"), beside=("--check", "dropNamespace.*"))},
+    "replay": _SHARED
+    | {
+        "file": Sample(("other.json",)),
+        "--claim": Sample(("--claim", "listViews"), catalog="hiding"),
+        "--mock": Sample(("--mock",), **_MOCK),
+        "--run-id": Sample(("--run-id", "mine")),
+        "--seed": Sample(("--seed", "7")),
+        "--output": Sample(("--output", "mine")),
+    },
     "doctor": _SHARED,
     "clean": _SHARED
     | {

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from icecheck.cli import main
+from icecheck.findings.replay import KIND, VERSION
 from icecheck.findings.verdict import Outcome
 from icecheck.mock_server import (
     Client,
@@ -24,6 +25,7 @@ from icecheck.mock_server.defects import defects
 from icecheck.ownership.ledger import Entry
 from icecheck.ownership.ledger_file import LedgerFile
 from icecheck.reports import run_json
+from icecheck.scenarios.random.test_namespaces_and_tables import CHECK
 from icecheck.targets.target import Target, UsageError
 from icecheck.wire.connection import Connection
 from icecheck.wire.transport import SocketTransport
@@ -146,8 +148,11 @@ def world(icecheck, tmp_path, monkeypatch):
 def typed(command, arguments, catalog, url):
     """Return what is typed: ``URL`` stands for the mock, which most commands are told at once."""
     given = [argument.replace("URL", url) for argument in arguments]
-    if command in {"run", "plan", "doctor", "clean"} and catalog != "unnamed":
+    if command in {"run", "plan", "doctor", "clean", "replay"} and catalog != "unnamed":
         given.insert(0, url)
+    if command == "replay":
+        given = [*([] if "other.json" in given else ["kept.json"]), *given]
+        given += [] if "--run-id" in given else ["--run-id", "r1"]
     if command in {"run", "plan"}:
         chosen = {"--check", "--smoke", "--last-failed"} & set(given)
         given += [] if chosen or "spark" in given else ["--check", "getConfig.answered"]
@@ -259,6 +264,12 @@ def report_of(outcome):
     return run_json.render(finished(verdict("getConfig.bad-token", outcome, findings=findings)))
 
 
+def kept(*steps):
+    """Return the text of a replay file."""
+    head = {"kind": KIND, "version": VERSION, "check": CHECK, "spec": "1.10.0"}
+    return json.dumps({**head, "steps": steps})
+
+
 def prepare(directory: Path, mock):
     """Lay out the files that samples name, and what is theirs on the catalog."""
     headers = {"Authorization": "Bearer t"}
@@ -270,6 +281,9 @@ def prepare(directory: Path, mock):
     files = {
         "not.pem": "nothing",
         "both.pem": "nothing",
+        "kept.json": kept(["create-namespace", ["n0"], ["1"]], ["create-table", ["n0.x0"], ["2"]]),
+        "other.json": kept(["create-namespace", ["n0"], ["1"]]),
+        "kept/one.json": kept(["create-namespace", ["n0"], ["1"]]),
         "header.toml": '[target.headers]\nx-mine = "yes"\n',
         "known.toml": (
             '[[expectation]]\ncheck = "dropNamespace.holds-table"\nkind = "known-failure"\n'
@@ -282,6 +296,7 @@ def prepare(directory: Path, mock):
             for name in ("a", "b")
         ),
     }
+    (directory / "kept").mkdir(exist_ok=True)
     for name, text in files.items():
         (directory / name).write_text(text)
     for name, outcome in (("passed", Outcome.PASS), ("failed", Outcome.FAIL)):

@@ -14,11 +14,20 @@ if TYPE_CHECKING:
 
 _STAGES_OF = {
     "run": (Stage.REACHING, Stage.LOOKING, Stage.RUNNING),
+    "replay": (Stage.REACHING, Stage.LOOKING, Stage.RUNNING),
     "plan": (Stage.REACHING, Stage.LOOKING, Stage.RUNNING),
     "doctor": (Stage.REACHING, Stage.LOOKING),
     "clean": (Stage.REACHING,),
 }
 """The stages whose options a command has: those that change what it does."""
+_WITHOUT = {
+    "replay": frozenset(
+        {"disruptive", "given-namespace", "given-table", "given-view", "race-rounds", "read-only",
+         "reader-credential", "reader-token", "second-credential", "second-token",
+         "second-warehouse"}
+    ),
+}  # fmt: skip
+"""Options of these stages that change nothing of what a command does."""
 
 _TYPES: Mapping[Kind, Any] = {
     Kind.NUMBER: float,
@@ -31,7 +40,12 @@ def target_options(
     command: str, table: Sequence[TargetOption] = TARGET_OPTIONS
 ) -> Callable[[Function], Function]:
     """Return a decorator that adds to a command the options of a target that it uses."""
-    taken = [option for stage in _STAGES_OF[command] for option in table if option.stage is stage]
+    taken = [
+        option
+        for stage in _STAGES_OF[command]
+        for option in table
+        if option.stage is stage and option.name not in _WITHOUT.get(command, ())
+    ]
     return adding((click.argument("url", required=False), *map(_click_option, taken)))
 
 

@@ -12,6 +12,7 @@ import httpx
 from icecheck.client.isolation import drop_roots, isolate
 from icecheck.client.session import Isolation, Session
 from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
+from icecheck.findings.replay import Replays
 from icecheck.ownership.ledger import Entry, Ledger
 from icecheck.ownership.ledger_file import LedgerFile
 from icecheck.ownership.request_guard import RequestGuard
@@ -43,14 +44,16 @@ def open_session(
     on_exchange: Callable[[Exchange], None] | None = None,
     ledger: Path | None = None,
     redactor: Redactor | None = None,
+    replays: Replays | None = None,
 ) -> Session:
     """Ask the catalog for its config, find out how to work in it, and return the session.
 
     ``spec`` is the release that the catalog is held to. Everything that the run makes is entered in
     the file ``ledger`` beforehand; ``redactor`` is told all secrets, and may be shared. Raises
-    TargetUnusable when there is no catalog to verify, UsageError for a bad run id or ledger.
+    TargetUnusable when there is no catalog to verify, UsageError for a bad run id or ledger, or for
+    ``replays`` that need what the catalog does not claim: nothing but the config was asked then.
     """
-    contract = contract_for(spec)
+    contract, replays = contract_for(spec), replays or Replays()
     _refuse_misuse(run_id, target, contract)
     connection = Connection(target, contract, transport, redactor=redactor)
     recorded: list[Exchange] = []
@@ -59,6 +62,7 @@ def open_session(
         undo.callback(connection.close)
         exchange, config = _fetch_config(connection, target, recorded.append)
         offer = Offer.read(config, target)
+        _refuse_replays(replays, offer, contract)
         token = offer.overrides.get("token", offer.defaults.get("token"))
         if isinstance(token, str) and token:
             connection.use_token(token)
@@ -86,6 +90,7 @@ def open_session(
             on_exchange=on_exchange,
             journal=journal,
             worker=worker,
+            replays=replays,
             adaptations=Adaptations(target.location_root, places_namespaces=True),
             config_url=target.base_url,
             ledgered=ledgered,
@@ -99,6 +104,13 @@ def open_session(
         session.isolation = isolate(session, worker)
         undo.pop_all()
     return session
+
+
+def _refuse_replays(replays: Replays, offer: Offer, contract: Contract) -> None:
+    lacking = sorted(id_ for id_ in replays.operations if not offer.claims(id_, contract))
+    if lacking:
+        told = f"what is to be replayed needs {', '.join(lacking)}"
+        raise UsageError(f"{told}, which the catalog's config does not claim")
 
 
 def _refuse_misuse(run_id: str, target: Target, contract: Contract) -> None:

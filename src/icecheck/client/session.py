@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from icecheck.contract import Changes, Contract
+from icecheck.findings.replay import Replays
 from icecheck.ownership.ledger import Entry, Ledger
 from icecheck.ownership.ledger_file import LedgerFile
 from icecheck.replies.schema import SchemaJudge
@@ -104,6 +105,8 @@ class Session:
     on_exchange: Callable[[Exchange], None] | None = None
     journal: LedgerFile | None = None
     worker: str = ""
+    replays: Replays = field(default_factory=Replays)
+    """Histories that checks run again."""
     sharing: threading.RLock = field(default_factory=threading.RLock)
     root_made: Exchange | None = None
     shared: object = None

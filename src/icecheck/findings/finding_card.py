@@ -50,7 +50,8 @@ class Card:
     request needs: the objects of the run are gone when a card is read. ``others`` are further
     findings of the check. ``hurts`` says which clients are affected, and how.
 
-    ``unwitnessed``: a MUST check that no known catalog passes but this project's own.
+    ``unwitnessed``: a MUST check that no known catalog passes but this project's own. ``replayed``:
+    the report has a file with which the failing history can be run again.
     """
 
     check: str
@@ -70,6 +71,7 @@ class Card:
     arrange: tuple[str, ...]
     curl: str
     unwitnessed: bool
+    replayed: bool
 
 
 def card_of(verdict: Verdict, contract: Contract) -> str:
@@ -101,6 +103,7 @@ def describe(verdict: Verdict, contract: Contract) -> Card:
         ),
         curl=evidence.curl if evidence else "",
         unwitnessed=is_unwitnessed(verdict.check, verdict.level),
+        replayed=bool(finding and finding.steps),
     )
 
 
@@ -165,6 +168,7 @@ def _lines(card: Card) -> Iterator[str]:
         ("note", _note(card)),
         *(("first", line) for line in card.arrange),
         ("reproduce", card.curl),
+        ("replay", f"icecheck replay DIR/replays/{card.check}.json URL" * card.replayed),
     ]
     for label, text in rows:
         if text:

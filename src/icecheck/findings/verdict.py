@@ -151,7 +151,8 @@ class Finding:
     ``symptom`` does not name the operation, so that one root cause seen through forty operations is
     one finding (verdict-rules 15); ``expected`` and ``actual`` are short. ``due`` are the statuses
     of which one was due, if the finding is about a status, and ``answered`` is the status that
-    came, if that is what is wrong.
+    came, if that is what is wrong. ``steps`` is the shortest failing history as JSON, if a drawn
+    history has found it.
     """
 
     symptom: Symptom
@@ -162,6 +163,7 @@ class Finding:
     exchange: int | None = None
     due: Statuses | None = None
     answered: int | None = None
+    steps: str = ""
 
     @property
     def key(self) -> CauseKey:

@@ -30,6 +30,7 @@ _OPTIONS: tuple[_Option, ...] = (
     ("conformance-expectations", _TEXT, "FILE", "known failures; default: icecheck.toml, if here"),
     ("conformance-spec", _TEXT, "RELEASE", "hold to the document of an older release, as 1.9.0"),
     ("conformance-witnessed-only", _FLAG, "", "no failure for what no other catalog has passed"),
+    ("conformance-regressions", _TEXT, "DIR", "run the histories of these replay files again too"),
     ("conformance-report", _TEXT, "DIR", "write the compliance report there"),
 )
 

@@ -29,6 +29,7 @@ from icecheck.run.expectations import expectations_from, gated, selection_among
 from icecheck.run.finish import ProcessReport, finish, left_to_skip
 from icecheck.run.options import RunOptions
 from icecheck.run.output import Output, part_of
+from icecheck.run.replay_files import regressions_in
 from icecheck.targets.options import TARGET_OPTIONS, Kind, TargetOption
 from icecheck.targets.settings_file import DEFAULT_FILE, read_text
 from icecheck.targets.sources import described
@@ -77,10 +78,12 @@ class CatalogRun:
             spec = release_to_hold_to(named, "--conformance-spec")
             seed = _seed(option(config, "conformance-seed"))
             file = _expectation_file(option(config, "conformance-expectations"), contract_for(spec))
+            report = option(config, "conformance-report")
+            kept = option(config, "conformance-regressions")
+            replays = regressions_in(kept and Path(kept), report and Path(report))
         except UsageError as misuse:
             raise pytest.UsageError(str(misuse)) from None
         worker = handed.get("workerid", "")
-        report = option(config, "conformance-report")
         if report is not None:
             report = str(Path(report).absolute())  # a test may change the working directory
         options = RunOptions(
@@ -94,6 +97,7 @@ class CatalogRun:
             spec=spec,
             foreseen=in_force(file, datetime.now(UTC).date()),
             redactor=Redactor(target.secrets, target.headers),
+            replays=replays,
         )
         return cls(options, Recorder(options, worker), report, file)
 

@@ -105,6 +105,7 @@ def open_runner(
         transport=transport,
         ledger=options.ledger,
         redactor=options.redactor,
+        replays=options.replays,
     )
     runner = CheckRunner(options, session, on_exchange)
     with contextlib.ExitStack() as undo:

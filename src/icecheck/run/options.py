@@ -5,6 +5,7 @@ from pathlib import Path
 
 from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
 from icecheck.findings.expected_failures import Expectation
+from icecheck.findings.replay import Replays
 from icecheck.findings.verdict import Group
 from icecheck.targets.target import Target
 from icecheck.wire.redaction import Redactor
@@ -19,7 +20,8 @@ class RunOptions:
     are skipped. ``fail_fast`` ends the run at the first failure of a MUST check that is none of the
     ``foreseen``; the rest is skipped as excluded by the user. With several ``workers`` so many
     checks are judged at a time, each over its own connections; those with Spark one after the
-    other. ``redactor`` is told every secret that comes up.
+    other. ``redactor`` is told every secret that comes up. ``replays`` are histories that checks
+    run again.
     """
 
     target: Target
@@ -37,6 +39,7 @@ class RunOptions:
     foreseen: tuple[Expectation, ...] = ()
     workers: int = 1
     redactor: Redactor = field(default_factory=Redactor, compare=False)
+    replays: Replays = field(default_factory=Replays)
 
     @property
     def contract(self) -> Contract:

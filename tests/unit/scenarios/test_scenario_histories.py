@@ -67,7 +67,7 @@ TOUR = (
 
 def shortest_of(violation):
     """Return the history that a violation asks to replay."""
-    return from_json(violation.finding.detail.partition("; replay ")[2])
+    return from_json(violation.finding.steps)
 
 
 def names(actions):

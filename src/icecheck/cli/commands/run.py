@@ -63,6 +63,12 @@ _MOCK_EPOCH_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
     help="Judge N checks at a time, or as many as 'auto' says.",
 )
 @gate_options
+@click.option(
+    "--regressions",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Run the histories of these replay files again too, before those that are drawn.",
+)
 @click.option("--iceberg-jar", metavar="FILE", help="Iceberg Spark runtime jar to use.")
 @click.option(
     "--iceberg-packages", metavar="COORDINATES", help="Maven coordinates of the runtime instead."
@@ -72,7 +78,8 @@ _MOCK_EPOCH_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 def command(output: Path, **options: Any) -> int:
     """Verify the Iceberg REST catalog at URL (the part before /v1), or the bundled mock.
 
-    The report in DIR is run.json, exchanges.jsonl.zst, junit.xml, summary.md and index.html.
+    The report in DIR is run.json, exchanges.jsonl.zst, junit.xml, summary.md and index.html, and
+    replays/ if a drawn history failed: `icecheck replay` runs it again.
     """
     if options["quiet"] and options["verbose"]:
         raise click.UsageError("--quiet and --verbose contradict each other")
@@ -93,10 +100,11 @@ def command(output: Path, **options: Any) -> int:
         from icecheck.findings.verdict import Group
         from icecheck.ownership.ledger_file import LEDGER_FILE
         from icecheck.run.options import RunOptions
+        from icecheck.run.replay_files import regressions_in
         from icecheck.targets.target import new_run_id
         from icecheck.wire.redaction import Redactor
 
-        target = _target(options, stack)
+        target = target_for(options, stack)
         last_resort.redactor = redactor = Redactor(target.secrets, target.headers)
         spec = release_of_run(options)
         gate = Gate.read(options, contract_for(spec))
@@ -116,6 +124,7 @@ def command(output: Path, **options: Any) -> int:
             spark_options=_spark_options(options),
             ledger=output / LEDGER_FILE,
             redactor=redactor,
+            replays=regressions_in(options["regressions"], output),
         )
         _find_spark(wanted)
         last_resort.owner = target.owner(wanted.run_id)
@@ -133,13 +142,13 @@ def _run(wanted: "RunOptions", directory: Path, options: dict[str, Any], gate: G
         sys.stdout, wanted.contract, quiet=options["quiet"], verbose=options["verbose"]
     )
     with one_interrupt():
-        run = gate.concluded(_recorded(wanted, output, progress), wanted)
+        run = gate.concluded(recorded_run(wanted, output, progress), wanted)
         page = output.finish(run)
     print_conclusion(run, page)
     return run.exit_code
 
 
-def _recorded(wanted: "RunOptions", output: "Output", progress: Any) -> "Run":
+def recorded_run(wanted: "RunOptions", output: "Output", progress: Any) -> "Run":
     """Run the checks; a run that cannot begin leaves no incomplete report.
 
     After a misuse the report of an earlier run is restored, because nothing was run since.
@@ -165,14 +174,18 @@ def _groups(only: tuple[str, ...], *, spark: bool) -> tuple[str, ...]:
     return tuple(g for g in _GROUPS if g in wanted)
 
 
-def _target(options: dict[str, Any], stack: contextlib.ExitStack) -> "Target":
+def target_for(options: dict[str, Any], stack: contextlib.ExitStack) -> "Target":
+    """Return the catalog that the options name; ``--mock`` starts one, which ends with the stack.
+
+    Raises UsageError for options that contradict.
+    """
     from icecheck.targets.sources import from_file
     from icecheck.targets.target import Target, UsageError
 
     if not options["mock"]:
         return target_of(options, or_else=" or --mock")
     facts = target_facts(options)
-    if any(options[parameter_of(option)] for option in TARGET_OPTIONS if option.mock_brings):
+    if any(options.get(parameter_of(option)) for option in TARGET_OPTIONS if option.mock_brings):
         raise UsageError("--mock brings its own warehouse and credentials: leave yours out")
     from_file(options["config"])  # only to report a mistake in the file: its target is not used
     return Target(**facts | _start_mock(options, stack))

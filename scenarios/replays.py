@@ -1,0 +1,28 @@
+"""The checks whose failing histories can be run again, and how their steps are read."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from icecheck.findings.replay import Replay, ReplayUnusable
+from icecheck.scenarios.random.actions import from_json, operations_of
+from icecheck.scenarios.random.test_namespaces_and_tables import CHECK
+
+_OPERATIONS_IN: Mapping[str, Callable[[str], frozenset[str]]] = {
+    CHECK: lambda steps: operations_of(from_json(steps)),
+}
+"""Check id -> reads steps, and returns the operations that they need."""
+
+
+def understood(replay: Replay) -> Replay:
+    """Return a replay with the operations that it needs.
+
+    Raises ReplayUnusable if no check draws such histories, or if its steps are none of that check.
+    """
+    read = _OPERATIONS_IN.get(replay.check)
+    if read is None:
+        known = ", ".join(_OPERATIONS_IN)
+        raise ReplayUnusable(f"no history of {replay.check} can be run again; those of {known} can")
+    try:
+        return replace(replay, operations=read(replay.steps))
+    except ValueError as error:
+        raise ReplayUnusable(str(error)) from None

@@ -1,0 +1,107 @@
+"""``icecheck replay FILE URL``: run a failing history again, and say whether it still fails."""
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from icecheck.cli.commands.run import recorded_run, target_for
+from icecheck.cli.ending import ExitOnError
+from icecheck.cli.extras import require_suite
+from icecheck.cli.target_options import read_url, target_options
+
+if TYPE_CHECKING:
+    from icecheck.findings.verdict import Run
+    from icecheck.run.options import RunOptions
+
+_DIFFERS = 1
+_NO_VERDICT = 4
+
+
+@click.command("replay", short_help="Run a failing history again.")
+@click.argument("file", type=click.Path(path_type=Path))
+@target_options("replay")
+@click.option("--mock", is_flag=True, help="Start the bundled mock catalog and replay there.")
+@click.option("--run-id", metavar="ID", help="Token in every name of the run; default: random.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Drives the mock's ids.")
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("icecheck-replay"),
+    show_default=True,
+    metavar="DIR",
+    help="Where the report is written.",
+)
+def command(file: Path, output: Path, **options: Any) -> int:
+    """Run the history in FILE, a replay file of a report, again on the catalog at URL.
+
+    Exit codes: 0 the catalog does as it is to do, 1 it differs, and the card says how, 2 misuse, 4
+    no verdict.
+    """
+    url = read_url(options["url"], options["catalog_url"])
+    if options["mock"] and url is not None:
+        raise click.UsageError("name one catalog: either its URL or --mock")
+    require_suite()
+    with ExitOnError(output) as last_resort, contextlib.ExitStack() as stack:
+        from icecheck.findings.replay import Replays
+        from icecheck.ownership.ledger_file import LEDGER_FILE
+        from icecheck.run.demands import release_to_hold_to
+        from icecheck.run.options import RunOptions
+        from icecheck.run.replay_files import replay_of
+        from icecheck.targets.target import new_run_id
+        from icecheck.wire.redaction import Redactor
+
+        replay = replay_of(file)
+        spec = release_to_hold_to(replay.spec)
+        target = target_for(options | {"only": (), "spark": False}, stack)
+        last_resort.redactor = redactor = Redactor(target.secrets, target.headers)
+        wanted = RunOptions(
+            target=target,
+            run_id=options["run_id"] or new_run_id(),
+            seed=options["seed"],
+            globs=(replay.check,),
+            spec=spec,
+            command=f"icecheck replay {file.name}",
+            ledger=output / LEDGER_FILE,
+            redactor=redactor,
+            replays=Replays.of(replay, alone=True),
+        )
+        last_resort.owner = target.owner(wanted.run_id)
+        return _replayed(wanted, output)
+
+
+def _replayed(wanted: "RunOptions", directory: Path) -> int:
+    """Run the history, write the report, and return the exit code."""
+    from icecheck.cli.interrupts import one_interrupt
+    from icecheck.cli.progress import progress_for
+    from icecheck.run.output import Output
+
+    output = Output(directory)
+    progress = progress_for(sys.stdout, wanted.contract, quiet=True, verbose=False)
+    with one_interrupt():
+        run = recorded_run(wanted, output, progress)
+        page = output.finish(run)
+    return _told(run, wanted, page)
+
+
+def _told(run: "Run", wanted: "RunOptions", page: Path) -> int:
+    """Say how the history ended; return the exit code."""
+    from icecheck.findings.finding_card import card_of
+    from icecheck.findings.verdict import Outcome
+
+    verdict = next((v for v in run.verdicts if v.check in wanted.globs), None)
+    match verdict.outcome if verdict else None:
+        case Outcome.PASS:
+            told, code = "the catalog does as the history demands", 0
+        case Outcome.FAIL:
+            told, code = "the catalog still differs", _DIFFERS
+        case _:
+            why = verdict.summary if verdict else "it was not judged"
+            told, code = f"no verdict: {why}", _NO_VERDICT
+    click.echo(f"{', '.join(wanted.globs)}: {told}")
+    if verdict is not None and code == _DIFFERS:
+        click.echo(card_of(verdict, wanted.contract))
+    click.echo(f"report: {page}")
+    return code

@@ -1,0 +1,154 @@
+"""``icecheck replay``: a failing history is kept in a file, and run again from it."""
+
+import contextlib
+import io
+import json
+
+import pytest
+
+from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.defects import defects
+from icecheck.run.replay_files import replay_of
+from icecheck.scenarios.random.test_namespaces_and_tables import CHECK
+from tests.kit.serving import json_answer
+
+STEPS = [
+    ["create-namespace", ["n0"], ["7"]],
+    ["update-properties", ["n0"], ["icecheck.kept", "8", "icecheck.mark"]],
+]
+DEFECT = "properties-update-forgotten"
+
+
+@pytest.fixture
+def replay_file(tmp_path):
+    """Write a replay file; arguments replace its members, and None removes them."""
+
+    def write(**changed):
+        made = {"kind": "icecheck-replay", "version": 1, "check": CHECK, "spec": "1.10.0",
+                "finding": {}, "steps": STEPS, **changed}  # fmt: skip
+        path = tmp_path / "kept.json"
+        path.write_text(json.dumps({k: v for k, v in made.items() if v is not None}), "utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def broken():
+    """A catalog that forgets updates of namespaces' properties."""
+    mock = MockCatalog()
+    defects()[DEFECT].install(mock.registries)
+    with mock:
+        yield mock
+
+
+@pytest.fixture
+def mended():
+    with MockCatalog() as mock:
+        yield mock
+
+
+def test_a_failing_history_is_kept_and_fails_again_until_it_is_mended(
+    icecheck, tmp_path, broken, mended
+):
+    found = icecheck("run", broken.uri, "--check", CHECK, "--verbose")
+    kept = tmp_path / "icecheck-report" / "replays" / f"{CHECK}.json"
+    assert f"replays/{CHECK}.json URL" in found.stdout
+    assert len(json.loads(replay_of(kept).steps)) == len(STEPS)
+    again = icecheck("replay", kept, broken.uri)
+    assert (again.exit_code, "still differs" in again.stdout) == (1, True)
+    assert "create namespace n0" in again.stdout
+    better = icecheck("replay", kept, mended.uri, "--output", "mended")
+    assert (better.exit_code, "as the history demands" in better.stdout) == (0, True)
+    assert not (tmp_path / "mended" / "replays").exists()
+    assert icecheck("run", mended.uri, "--check", CHECK).exit_code == 0
+    assert not kept.exists()  # the report is that of the run that found nothing
+    assert [len(mock.state().namespaces) for mock in (broken, mended)] == [0, 0]
+
+
+def test_what_was_kept_is_part_of_a_later_run(icecheck, tmp_path, replay_file, broken, mended):
+    directory = replay_file().parent / "regressions"
+    directory.mkdir()
+    replay_file(steps=[*STEPS, ["look", [], []]]).rename(directory / "one.json")
+    failed = icecheck("run", broken.uri, "--check", CHECK, "--regressions", directory)
+    assert failed.exit_code == 1
+    before = icecheck("run", mended.uri, "--check", CHECK)
+    after = icecheck("run", mended.uri, "--check", CHECK, "--regressions", directory)
+    assert before.exit_code == after.exit_code == 0
+    kept = tmp_path / "icecheck-report" / "replays"
+    kept.mkdir()
+    refused = icecheck("run", "http://127.0.0.1:9", "--regressions", kept)
+    assert (refused.exit_code, "keep copies" in refused.stderr) == (2, True)
+    (directory / "one.json").unlink()
+    empty = icecheck("run", "http://127.0.0.1:9", "--regressions", directory)
+    assert (empty.exit_code, "no replay files" in empty.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"kind": "other"}, "no replay file"),
+        ({"version": 2}, "version 2"),
+        ({"check": None}, "check"),
+        ({"check": "createTable.succeeds"}, "createTable.succeeds"),
+        ({"spec": "99.0.0"}, "99.0.0"),
+        ({"spec": 7}, "spec"),
+        ({"steps": []}, "steps"),
+        ({"steps": [["fly", ["n0"], []]]}, "fly"),
+        ({"steps": [["create-namespace", ["n0", "n1"], ["7"]]]}, "create-namespace"),
+        ({"steps": [["create-namespace", ["../n0"], ["7"]]]}, "create-namespace"),
+    ],
+)
+def test_a_file_that_does_not_fit_is_refused_in_one_line_and_nothing_is_sent(
+    icecheck, replay_file, serve, changed, told
+):
+    asked = []
+    url = serve(lambda request: asked.append(request) or json_answer({}))
+    ended = icecheck("replay", replay_file(**changed), url)
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert told in ended.stderr
+    assert ended.stderr.count("\n") == 1
+    assert asked == []
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "no"])
+def test_what_is_no_replay_file_at_all_is_refused(icecheck, tmp_path, text):
+    path = tmp_path / "any.json"
+    path.write_text(text, "utf-8")
+    for file, told in ((path, "any.json"), (tmp_path / "none.json", "cannot be read")):
+        ended = icecheck("replay", file, "http://127.0.0.1:9")
+        assert (ended.exit_code, told in ended.stderr) == (2, True)
+
+
+def test_what_the_catalog_does_not_claim_is_named_after_the_config_alone(
+    icecheck, replay_file, serve
+):
+    asked = []
+
+    def answer(request):
+        asked.append(request)
+        return json_answer({"defaults": {}, "overrides": {}, "endpoints": ["GET /v1/{prefix}/x"]})
+
+    ended = icecheck("replay", replay_file(), serve(answer))
+    assert ended.exit_code == 2
+    assert "createNamespace, updateProperties" in ended.stderr
+    assert len(asked) == 1
+
+
+def test_pytest_runs_what_was_kept_too(tmp_path, replay_file, broken, monkeypatch):
+    directory = tmp_path / "regressions"
+    directory.mkdir()
+    replay_file().rename(directory / "one.json")
+    monkeypatch.chdir(tmp_path)
+    plain = ["-p", "no:cacheprovider", "-p", "no:xdist", "-q", "--capture=no", "--pyargs"]
+    scenario = "icecheck.scenarios.random.test_namespaces_and_tables"
+    kept = ["--conformance-regressions", str(directory), "--conformance-report", "out"]
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        code = pytest.main([*plain, scenario, "--catalog-url", broken.uri, *kept])
+        (directory / "one.json").write_text("{}", "utf-8")
+        misuse = pytest.main([*plain, scenario, "--catalog-url", broken.uri, *kept])
+    assert (int(code), int(misuse)) == (1, 4)
+    assert "create namespace n0 (7)" in said.getvalue()
+    assert "no replay file" in said.getvalue()
+    assert (tmp_path / "out" / "replays" / f"{CHECK}.json").is_file()
