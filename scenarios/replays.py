@@ -13,6 +13,10 @@ _OPERATIONS_IN: Mapping[str, Callable[[str], frozenset[str]]] = {
 """Check id -> reads steps, and returns the operations that they need."""
 
 
+CHECKS = tuple(_OPERATIONS_IN)
+"""The ids of these checks."""
+
+
 def understood(replay: Replay) -> Replay:
     """Return a replay with the operations that it needs.
 
@@ -20,7 +24,7 @@ def understood(replay: Replay) -> Replay:
     """
     read = _OPERATIONS_IN.get(replay.check)
     if read is None:
-        known = ", ".join(_OPERATIONS_IN)
+        known = ", ".join(CHECKS)
         raise ReplayUnusable(f"no history of {replay.check} can be run again; those of {known} can")
     try:
         return replace(replay, operations=read(replay.steps))

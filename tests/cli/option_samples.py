@@ -138,6 +138,11 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
     "plan": _selecting(_SHARED)
     | _CHOOSING
     | {"--spec": Sample(("--spec", "1.8.0"), beside=("--check", "dropNamespace.*"))},
+    "explore": {
+        "--minutes": Sample(("--minutes", "0.1"), beside=("URL",), **_MOCK),
+        "--spec": Sample(("--spec", "99.0.0")),
+        "--findings": Sample(("--findings", "mine")),
+    },
     "replay": _SHARED
     | {
         "file": Sample(("other.json",)),

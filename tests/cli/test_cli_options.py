@@ -60,7 +60,13 @@ def parameters_of(command):
 
 # What was seen without an option: many options are tried beside the same command.
 WITHOUT = {}
-SHOWN = [(command, option) for command in COMMANDS for option in parameters_of(command)]
+SHOWN = [
+    (command, option)
+    for command in COMMANDS
+    for option in parameters_of(command)
+    if command != "explore" or option not in parameters_of("replay")
+]
+"""Those of explore that replay has too go the same way, and take longer to be seen there."""
 
 
 def test_there_is_a_sample_for_every_option_that_is_shown():
@@ -84,6 +90,12 @@ def test_an_option_of_another_command_is_neither_shown_nor_taken(icecheck, comma
         assert option not in shown
         refused = icecheck(command, "http://127.0.0.1:9", option, "x")
         assert refused.exit_code == 2
+
+
+def test_explore_is_told_of_a_catalog_as_replay_is():
+    theirs = {"file", "--output", "--run-id"}
+    shared = set(parameters_of("replay")) - theirs
+    assert shared <= set(parameters_of("explore"))
 
 
 @pytest.mark.parametrize(("command", "option"), SHOWN, ids=lambda value: value)
@@ -125,7 +137,10 @@ def world(icecheck, tmp_path, monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
 
     def look(command, arguments, catalog):
-        with MockCatalog(seed=1, **CATALOGS.get(catalog, {})) as mock:
+        settings = CATALOGS.get(catalog, {})
+        if command == "explore" and catalog != "unnamed":
+            settings = {"hidden": ("listTables",)}  # no history is drawn: that takes long
+        with MockCatalog(seed=1, **settings) as mock:
             if catalog == "defective":
                 defects()["namespace-drop-cascades"].install(mock.registries)
             prepare(tmp_path, mock)
@@ -148,11 +163,14 @@ def world(icecheck, tmp_path, monkeypatch):
 def typed(command, arguments, catalog, url):
     """Return what is typed: ``URL`` stands for the mock, which most commands are told at once."""
     given = [argument.replace("URL", url) for argument in arguments]
-    if command in {"run", "plan", "doctor", "clean", "replay"} and catalog != "unnamed":
+    if command in {"run", "plan", "doctor", "clean", "replay", "explore"} and catalog != "unnamed":
         given.insert(0, url)
     if command == "replay":
         given = [*([] if "other.json" in given else ["kept.json"]), *given]
         given += [] if "--run-id" in given else ["--run-id", "r1"]
+    if command == "explore":
+        given += [] if "--minutes" in given else ["--minutes", "0"]
+        given += [] if "--seed" in given else ["--seed", "1"]
     if command in {"run", "plan"}:
         chosen = {"--check", "--smoke", "--last-failed"} & set(given)
         given += [] if chosen or "spark" in given else ["--check", "getConfig.answered"]
@@ -197,6 +215,8 @@ def watch(monkeypatch, seen):
     monkeypatch.setattr("icecheck.spark.find_installation", found)
     monkeypatch.setattr("icecheck.cli.commands.run.require_spark", lambda: None)
 
+    for module in ("cli.commands.explore", "run.exploring", "targets.target"):
+        monkeypatch.setattr(f"icecheck.{module}.new_run_id", lambda: "r1", raising=False)
     watch_serving(monkeypatch, seen)
 
 

@@ -18,6 +18,7 @@ _COMMANDS = {
     "doctor": "Say what would go wrong, and which options would help.",
     "plan": "Say what a run would create and call, without doing it.",
     "clean": "Remove what a run that was cut short has left behind.",
+    "explore": "Draw histories until the time is over, and keep what fails.",
     "replay": "Run a failing history again.",
     "compare": "Say what changed between two runs.",
     "serve": "Serve the mock catalog until it is told to stop.",

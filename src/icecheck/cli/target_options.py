@@ -14,19 +14,18 @@ if TYPE_CHECKING:
 
 _STAGES_OF = {
     "run": (Stage.REACHING, Stage.LOOKING, Stage.RUNNING),
+    "explore": (Stage.REACHING, Stage.LOOKING, Stage.RUNNING),
     "replay": (Stage.REACHING, Stage.LOOKING, Stage.RUNNING),
     "plan": (Stage.REACHING, Stage.LOOKING, Stage.RUNNING),
     "doctor": (Stage.REACHING, Stage.LOOKING),
     "clean": (Stage.REACHING,),
 }
 """The stages whose options a command has: those that change what it does."""
-_WITHOUT = {
-    "replay": frozenset(
-        {"disruptive", "given-namespace", "given-table", "given-view", "race-rounds", "read-only",
-         "reader-credential", "reader-token", "second-credential", "second-token",
-         "second-warehouse"}
-    ),
-}  # fmt: skip
+_OF_OTHER_CHECKS = frozenset(
+    {"disruptive", "given-namespace", "given-table", "given-view", "race-rounds", "read-only",
+     "reader-credential", "reader-token", "second-credential", "second-token", "second-warehouse"}
+)  # fmt: skip
+_WITHOUT = {"explore": _OF_OTHER_CHECKS, "replay": _OF_OTHER_CHECKS}
 """Options of these stages that change nothing of what a command does."""
 
 _TYPES: Mapping[Kind, Any] = {

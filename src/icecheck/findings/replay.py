@@ -24,12 +24,14 @@ class ReplayUnusable(ValueError):
 class Replay:
     """A failing history: the check that found it, the release, and its steps as JSON.
 
-    ``operations`` are those that its steps need, if they are known.
+    ``symptom`` is that of what was found. ``operations`` are those that its steps need, if they are
+    known.
     """
 
     check: str
     spec: str
     steps: str
+    symptom: str = ""
     operations: frozenset[str] = frozenset()
 
 
@@ -88,8 +90,13 @@ def read_replay(text: str) -> Replay:
     if read.get("version") != VERSION:
         told = f"version {read.get('version')!r} of replay files, and version {VERSION} is known"
         raise ReplayUnusable(f"it is of {told}")
+    finding = read.get("finding")
+    symptom = finding.get("symptom") if isinstance(finding, dict) else None
     return Replay(
-        check=_text(read, "check"), spec=_text(read, "spec"), steps=json.dumps(_list(read))
+        check=_text(read, "check"),
+        spec=_text(read, "spec"),
+        steps=json.dumps(_list(read)),
+        symptom=symptom if isinstance(symptom, str) else "",
     )
 
 

@@ -1,0 +1,104 @@
+"""``icecheck explore URL``: draw histories until the time is over, and keep what is new."""
+
+import contextlib
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from icecheck.cli.commands.run import target_for
+from icecheck.cli.ending import ExitOnError
+from icecheck.cli.extras import require_suite
+from icecheck.cli.selection import release_of_run, spec_option
+from icecheck.cli.target_options import read_url, target_options
+
+if TYPE_CHECKING:
+    from icecheck.run.options import RunOptions
+
+_FOUND = 1
+_NO_VERDICT = 4
+_SEED_MAX = 2**31
+
+
+@click.command("explore", short_help="Draw histories until the time is over, and keep what fails.")
+@target_options("explore")
+@click.option("--mock", is_flag=True, help="Start the bundled mock catalog and explore that.")
+@click.option(
+    "--minutes",
+    type=click.FloatRange(min=0, max=7 * 24 * 60),
+    default=10.0,
+    show_default=True,
+    metavar="N",
+    help="Begin no new round after N minutes.",
+)
+@click.option("--seed", type=int, help="The seed of the first round; default: a new one.")
+@spec_option
+@click.option(
+    "--findings",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("icecheck-findings"),
+    show_default=True,
+    metavar="DIR",
+    help="Where replay files are kept, and what is known already.",
+)
+def command(findings: Path, minutes: float, **options: Any) -> int:
+    """Draw histories with one seed after another on the catalog at URL, and keep new failures.
+
+    Each is a replay file in DIR. What is in DIR already is known and not told again, so that a
+    later exploration goes on. Exit codes: 0 nothing new, 1 something new, 2 misuse, 4 no verdict.
+    """
+    url = read_url(options["url"], options["catalog_url"])
+    if options["mock"] and url is not None:
+        raise click.UsageError("name one catalog: either its URL or --mock")
+    require_suite()
+    with ExitOnError(findings) as last_resort, contextlib.ExitStack() as stack:
+        import secrets
+
+        from icecheck.ownership.ledger_file import LEDGER_FILE
+        from icecheck.run.exploring import Corpus
+        from icecheck.run.options import RunOptions
+        from icecheck.scenarios.replays import CHECKS
+        from icecheck.targets.target import new_run_id
+        from icecheck.wire.redaction import Redactor
+
+        given = options["seed"]
+        seed = secrets.randbelow(_SEED_MAX) if given is None else given
+        target = target_for(options | {"only": (), "spark": False, "seed": seed}, stack)
+        last_resort.redactor = redactor = Redactor(target.secrets, target.headers)
+        wanted = RunOptions(
+            target=target,
+            run_id=new_run_id(),
+            seed=seed,
+            globs=CHECKS,
+            spec=release_of_run(options),
+            command="icecheck explore",
+            ledger=findings / LEDGER_FILE,
+            redactor=redactor,
+        )
+        return _explored(wanted, Corpus(findings), minutes * 60)
+
+
+def _explored(wanted: "RunOptions", corpus: Any, seconds: float) -> int:
+    from icecheck.cli.interrupts import one_interrupt
+    from icecheck.findings.finding_card import describe, render_card
+    from icecheck.findings.verdict import asked_of
+    from icecheck.run.exploring import explore, is_judged
+    from icecheck.run.runner import run_checks
+
+    click.echo(f"first seed: {wanted.seed}; known findings: {len(corpus.known)}")
+    rounds, requests, new, judged = 0, 0, 0, True
+    with one_interrupt():
+        for seed, run, found in explore(wanted, corpus, seconds, run_checks):
+            rounds += 1
+            requests += run.facts["timing"]["requests"]
+            judged = is_judged(run)
+            for each in found:
+                new += 1
+                card = replace(describe(each.verdict, wanted.contract), replayed=False)
+                click.echo(f"seed {seed}: {each.path}\n{render_card(card)}")
+            if not judged:
+                click.echo(f"no verdict: {'; '.join(v.summary for v in asked_of(run.verdicts))}")
+    told = f"{rounds} rounds to seed {wanted.seed + rounds - 1}, {requests} requests"
+    click.echo(f"{told}; new findings: {new}, known in {corpus.directory}: {len(corpus.known)}")
+    return _FOUND if new else 0 if judged else _NO_VERDICT

@@ -1,0 +1,65 @@
+"""``icecheck explore``: histories are drawn until the time is over, and what is new is kept."""
+
+import json
+
+import pytest
+
+from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.defects import defects
+from icecheck.run.replay_files import replay_of
+from icecheck.scenarios.random.test_namespaces_and_tables import CHECK
+
+DEFECT = "properties-update-forgotten"
+
+
+def seeds(said):
+    """The seed of the first round, and that of the last."""
+    first, last = said.splitlines()[0], said.splitlines()[-1]
+    return int(first.split(": ")[1].split(";")[0]), int(last.split("to seed ")[1].split(",")[0])
+
+
+@pytest.fixture
+def broken():
+    mock = MockCatalog()
+    defects()[DEFECT].install(mock.registries)
+    with mock:
+        yield mock
+
+
+def test_what_is_found_is_kept_once_and_can_be_replayed(icecheck, tmp_path, broken):
+    found = icecheck("explore", broken.uri, "--minutes", "0.05", "--seed", "5")
+    assert found.exit_code == 1
+    assert seeds(found.stdout)[0] == 5
+    assert "new findings: 1," in found.stdout
+    (kept,) = (tmp_path / "icecheck-findings").glob("*.json")
+    assert kept.name == f"{CHECK}-1.json"
+    assert replay_of(kept).symptom == "effect-missing:properties"
+    assert icecheck("replay", kept, broken.uri).exit_code == 1
+    again = icecheck("explore", broken.uri, "--minutes", "0")
+    assert (again.exit_code, "known findings: 1" in again.stdout) == (0, True)
+    assert "new findings: 0," in again.stdout
+    assert seeds(again.stdout)[0] == seeds(again.stdout)[1] != 5
+    assert len(broken.state().namespaces) == 0
+
+
+def test_a_catalog_without_fault_is_told_as_such(icecheck, tmp_path):
+    with MockCatalog() as mock:
+        done = icecheck("explore", mock.uri, "--minutes", "0", "--seed", "3")
+    assert (done.exit_code, "new findings: 0," in done.stdout) == (0, True)
+    assert [*(tmp_path / "icecheck-findings").iterdir()] == []
+
+
+def test_a_catalog_that_lacks_what_histories_need_gives_no_verdict(icecheck):
+    with MockCatalog(hidden=("createTable",)) as mock:
+        done = icecheck("explore", mock.uri, "--minutes", "1")
+    assert (done.exit_code, "createTable" in done.stdout) == (4, True)
+
+
+def test_a_file_that_is_no_finding_is_named_before_anything_is_sent(icecheck, tmp_path):
+    directory = tmp_path / "mine"
+    directory.mkdir()
+    (directory / "other.json").write_text(json.dumps({"kind": "else"}))
+    ended = icecheck("explore", "http://127.0.0.1:9", "--findings", directory)
+    assert (ended.exit_code, "other.json" in ended.stderr) == (2, True)
+    taken = icecheck("explore", "http://127.0.0.1:9", "--findings", directory / "other.json")
+    assert taken.exit_code == 2
