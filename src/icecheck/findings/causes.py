@@ -7,7 +7,13 @@ from icecheck.contract import Contract, Level
 from icecheck.findings.client_impact import hurt_by
 from icecheck.findings.merging.groups import Group, Rule, Seen, merged
 from icecheck.findings.merging.rules import RULES
-from icecheck.findings.not_served import NOT_SERVED, ONE_ANSWER, blocking_id, named_by_operation
+from icecheck.findings.not_served import (
+    NOT_SERVED,
+    ONE_ANSWER,
+    blocking_id,
+    named_by_operation,
+    operation_of_success,
+)
 from icecheck.findings.shared_symptoms import VALUE
 from icecheck.findings.statuses import STATUS, Statuses, what_is_wrong
 from icecheck.findings.symptoms import NOBODY, Severity, Symptom, declare
@@ -114,8 +120,7 @@ def _blocked_by(
 ) -> CauseKey:
     by = verdict.blocked_by[0]
     arranged = _arrange_key(verdict)
-    of_operations = by.startswith(tuple(blocking_id(symptom, "") for symptom in _OF_OPERATIONS))
-    if arranged in members and arranged is not None and not of_operations:
+    if arranged is not None and arranged in members:
         return arranged
     return blocking.get(by) or _key_of(_nobody_judged(by))
 
@@ -132,11 +137,14 @@ def _key_of(symptom: Symptom) -> CauseKey:
 def _arrange_key(verdict: Verdict) -> CauseKey | None:
     """Return the group of findings about the status that a check's arrange step was answered with.
 
-    None if the step was not answered with an error.
+    None if what blocks the check is no arrange step, or one that was not answered with an error:
+    the last answer then led up to something else.
     """
     shown = verdict.evidence[-1] if verdict.evidence else None
     status = shown.status if shown is not None else None
-    if status is None or status < 400:
+    if shown is None or status is None or status < 400:
+        return None
+    if operation_of_success(verdict.blocked_by[0]) != shown.operation:
         return None
     return CauseKey.of_status(STATUS, *what_is_wrong(Statuses.of(200), status))
 

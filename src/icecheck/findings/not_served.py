@@ -204,8 +204,8 @@ def _named(verdict: Verdict, unserved: Mapping[str, int], symptom: Symptom) -> V
             status = (judged[0].status if judged else None) or min(unserved.values())
             finding = _finding(unserved, status, first, symptom)
             return replace(verdict, findings=(finding, *verdict.findings))
-        case Outcome.BLOCKED if _operation_of(verdict.blocked_by[0]) in unserved:
-            operation_id = _operation_of(verdict.blocked_by[0])
+        case Outcome.BLOCKED if operation_of_success(verdict.blocked_by[0]) in unserved:
+            operation_id = operation_of_success(verdict.blocked_by[0])
             return replace(verdict, blocked_by=(blocking_id(symptom, unserved[operation_id]),))
         case _:
             return verdict
@@ -247,6 +247,7 @@ def _is_success(requirement_id: str) -> bool:
     return requirement_id.rpartition(".")[2] in _SUCCESS
 
 
-def _operation_of(requirement_id: str) -> str:
+def operation_of_success(requirement_id: str) -> str:
+    """Return the operation that a requirement wants to succeed; "" if it wants something else."""
     operation_id, _, status = requirement_id.rpartition(".")
     return operation_id if status in _SUCCESS else ""

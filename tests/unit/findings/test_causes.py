@@ -83,6 +83,19 @@ def test_a_name_that_is_given_twice_is_one_cause_with_or_without_a_race():
     assert [c.members for c in causes(raced)] == [("race",)]
 
 
+def test_what_led_up_to_a_lost_effect_does_not_put_the_check_under_another_cause():
+    shown = Evidence(2, "do", "loadTable", "GET http://c.test/x", 404, "", "", "", "")
+    lost = verdict("moves", finding=("effect-missing:rename", "a move", "none"),
+                   requirements=("renameTable.moves",))  # fmt: skip
+    other = verdict("other", finding=("status", "200", "400"), level=Level.SHOULD)
+    blocked = verdict("blocked", outcome=Outcome.BLOCKED, blocked_by=("renameTable.moves",),
+                      evidence=(shown,))  # fmt: skip
+    assert {c.members: c.blocked for c in causes(lost, other, blocked)} == {
+        ("moves",): ("blocked",),
+        ("other",): (),
+    }
+
+
 def test_an_arrange_step_that_fails_like_a_check_stands_under_its_cause():
     shown = Evidence(1, "given", "updateTable", "POST http://c.test/x", 500, "", "", "", "")
     shape = verdict("shape", finding=("schema:required", "x", "y"),
