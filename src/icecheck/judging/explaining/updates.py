@@ -16,7 +16,23 @@ Make = Callable[[Json], Json]
 """Makes an update for the metadata that a load shows."""
 
 PROPERTY = {"icecheck": "probe"}
+_BRANCH = "icecheck-probe"
 _OF_ITS_TIME = frozenset({"last-updated-ms", "metadata-log"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Pointed:
+    """Members of metadata of which one is current: their ids, and what points at one."""
+
+    members: str
+    id_member: str
+    pointer: str
+
+
+_SCHEMAS = _Pointed("schemas", "schema-id", "current-schema-id")
+_SPECS = _Pointed("partition-specs", "spec-id", "default-spec-id")
+_ORDERS = _Pointed("sort-orders", "order-id", "default-sort-order-id")
+_VERSIONS = _Pointed("versions", "version-id", "current-version-id")
 
 
 def make_view(catalog: Catalog, **members: Any) -> tuple[Namespace, str]:
@@ -76,11 +92,18 @@ def _add_snapshot(metadata: Json) -> Json:
 
 
 def _set_main(metadata: Json) -> Json:
-    return bodies.snapshot_ref(bodies.snapshot(metadata)["snapshot-id"])
+    snapshot_id = bodies.snapshot(metadata)["snapshot-id"]
+    if metadata.get("current-snapshot-id") == snapshot_id:
+        raise NotOffered("the snapshot is current already")
+    return bodies.snapshot_ref(snapshot_id)
 
 
-def _remove_main(_: Json) -> Json:
-    return {"action": "remove-snapshot-ref", "ref-name": "main"}
+def _set_branch(metadata: Json) -> Json:
+    return bodies.snapshot_ref(bodies.snapshot(metadata)["snapshot-id"], _BRANCH)
+
+
+def _remove_branch(_: Json) -> Json:
+    return {"action": "remove-snapshot-ref", "ref-name": _BRANCH}
 
 
 def _set_statistics(metadata: Json) -> Json:
@@ -88,16 +111,26 @@ def _set_statistics(metadata: Json) -> Json:
     return bodies.set_statistics(bodies.statistics_file(metadata, snapshot_id))
 
 
-def _remove(action: str, kind: str, members: str, metadata: Json) -> Json:
-    """Return the update that removes what was added last to the members."""
-    ids = [_known(each, f"{kind}-id") for each in _known(metadata, members)]
-    return {"action": action, f"{kind}-ids": [max(ids)]}
+def _remove(action: str, kind: _Pointed, metadata: Json) -> Json:
+    """Return the update that removes one of the members that is not the current one."""
+    return {"action": action, f"{kind.id_member}s": [_not_current(kind, metadata)]}
 
 
-def _point(action: str, member: str, members: str, id_member: str, metadata: Json) -> Json:
-    """Return the update that makes current what was added last to the members."""
-    ids = [_known(each, id_member) for each in _known(metadata, members)]
-    return {"action": action, member: max(ids)}
+def _point(action: str, member: str, kind: _Pointed, metadata: Json) -> Json:
+    """Return the update that makes another one of the members current."""
+    return {"action": action, member: _not_current(kind, metadata)}
+
+
+def _not_current(kind: _Pointed, metadata: Json) -> Any:
+    """Return the id of the newest member that is not current; raise NotOffered if none is.
+
+    A catalog may have made current what was added: that shows no lack of a later update.
+    """
+    ids = {_known(each, kind.id_member) for each in _known(metadata, kind.members)}
+    others = ids - {metadata.get(kind.pointer)}
+    if not others:
+        raise NotOffered(f"the catalog shows none of the {kind.members} but the current one")
+    return max(others)
 
 
 def _add_version(metadata: Json) -> Json:
@@ -130,10 +163,14 @@ def _column(metadata: Json) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Update:
-    """How an update is made for the metadata shown, and the updates that have to precede it."""
+    """How an update is made for the metadata shown, and the updates that have to precede it.
 
-    make: Callable[[Json], Json]
+    ``arranged`` are further ones of the same kind, with which nothing else is tried.
+    """
+
+    make: Make
     after: tuple[str, ...] = ()
+    arranged: tuple[Make, ...] = ()
 
 
 _OF_TABLES: Mapping[str, _Update] = {
@@ -141,28 +178,26 @@ _OF_TABLES: Mapping[str, _Update] = {
     "remove-properties": _Update(_remove_properties, ("set-properties",)),
     "add-schema": _Update(_add_schema),
     "set-current-schema": _Update(
-        partial(_point, "set-current-schema", "schema-id", "schemas", "schema-id"),
-        ("add-schema",),
+        partial(_point, "set-current-schema", "schema-id", _SCHEMAS), ("add-schema",)
     ),
-    "remove-schemas": _Update(
-        partial(_remove, "remove-schemas", "schema", "schemas"), ("add-schema",)
-    ),
+    "remove-schemas": _Update(partial(_remove, "remove-schemas", _SCHEMAS), ("add-schema",)),
     "add-spec": _Update(_add_spec),
     "set-default-spec": _Update(
-        partial(_point, "set-default-spec", "spec-id", "partition-specs", "spec-id"),
-        ("add-spec",),
+        partial(_point, "set-default-spec", "spec-id", _SPECS), ("add-spec",)
     ),
     "remove-partition-specs": _Update(
-        partial(_remove, "remove-partition-specs", "spec", "partition-specs"), ("add-spec",)
+        partial(_remove, "remove-partition-specs", _SPECS), ("add-spec",)
     ),
     "add-sort-order": _Update(_add_order),
     "set-default-sort-order": _Update(
-        partial(_point, "set-default-sort-order", "sort-order-id", "sort-orders", "order-id"),
-        ("add-sort-order",),
+        partial(_point, "set-default-sort-order", "sort-order-id", _ORDERS), ("add-sort-order",)
     ),
     "add-snapshot": _Update(_add_snapshot),
     "set-snapshot-ref": _Update(_set_main, ("add-snapshot",)),
-    "remove-snapshot-ref": _Update(_remove_main, ("add-snapshot", "set-snapshot-ref")),
+    # Removing main is a rarer form.
+    "remove-snapshot-ref": _Update(
+        _remove_branch, ("add-snapshot", "set-snapshot-ref"), (_set_branch,)
+    ),
     "set-statistics": _Update(_set_statistics, ("add-snapshot", "set-snapshot-ref")),
 }
 _OF_VIEWS: Mapping[str, _Update] = {
@@ -170,7 +205,7 @@ _OF_VIEWS: Mapping[str, _Update] = {
     "remove-properties": _Update(_remove_properties, ("set-properties",)),
     "add-view-version": _Update(_add_version),
     "set-current-view-version": _Update(
-        partial(_point, "set-current-view-version", "view-version-id", "versions", "version-id"),
+        partial(_point, "set-current-view-version", "view-version-id", _VERSIONS),
         ("add-view-version",),
     ),
 }
@@ -254,7 +289,8 @@ def _tried(
     """Return the updates by action; what an update needs before it is relied on with it."""
     found: dict[str, TriedUpdate] = {}
     for action, update in updates.items():
-        makes = [*(updates[each].make for each in update.after), update.make]
+        earlier = (updates[each].make for each in update.after)
+        makes = [*earlier, *update.arranged, update.make]
         relying = {action, *(each for each in updates if action in updates[each].after)}
         found[action] = TriedUpdate(partial(is_kept, makes), partial(_sends, relying))
     return found
