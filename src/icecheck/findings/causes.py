@@ -74,10 +74,11 @@ def _groups(verdicts: Sequence[Verdict]) -> tuple[Group, ...]:
             members.setdefault(verdict.findings[0].key, []).append(verdict)
     blocked: dict[CauseKey, list[Verdict]] = {}
     blocking = _blocking(members)
-    for verdict in verdicts:
-        if verdict.outcome is Outcome.BLOCKED:
-            key = _blocked_by(verdict, members, blocking)
-            blocked.setdefault(key, []).append(verdict)
+    stopped = [v for v in verdicts if v.outcome is Outcome.BLOCKED]
+    named = {name: v for v in reversed(stopped) for name in (*v.requirements, v.check)}
+    for verdict in stopped:
+        key = _blocked_by(verdict, members, blocking, named)
+        blocked.setdefault(key, []).append(verdict)
     return tuple(
         Group(
             key,
@@ -117,12 +118,24 @@ def _blocked_by(
     verdict: Verdict,
     members: Mapping[CauseKey, Sequence[Verdict]],
     blocking: Mapping[str, CauseKey],
+    named: Mapping[str, Verdict],
+    met: frozenset[str] = frozenset(),
 ) -> CauseKey:
+    """Return the key of the group that a blocked check belongs to.
+
+    What a check is blocked by may itself be blocked, and so be no finding: then it is what blocks
+    that. ``named`` are the blocked verdicts by check and requirement, ``met`` those on the way.
+    """
     by = verdict.blocked_by[0]
     arranged = _arrange_key(verdict)
     if arranged is not None and arranged in members:
         return arranged
-    return blocking.get(by) or _key_of(_nobody_judged(by))
+    if by in blocking:
+        return blocking[by]
+    earlier, met = named.get(by), met | {verdict.check}
+    if earlier is None or earlier.check in met:
+        return _key_of(_nobody_judged(by))
+    return _blocked_by(earlier, members, blocking, named, met)
 
 
 def _nobody_judged(by: str) -> Symptom:

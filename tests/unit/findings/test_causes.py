@@ -96,6 +96,22 @@ def test_what_led_up_to_a_lost_effect_does_not_put_the_check_under_another_cause
     }
 
 
+def test_what_is_blocked_by_a_blocked_check_stands_under_what_blocks_that():
+    def stopped(check, by, *requirements):
+        return verdict(check, outcome=Outcome.BLOCKED, blocked_by=(by,), requirements=requirements)
+
+    shape = verdict("schema.loadTable.200", finding=("schema:type", "x", "y"))
+    (only,) = causes(
+        shape,
+        stopped("kept", "schema.loadTable.200", "createTable.properties-kept"),
+        stopped("set", "createTable.properties-kept", "update.set-properties.effect"),
+        stopped("other", "update.set-properties.effect"),
+    )
+    assert only.blocked == ("kept", "set", "other")
+    turning = causes(stopped("one", "second", "first"), stopped("two", "first", "second"))
+    assert sorted(check for cause in turning for check in cause.blocked) == ["one", "two"]
+
+
 def test_an_arrange_step_that_fails_like_a_check_stands_under_its_cause():
     shown = Evidence(1, "given", "updateTable", "POST http://c.test/x", 500, "", "", "", "")
     shape = verdict("shape", finding=("schema:required", "x", "y"),
