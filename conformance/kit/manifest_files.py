@@ -166,7 +166,11 @@ class ManifestFiles:
     def spec(self, number: int) -> dict[str, Any]:
         """Return a spec of the table, counted from 0 in the order of addition."""
         specs: list[dict[str, Any]] = self.table.metadata["partition-specs"]
-        return sorted(specs, key=lambda each: int(each["spec-id"]))[number]
+        known = {each["spec-id"]: each for each in specs if isinstance(each.get("spec-id"), int)}
+        if number >= len(known):
+            why = f"of the partition specs that were added, {len(known)} are shown with an id"
+            raise Blocked("loadTable.full-metadata", why)
+        return known[sorted(known)[number]]
 
     def forget(self) -> None:
         """Remove every file that this object wrote."""
@@ -213,7 +217,9 @@ class ManifestFiles:
         first = statuses[0][1].file
         spec = self.spec(first.spec)
         names = [field["name"] for field in spec["fields"]]
-        ids = [field["field-id"] for field in spec["fields"]]
+        ids = [field.get("field-id") for field in spec["fields"]]
+        if None in ids:
+            raise Blocked("update.add-spec.effect", "a partition field has no id")
         avro_types = (self._layout.avro_types, *self._layout.later_avro_types)[first.spec]
         fields = zip(ids, names, avro_types, strict=True)
         content = first.content
@@ -338,7 +344,7 @@ def given_files(
         catalog, format_version, table_schema=layout.table_schema, spec=layout.spec
     )
     location = table.metadata.get("location")
-    if not isinstance(location, str) or not table.metadata.get("partition-specs"):
+    if not isinstance(location, str):
         raise Blocked("schema.createTable.200", "the answer has no usable table metadata")
     location = location.rstrip("/")
     files = ManifestFiles(catalog, table, location, _folder_here(table, location), layout)

@@ -26,7 +26,8 @@ from icecheck.conformance.scans.planned_files import (
 )
 from icecheck.findings.verdict import SkipKind
 from icecheck.judging.check import check
-from icecheck.objects.evolving import schema_addition
+from icecheck.objects import metadata_view as view
+from icecheck.objects.evolving import column_id, schema_addition
 from icecheck.replies.expect import NotOffered, equal
 
 _TASKS = "plan-tasks"
@@ -197,9 +198,10 @@ def test_schema_of_a_scan(catalog: Catalog) -> None:
     """use-snapshot-schema decides whether names are of the snapshot's schema or the table's."""
     with given_files(catalog) as files:
         first = files.append(PlannedFile("a.parquet", "a"), PlannedFile("b.parquet", "b"))
-        renamed = dict(files.table.metadata["schemas"][0], **{"schema-id": 1})
+        category = column_id(files.table, "category")
+        renamed = {**view.current_schema(files.table.metadata), "schema-id": 1}
         renamed["fields"] = [
-            {**field, "name": "kind"} if field["name"] == "category" else field
+            {**field, "name": "kind"} if field["id"] == category else field
             for field in renamed["fields"]
         ]
         updates = [

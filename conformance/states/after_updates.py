@@ -249,13 +249,13 @@ def _shown_as(
     alike = [
         item
         for item in new
-        if each.content(item) == each.content(sent) and item[each.id_member] not in ids.values()
+        if each.content(item) == each.content(sent) and item.get(each.id_member) not in ids.values()
     ]
     # Of two with one content, the one that differs in nothing else: answers list in any order.
     equal = [item for item in alike if item | {each.id_member: proposed} == sent]
     same = [item for item in alike if item.get("schema-id") == sent.get("schema-id")]
     same = equal or same or alike
-    ids[proposed] = same[0][each.id_member] if same else proposed
+    ids[proposed] = same[0].get(each.id_member) if same else proposed
     return {**(same[0] if same and whole else sent), each.id_member: ids[proposed]}
 
 

@@ -279,9 +279,10 @@ def creation_updates(staged: Mapping[str, Any]) -> list[Json]:
         "default spec": view.default_spec(staged),
         "default sort order": view.default_sort_order(staged),
     }
-    missing = [m for m in needed if m not in staged] + [m for m in parts if not parts[m]]
-    if missing:
+    if missing := [m for m in needed if m not in staged]:
         raise Blocked("schema.createTable.200", f"the staged metadata has no {missing[0]}")
+    if missing := [m for m in parts if not parts[m]]:
+        raise Blocked("loadTable.full-metadata", f"the staged metadata has no {missing[0]}")
     schema, spec, order = parts.values()
     last_column_id = staged["last-column-id"]
     return [

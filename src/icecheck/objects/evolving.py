@@ -1,6 +1,7 @@
 """Schemas, specs and sort orders that a client derives from a table's metadata to evolve it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from icecheck.client import bodies
@@ -10,6 +11,20 @@ from icecheck.objects import metadata_view as view
 from icecheck.replies.expect import Blocked, NotOffered
 
 Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Added:
+    """Members of metadata that a commit adds to: their id, and the requirement that they show."""
+
+    members: str
+    id_member: str
+    effect: str
+
+
+_SCHEMAS = _Added("schemas", "schema-id", "update.add-schema.effect")
+_SPECS = _Added("partition-specs", "spec-id", "update.add-spec.effect")
+_ORDERS = _Added("sort-orders", "order-id", "update.add-sort-order.effect")
 
 
 def number(table: Table, member: str) -> int:
@@ -35,7 +50,7 @@ def column_id(table: Table, name: str) -> int:
     for found, column in view.column_names(table.metadata).items():
         if column == name:
             return found
-    raise Blocked("createTable.200", f"the table's current schema has no column {name}")
+    raise Blocked("createTable.schema-kept", f"the table's current schema has no column {name}")
 
 
 def added_column(table: Table, name: str = "extra") -> Json:
@@ -68,22 +83,19 @@ def schema_addition(metadata: Mapping[str, Any], schema: Json, *before: Json) ->
 
 def schema_id_of(table: Table, column: str) -> int:
     """Return the id of the schema that has a column of this name."""
-    return _id_of(table, "schemas", "schema-id", lambda s: column in map(_name, s["fields"]))
+    return _id_of(table, _SCHEMAS, lambda s: column in map(_name, s["fields"]))
 
 
 def spec_id_of(table: Table, field: str) -> int:
     """Return the id of the partition spec that has a field of this name."""
-    return _id_of(table, "partition-specs", "spec-id", lambda s: field in map(_name, s["fields"]))
+    return _id_of(table, _SPECS, lambda s: field in map(_name, s["fields"]))
 
 
 def sort_order_id_of(table: Table, column: str) -> int:
     """Return the id of the sort order that sorts by a column of this name."""
     source = column_id(table, column)
     return _id_of(
-        table,
-        "sort-orders",
-        "order-id",
-        lambda order: source in [f.get("source-id") for f in order["fields"]],
+        table, _ORDERS, lambda order: source in [f.get("source-id") for f in order["fields"]]
     )
 
 
@@ -91,8 +103,11 @@ def _name(field: Mapping[str, Any]) -> Any:
     return field.get("name")
 
 
-def _id_of(table: Table, members: str, id_member: str, holds: Any) -> int:
-    for item in table.metadata.get(members) or []:
+def _id_of(table: Table, kind: _Added, holds: Callable[[Json], bool]) -> int:
+    for item in table.metadata.get(kind.members) or []:
         if holds(item):
-            return int(item[id_member])
-    raise Blocked("updateTable.200", f"what was added is not among the table's {members}")
+            if item.get(kind.id_member) is None:
+                why = f"one of the table's {kind.members} has no {kind.id_member}"
+                raise Blocked("loadTable.full-metadata", why)
+            return int(item[kind.id_member])
+    raise Blocked(kind.effect, f"what was added is not among the table's {kind.members}")

@@ -106,6 +106,8 @@ class View:
 def add_version(view: View, sql: str, **members: Any) -> Json:
     """Return the update that adds a later version with this query on the current schema."""
     versions = view.metadata["versions"]
+    if not versions:
+        raise Blocked("loadView.full-metadata", "the view has no versions")
     newest = max(versions, key=lambda version: int(version.get("version-id", 0)))
     sent = {
         "schema_id": newest.get("schema-id", 0),

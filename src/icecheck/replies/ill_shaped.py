@@ -89,6 +89,9 @@ class _Object(dict[Any, Any]):
     def get(self, key: Any, default: Any = None) -> Any:
         return self.body.read(super().get(key, default), f"{self.pointer}/{key}")
 
+    def __hash__(self) -> NoReturn:  # type: ignore[override]
+        raise IllShaped(self.body, "value that may be a key")
+
     def __getattr__(self, name: str) -> NoReturn:
         _refuse(self, name)
 
@@ -105,6 +108,9 @@ class _List(list[Any]):
             return self.body.read(super().__getitem__(at), f"{self.pointer}/*")
         except (IndexError, TypeError):
             raise IllShaped(self.body, at) from None
+
+    def __hash__(self) -> NoReturn:  # type: ignore[override]
+        raise IllShaped(self.body, "value that may be a key")
 
     def __iter__(self) -> Iterator[Any]:
         return (self.body.read(each, f"{self.pointer}/*") for each in super().__iter__())

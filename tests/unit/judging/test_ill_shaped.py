@@ -41,6 +41,10 @@ def upper_case(body):
     return [level.upper() for level in levels]
 
 
+def as_keys(levels):
+    return dict.fromkeys(levels)
+
+
 SLOPPY = {
     "missing": ({}, lambda body: body["namespace"]),
     "missing-below": ({"namespace": ["a"], "properties": []}, lambda b: b["properties"]["owner"]),
@@ -56,6 +60,8 @@ SLOPPY = {
     "list-in-its-place": ([], lambda body: body["namespace"]),
     "list-with-members": ([], lambda body: body.get("namespace")),
     "object-in-its-place": ({"namespace": {}}, lambda body: body["namespace"].append("b")),
+    "list-as-a-key": ({"namespace": [["a"]]}, lambda body: as_keys([*body["namespace"]])),
+    "object-as-a-key": ({"namespace": [{}]}, lambda body: as_keys([*body["namespace"]])),
     "not-a-number": ({"namespace": "a"}, lambda body: int(body["namespace"])),
 }
 
