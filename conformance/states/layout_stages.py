@@ -39,7 +39,10 @@ def one_property_less(_: Metadata) -> Updates:
 
 
 def _next(metadata: Metadata, members: str, id_member: str) -> int:
-    return 1 + max(int(each[id_member]) for each in metadata[members])
+    ids = [each.get(id_member) for each in metadata[members]]
+    if not ids or None in ids:
+        raise Blocked("loadTable.full-metadata", f"{members} are not shown, or without an id")
+    return 1 + max(map(int, ids))
 
 
 def _wider(metadata: Metadata) -> list[Json]:

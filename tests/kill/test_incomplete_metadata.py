@@ -87,7 +87,7 @@ LACKING: dict[str, tuple[Alter, str, tuple[str, ...]]] = {
         none_of("partition-specs"),
         "table",
         ("loadTable.complete", "update.add-spec", "update.set-default-spec",
-         "planTableScan.every-file", "commit.completes-staged-table"),
+         "planTableScan.every-file", "commit.completes-staged-table", "states.two-lives"),
     ),
     "versions": (
         none_of("versions"),
