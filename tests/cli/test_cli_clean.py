@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.defects.kit.rewriting import answer_status, forget_effect
+from icecheck.mock_server.defects.kit.rewriting import alter_body, answer_status, forget_effect
 from icecheck.ownership.ledger import Entry, Ledger
 from icecheck.ownership.ledger_file import LEDGER_FILE, LedgerFile, read_ledger
 from icecheck.run.closing import residue_lines
@@ -247,6 +247,25 @@ def test_a_namespace_that_names_another_owner_is_left_alone(icecheck, mock, tmp_
         assert ended.exit_code == code, ended.output
         assert (("icecheck_dead1",) in namespaces_of(mock)) is (code == 6)
         mock.reset("wh")
+
+
+@pytest.mark.parametrize("body", [None, [], {"namespace": ["x"], "properties": 5}])
+def test_a_load_that_breaks_its_schema_keeps_nothing_from_being_removed(
+    icecheck, mock, tmp_path, body
+):
+    with_a_table_and_a_view(mock, ["icecheck_dead1"])
+    ledger = LedgerFile(
+        tmp_path / LEDGER_FILE, "icecheck_dead1", Target(mock.uri, warehouse="wh", prefix="wh")
+    )
+    ledger.made(Entry("namespace", ("icecheck_dead1",)))
+    for kind in ("table", "view"):
+        ledger.made(Entry(kind, ("icecheck_dead1",), f"icecheck_dead1_{kind}"))
+    ledger.close(keep=True)
+    for loads in ("loadNamespaceMetadata", "loadTable"):
+        alter_body(mock.registries, loads, lambda _: body)
+    ended = icecheck("clean", mock.uri, "--token", "t", "--ledger", str(tmp_path / LEDGER_FILE))
+    assert ended.exit_code == 0, ended.output
+    assert namespaces_of(mock) == set()
 
 
 def test_the_ledger_of_an_earlier_run_is_not_written_over(tmp_path):

@@ -12,6 +12,7 @@ from icecheck.ownership.ledger import Entry
 from icecheck.ownership.ledger_file import WrittenLedger
 from icecheck.ownership.removal import is_gone, load_object
 from icecheck.replies.expect import Reply, Violation
+from icecheck.replies.matching import ABSENT, find
 from icecheck.targets.target import Target, UsageError
 from icecheck.wire.redaction import Redactor
 from icecheck.wire.unreachable import Unreachable
@@ -102,7 +103,7 @@ def _remove_each(session: Session, entries: tuple[Entry, ...]) -> int:
 def _is_anothers(reply: Reply, owner: str) -> bool:
     """Return whether a namespace names another run as its owner; most name none."""
     try:
-        said = reply.member("properties", OWNER)
+        said = find(reply.json(), ("properties", OWNER))
     except Violation:
         return False
-    return bool(said != owner)
+    return said is not ABSENT and bool(said != owner)
