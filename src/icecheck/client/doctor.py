@@ -275,7 +275,7 @@ def _of_first_table(session: Session, catalog: Catalog) -> Iterator[Advice]:
         try_deleting_table(catalog, made)
     except TargetUnusable:
         pass  # what is left is told at the end
-    except (Unreachable, Violation) as trouble:
+    except (Blocked, Unreachable, Violation) as trouble:
         yield Advice(False, f"whether a table can be dropped is not known: {trouble}")
     location = _location(made.reply)
     yield Advice(True, f"a table can be created; the catalog puts it at {location}")

@@ -48,6 +48,15 @@ def test_what_a_run_will_accommodate_is_said(icecheck, mock):
     assert len(mock.state("wh").namespaces) == 0
 
 
+@pytest.mark.parametrize("body", [{}, {"metadata": None}, []])
+def test_a_table_whose_creation_shows_nothing_leaves_its_drop_unknown(icecheck, mock, body):
+    alter_body(mock.registries, "createTable", lambda _: body)
+    result = icecheck("doctor", mock.uri, "--warehouse", "wh")
+    assert result.exit_code == 0, result.output
+    assert "whether a table can be dropped is not known" in result.output
+    assert len(mock.state("wh").namespaces) == 0
+
+
 def test_a_prefix_that_is_needed_and_not_announced_is_found(icecheck, mock):
     def without(body):
         return body | {"defaults": {}, "overrides": {}}
