@@ -2,7 +2,14 @@
 
 from icecheck.contract import Level
 from icecheck.findings.causes import causes_of
-from icecheck.findings.verdict import Evidence, Group, Outcome, Verdict
+from icecheck.findings.verdict import (
+    CREDENTIALS,
+    TARGET,
+    Evidence,
+    Group,
+    Outcome,
+    Verdict,
+)
 from tests.kit.contracts import CONTRACT
 from tests.kit.findings import a_finding
 
@@ -81,6 +88,25 @@ def test_a_name_that_is_given_twice_is_one_cause_with_or_without_a_race():
     again = verdict("again", finding=("status", "409", "200"))
     assert [c.members for c in causes(raced, again)] == [("again", "race")]
     assert [c.members for c in causes(raced)] == [("race",)]
+
+
+def test_what_is_blocked_by_no_update_does_not_belong_to_updates_that_are_left_out():
+    lost = [
+        verdict(what, finding=(f"effect-missing:{what}", "a change", "none"),
+                operations=("updateTable",))
+        for what in ("schema", "partition-spec", "sort-orders")
+    ]  # fmt: skip
+
+    def blocked_together(by):
+        stopped = verdict("stopped", outcome=Outcome.BLOCKED, blocked_by=(by,),
+                          operations=("updateTable",))  # fmt: skip
+        return [c.blocked for c in causes(*lost, stopped) if c.members] == [("stopped",)]
+
+    assert blocked_together("updateTable.200")
+    assert blocked_together("update.add-schema.effect")
+    assert not blocked_together("createTable.200")
+    assert not blocked_together(TARGET)
+    assert not blocked_together(CREDENTIALS)
 
 
 def test_what_led_up_to_a_lost_effect_does_not_put_the_check_under_another_cause():

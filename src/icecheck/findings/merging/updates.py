@@ -44,6 +44,8 @@ _SUBJECTS = tuple(
 )
 """The words that name what one kind of update writes, and what is written with it."""
 _COMMITS = frozenset({"updateTable", "replaceView", "commitTransaction"})
+_OF_UPDATES = frozenset({"update", "view-update", "transaction", "commit"})
+"""The first parts of requirements about commits and updates that are named after no operation."""
 _OF_COMMITS_ALONE = _COMMITS | {"loadTable", "loadView"}
 _OF_METADATA = _OF_COMMITS_ALONE | {"createTable", "createView", "registerTable"}
 _OF_NAMESPACES = frozenset({"createNamespace", "updateProperties", "loadNamespaceMetadata"})
@@ -73,7 +75,7 @@ def ignored_updates(seen: Seen) -> Iterator[Join]:
     shared = [g for g in effects if _is_of_tables(g)]
     if any(g.key.symptom == _COLUMNS_NOT_COUNTED for g in (*lost, *shared)):
         shared += [g for g in seen.groups if g.key.symptom.slug == "id-above-the-last-one"]
-    blocked = [g for g in seen.groups if g.blocked and not g.members and _is_of_commits(g)]
+    blocked = [g for g in seen.groups if _waits_for_updates(g)]
     keys = frozenset(g.key for g in (*lost, *beside, *shared, *blocked))
     yield Join(keys, "updates of several kinds have no effect")
 
@@ -96,6 +98,15 @@ def _shows_an_effect(verdict: Verdict) -> bool:
 def _is_of_commits(group: Group) -> bool:
     """Return whether every check of a group commits: its missing effect may be an update's."""
     return all(_COMMITS.intersection(v.operations) for v in group.members or group.blocked)
+
+
+def _waits_for_updates(group: Group) -> bool:
+    """Return whether a group only has checks that are blocked, by a commit or by its updates.
+
+    What else blocks a check that commits (a creation, the credentials) has another reason.
+    """
+    by = group.key.symptom.qualifier.partition(".")[0]
+    return not group.members and by in _COMMITS | _OF_UPDATES and _is_of_commits(group)
 
 
 def _is_of_tables(group: Group) -> bool:
