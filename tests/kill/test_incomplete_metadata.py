@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from fnmatch import fnmatchcase
 from typing import Any
 
 import httpx
@@ -14,6 +13,7 @@ from icecheck.findings.causes import causes_of
 from icecheck.findings.verdict import Group, Outcome, Verdict
 from icecheck.judging.judge import judge
 from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.defects.kit.rewriting import alter_body
 from icecheck.run.collect import collect
 from icecheck.targets.target import Target
 from tests.kit.contracts import CONTRACT
@@ -117,17 +117,16 @@ class Leaving(httpx.BaseTransport):
         return httpx.Response(answer.status_code, json=body)
 
 
-def verdicts_without(alter: Alter, kind: str, checks: tuple[str, ...]) -> list[Verdict]:
-    chosen = [
-        check
-        for check in collect((Group.CHECKS, Group.GENERATED), CONTRACT)
-        if any(fnmatchcase(check.id, each) for each in checks)
-    ]
+def verdicts_of(
+    checks: tuple[str, ...], transport: Callable[[MockCatalog], httpx.BaseTransport]
+) -> list[Verdict]:
+    every = collect((Group.CHECKS, Group.GENERATED), CONTRACT)
     mock = MockCatalog(seed=1)
-    transport = Leaving(mock, alter, kind)
     try:
-        session = open_session(Target("http://mock.invalid"), run_id="r1", transport=transport)
-        found = [judge(check, Catalog(session, check.id)) for check in chosen]
+        session = open_session(
+            Target("http://mock.invalid"), run_id="r1", transport=transport(mock)
+        )
+        found = [judge(c, Catalog(session, c.id)) for c in every if c.id in checks]
         session.close()
     finally:
         mock.stop()
@@ -136,8 +135,24 @@ def verdicts_without(alter: Alter, kind: str, checks: tuple[str, ...]) -> list[V
 
 @pytest.mark.parametrize("what", LACKING)
 def test_a_catalog_that_leaves_something_out_has_findings_of_its_own(what: str) -> None:
-    verdicts = verdicts_without(*LACKING[what])
+    alter, kind, checks = LACKING[what]
+    verdicts = verdicts_of(checks, lambda mock: Leaving(mock, alter, kind))
     assert [v.summary for v in verdicts if v.outcome is Outcome.ERROR] == []
     assert Outcome.FAIL in {v.outcome for v in verdicts}
     # What blocks a check has failed, and is a finding.
     assert [c.id for c in causes_of(verdicts, CONTRACT) if not c.members] == []
+
+
+def test_a_log_of_the_wrong_type_in_one_answer_blocks_its_comparison_with_a_load() -> None:
+    def answers_oddly(mock: MockCatalog) -> httpx.BaseTransport:
+        def alter(body: Any) -> Any:
+            return body | {"metadata": body["metadata"] | {"metadata-log": 0.5}}
+
+        alter_body(mock.registries, "createTable", alter)
+        return mock.httpx_transport()
+
+    (verdict,) = verdicts_of(("createTable.answer-agrees-with-load",), answers_oddly)
+    assert (verdict.outcome, verdict.blocked_by) == (
+        Outcome.BLOCKED,
+        ("schema.createTable.200",),
+    )

@@ -258,7 +258,7 @@ def _with_few_snapshots(answered: Json, loaded: Json) -> Json:
     if any(each != loaded.get("current-snapshot-id") for each in shown):
         return answered
     kept = [s for s in answered.get("snapshots") or () if s.get("snapshot-id") in shown]
-    return {**answered, "snapshots": kept}
+    return answered | {"snapshots": kept}
 
 
 def _differences_of_one_version(due: Json, seen: Json) -> Iterator[_Difference]:
