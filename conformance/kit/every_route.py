@@ -199,7 +199,8 @@ def _table_writes(catalog: Catalog, own: Own) -> Iterator[Asked]:
     body = bodies.create_table_body(catalog.new_name())
     yield Asked("createTable", inside, body=body)
     staged = bodies.create_table_body(catalog.new_name(), stage_create=True)
-    yield Asked("createTable", inside, "staged", body=staged)
+    if catalog.keeps("createTable.stage-creates-nothing"):
+        yield Asked("createTable", inside, "staged", body=staged)
     if table.metadata_location is not None:
         file = {"metadata-location": table.metadata_location}
         yield Asked("registerTable", inside, body={"name": catalog.new_name(), **file})

@@ -13,6 +13,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Query
 from icecheck.conformance.names.odd_names import PLAIN, Names
+from icecheck.contract import Action
 from icecheck.findings.shared_symptoms import EFFECT_MISSING, NAME_ALTERED
 from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
 from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
@@ -213,6 +214,11 @@ def is_refused_as(reply: Reply, it: Bearer, *statuses: int) -> bool:
     if reply.status >= 500 and reply.status != 501:
         raise reply.wrong_status(ANY_SUCCESS_OR_4XX, detail=_named(it))
     return reply.status in statuses if statuses else not reply.ok
+
+
+def drops(catalog: Catalog, kind: Kind) -> bool:
+    """Return whether a check may drop objects of a kind: names can be judged without drops."""
+    return catalog.keeps(f"{catalog.contract.operation_that(Action.DROP, kind.word)}.204")
 
 
 def raise_if_none(bearers: Sequence[Bearer]) -> None:

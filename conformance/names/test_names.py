@@ -278,7 +278,10 @@ def _expect_found_under_separator(catalog: Catalog, separator: str) -> None:
 
 
 def _expect_round_trip(catalog: Catalog, ending: str, what: str, capability: str) -> None:
-    """Judge that a namespace and a table with such a name are found, listed and dropped by it."""
+    """Judge that a namespace and a table with such a name are found, listed and dropped by it.
+
+    Names can be judged without drops, where the catalog does not carry any out.
+    """
     require(catalog, "createNamespace", "loadNamespaceMetadata", "dropNamespace")
     namespace = catalog.new_namespace_name(ending)
     if ending.startswith(_STOPPED_ON_THE_WAY):
@@ -295,7 +298,8 @@ def _expect_round_trip(catalog: Catalog, ending: str, what: str, capability: str
     _expect_listed(reply, namespace, namespaces_in(reply), what)
     if all(map(catalog.claims, _ROUND_TRIP)):
         _expect_table_round_trip(catalog, namespace, ending, what)
-    _found(catalog.drop_namespace(namespace), what)
+    if catalog.keeps("dropNamespace.204"):
+        _found(catalog.drop_namespace(namespace), what)
 
 
 def _expect_table_round_trip(
@@ -317,7 +321,8 @@ def _expect_table_round_trip(
         )
     reply = catalog.list_tables(namespace)
     _expect_listed(reply, (namespace, name), tables_in(reply), what)
-    _found(catalog.drop_table(namespace, name), what)
+    if catalog.keeps("dropTable.204"):
+        _found(catalog.drop_table(namespace, name), what)
 
 
 def _takes_tables(catalog: Catalog, namespace: Namespace) -> bool:

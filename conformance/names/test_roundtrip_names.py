@@ -19,6 +19,7 @@ from icecheck.conformance.names.lookalike_names import (
     VIEWS,
     Bearer,
     Kind,
+    drops,
     expect_bearers,
     expect_itself,
     expect_listed,
@@ -72,6 +73,8 @@ def _kept(catalog: Catalog, kind: Kind, names: Names) -> None:
         expect_listed(catalog, kind, made, made)
     if lists and (kind.word != "namespace" or home != catalog.session.isolation.base):
         expect_paged(catalog, kind, made)
+    if not drops(catalog, kind):
+        return
     for each in made[::2]:
         found(kind.drop(catalog, each), each)
     if lists:
@@ -286,6 +289,8 @@ def contents_of_namespaces(catalog: Catalog, names: Names) -> None:
         for each in inside[::2]:
             expect_listed(catalog, TABLES, [each], [each])
     beside = _found_beside(catalog, TABLES, inside)
+    if not drops(catalog, TABLES):
+        return
     for each in inside[::2]:
         found(TABLES.drop(catalog, each), each)
     expect_bearers(catalog, TABLES, inside[1::2])

@@ -96,7 +96,8 @@ def _created(
         catalog.load_table(namespace, name).expect(404, detail=detail)
         return False
     answers = [catalog.load_table(namespace, name).expect(200), reply]
-    if has_capability(catalog, "stage-create"):
+    stages = has_capability(catalog, "stage-create")
+    if stages and catalog.keeps("createTable.stage-creates-nothing"):
         body = bodies.create_table_body(catalog.new_name(), **asked, stage_create=True)
         staged = catalog.create_table(namespace, body)
         if not refused(staged, f"{group.what}, staged"):

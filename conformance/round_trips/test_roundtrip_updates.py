@@ -24,6 +24,7 @@ from icecheck.objects.committing import (
     commit,
     given_table_of,
     given_table_since,
+    keeps_updates,
 )
 from icecheck.objects.comparing import KEPT, ODD_KEPT
 from icecheck.objects.evolving import column_id, number, schema_addition
@@ -62,7 +63,7 @@ def given_rich_table(catalog: Catalog, version: int = 2) -> Table:
         ]
     if table.metadata.get("format-version") == FORMAT_VERSIONS[-1]:
         parts += [_keys(KEYS), _keys(ODD_KEYS)]
-    _grow(catalog, table, parts)
+    _grow(catalog, table, [part for part in parts if keeps_updates(catalog, part)])
     return given_loaded(catalog, table)
 
 

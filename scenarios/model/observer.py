@@ -37,6 +37,11 @@ _ANSWERED = frozenset(
         "replaceView",
     }
 )  # fmt: skip
+_PROPERTIES_OF_NEW = {
+    "namespace": "createNamespace.properties-stored",
+    "table": "createTable.properties-kept",
+    "view": "createView.properties-kept",
+}
 _NESTED = "nested-namespaces"
 _SHOWN_MAX = 80
 
@@ -51,7 +56,7 @@ class Observer:
     metadata staged under a name, and ``tags`` are the entity tags of each table name with the state
     that each identifies. ``open`` are the routes that have succeeded for the table of a life, and
     ``known`` the names under which these routes were asked. ``answered`` is what each way to read
-    something has last shown.
+    something has last shown. ``bare`` are the kinds whose properties a creation loses.
     """
 
     def __init__(self, catalog: Catalog, labels: Mapping[str, str]) -> None:
@@ -63,12 +68,20 @@ class Observer:
         self.staged: dict[Thing, Json] = {}
         self.tags: defaultdict[Thing, dict[str, tuple[int, int]]] = defaultdict(dict)
         self.keeps_properties = has_capability(catalog, "namespace-properties")
+        self.bare = frozenset(
+            k for k, kept in _PROPERTIES_OF_NEW.items() if not catalog.keeps(kept)
+        )
         self.open: set[tuple[int, str]] = set()
         self.known: set[tuple[int, Namespace]] = set()
         self.answered: dict[tuple[Thing, str], object] = {}
 
     def _claims(self, action: Action, kind: str) -> bool:
         return self.catalog.claims(self.catalog.contract.by_object(action)[kind])
+
+    def begins_with(self, kind: str, properties: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the properties with which a thing is created."""
+        without = kind in self.bare or (kind == "namespace" and not self.keeps_properties)
+        return {} if without else properties
 
     # ---- what is known already
 

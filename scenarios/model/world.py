@@ -68,7 +68,8 @@ class World:
     about that. ``lives`` counts the things ever made; ``last`` is what
     things showed when they were dropped without purging their files. ``supported`` are the sorts of
     steps that have succeeded. ``staged`` are the marks of the tables that were staged under a name
-    and are not yet committed.
+    and are not yet committed. ``bare`` are the kinds of things that begin without properties,
+    because the catalog loses those of a creation.
     """
 
     root: Namespace
@@ -79,6 +80,7 @@ class World:
     last: Mapping[Thing, Json] = field(default_factory=dict)
     supported: frozenset[str] = frozenset()
     staged: Mapping[Thing, str] = field(default_factory=dict)
+    bare: frozenset[str] = frozenset()
 
     def has(self, thing: Thing) -> bool:
         """Return whether a thing exists."""
@@ -103,6 +105,8 @@ class World:
 
     def made(self, thing: Thing, due: Json, *, registered: bool = False) -> "World":
         """Return the state with a new thing in it."""
+        if thing.kind in self.bare and not registered:
+            due = {**due, "properties": marked({})}
         held = {**self.held, thing: Held(due, life=self.lives + 1)}
         gone = self.gone - {thing}
         vacated = self.vacated if registered else self.vacated - {thing}

@@ -7,7 +7,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Table
 from icecheck.judging.probes import DOES_NOT
-from icecheck.objects.committing import set_property
+from icecheck.objects.committing import keeps_updates, set_property
 from icecheck.objects.evolving import schema_addition, wider_schema
 from icecheck.replies.expect import Reply
 from icecheck.scenarios.model.observer import Observer
@@ -45,11 +45,11 @@ def _committed(
     def send(observer: Observer) -> Reply | None:
         if thing not in observer.metadata:
             return None
+        sent = updates(observer.metadata[thing])
+        if not keeps_updates(observer.catalog, sent):
+            return None
         return observer.catalog.update_table(
-            thing.namespace,
-            thing.name,
-            updates(observer.metadata[thing]),
-            _same(observer, thing),
+            thing.namespace, thing.name, sent, _same(observer, thing)
         )
 
     return Step(
@@ -232,6 +232,7 @@ def commit_together(marks: Mapping[Thing, str]) -> Step:
         after,
         (*marks,),
         NOT_SUPPORTED,
+        relies=("transaction.every-table-changes", "update.set-properties.effect"),
     )
 
 

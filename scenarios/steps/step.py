@@ -49,7 +49,8 @@ class Step:
     too. Once a step of a ``sort`` has succeeded, its lawful refusals count no longer: the catalog
     supports that sort. The check cannot be judged without a ``given`` step. ``judge`` gets the
     state before and the answer, where more than the thing is to be judged. ``unseen``: nothing is
-    read before the step, because a catalog may show a thing with a similar name.
+    read before the step, because a catalog may show a thing with a similar name. ``relies`` are the
+    effects without which the step means nothing (``Catalog.keeps``).
     """
 
     what: str
@@ -65,6 +66,7 @@ class Step:
     judge: Callable[[World, Reply], None] | None = None
     unseen: bool = False
     sort: str = ""
+    relies: tuple[str, ...] = ()
 
     def as_given(self) -> "Step":
         """Return the step as a setup step, whose failure blocks the check."""
@@ -96,9 +98,21 @@ def refused(
     possible: Callable[[World], bool],
     around: tuple[Thing, ...],
     needs: str = "",
+    relies: tuple[str, ...] = (),
 ) -> Step:
     """Return a step that must be refused with one of these statuses, and change nothing."""
-    return Step(what, operation, send, possible, statuses, None, around, NOT_SUPPORTED, needs=needs)
+    return Step(
+        what,
+        operation,
+        send,
+        possible,
+        statuses,
+        None,
+        around,
+        NOT_SUPPORTED,
+        needs=needs,
+        relies=relies,
+    )
 
 
 def spoiled(what: str, operation: str, send: Send, thing: Thing) -> Step:
@@ -136,7 +150,7 @@ def create_namespace(path: Namespace, properties: Mapping[str, str]) -> Step:
     thing = Thing("namespace", path)
 
     def send(observer: Observer) -> Reply:
-        sent = properties if observer.keeps_properties else {}
+        sent = observer.begins_with("namespace", properties)
         return observer.catalog.create_namespace(path, sent)
 
     def after(world: World, _reply: Reply) -> World:
@@ -251,6 +265,7 @@ def drop(thing: Thing) -> Step:
         DONE,
         lambda world, _: world.without(thing),
         (thing,),
+        relies=("dropView.gone",) if thing.kind == "view" else (),
     )
 
 
@@ -298,6 +313,10 @@ def rename(source: Thing, path: Namespace) -> Step:
         (source, target),
         NOT_SUPPORTED,
         sort=f"{_RENAMES[source.kind]} {len(source.path)} {len(path)} {across}",
+        relies=tuple(
+            f"{_RENAMES[source.kind]}.{how}"
+            for how in ("moves", *(("across-namespaces",) if across else ()))
+        ),
     )
 
 

@@ -23,19 +23,31 @@ from icecheck.scenarios.steps.step import (
 
 Json = dict[str, Any]
 
+_STAGED = ("createTable.stage-creates-nothing",)
 ASSERT_CREATE = {"type": "assert-create"}
 
 
 # ------------------------------------------------------------------------------ tables
 
 
-def _body(thing: Thing, mark: str, *, stage_create: bool = False) -> Json:
-    """Return a body for a table with properties and columns that no other table has."""
+def _properties(mark: str) -> dict[str, str]:
+    return {MARK: mark, KEPT: f"{mark} too"}
+
+
+def _body(
+    thing: Thing, mark: str, observer: Observer | None = None, *, stage_create: bool = False
+) -> Json:
+    """Return a body for a table with properties and columns that no other table has.
+
+    Without the properties if the ``observer`` knows that the catalog loses them.
+    """
     schema = bodies.schema(
         bodies.struct_field(1, "id", "long", required=True),
         bodies.struct_field(2, f"column_{mark}", "string"),
     )
-    properties = {MARK: mark, KEPT: f"{mark} too"}
+    properties = _properties(mark)
+    if observer is not None:
+        properties = dict(observer.begins_with("table", properties))
     return bodies.create_table_body(
         thing.name, table_schema=schema, properties=properties, stage_create=stage_create
     )
@@ -46,7 +58,7 @@ def _new_table(world: World, thing: Thing, mark: str, reply: Reply) -> World:
     told = settled(metadata_in(reply))
     known = {"table-uuid": own_uuid(world, reply, "table-uuid"), "schemas": told["schemas"]}
     fresh: Json = {"snapshots": {}, "refs": {}, "current-snapshot-id": None}
-    properties = marked({MARK: mark, KEPT: f"{mark} too"})
+    properties = marked(_properties(mark))
     return world.made(thing, {**known, **fresh, "properties": properties})
 
 
@@ -55,7 +67,9 @@ def create_table(thing: Thing, mark: str) -> Step:
     return Step(
         "creating a table",
         "createTable",
-        lambda observer: observer.catalog.create_table(thing.namespace, _body(thing, mark)),
+        lambda observer: observer.catalog.create_table(
+            thing.namespace, _body(thing, mark, observer)
+        ),
         lambda world: world.is_free(thing),
         (200,),
         lambda world, reply: _new_table(world, thing, mark, reply),
@@ -70,7 +84,7 @@ def create_beside(thing: Thing, mark: str, other: Thing) -> Step:
         place = observer.metadata.get(other, {}).get("location")
         if not isinstance(place, str) or not place:
             return None
-        body = {**_body(thing, mark), "location": f"{place.rstrip('/')}_x"}
+        body = {**_body(thing, mark, observer), "location": f"{place.rstrip('/')}_x"}
         return observer.catalog.create_table(thing.namespace, body)
 
     return replace(
@@ -138,7 +152,7 @@ def stage(thing: Thing, mark: str) -> Step:
     """Stage a table; it does not exist until it is committed."""
 
     def send(observer: Observer) -> Reply:
-        body = _body(thing, mark, stage_create=True)
+        body = _body(thing, mark, observer, stage_create=True)
         reply = observer.catalog.create_table(thing.namespace, body)
         if reply.ok:
             observer.staged[thing] = metadata_in(reply)
@@ -153,6 +167,7 @@ def stage(thing: Thing, mark: str) -> Step:
         lambda world, _: world.with_staged(thing, mark),
         (thing,),
         needs="stage-create",
+        relies=_STAGED,
     )
 
 
@@ -167,6 +182,7 @@ def refused_stage(thing: Thing) -> Step:
         possible=world_has(thing),
         around=(thing,),
         needs="stage-create",
+        relies=_STAGED,
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from icecheck.objects.committing import set_property
+from icecheck.objects.committing import keeps_updates, set_property
 from icecheck.objects.views import (
     View,
     add_version,
@@ -31,11 +31,11 @@ from icecheck.targets.target import Namespace
 Json = dict[str, Any]
 
 _UNWANTED = "SELECT 0 AS id, 'unwanted' AS data"
+_UNWANTED_TOO = {MARK: "unwanted", KEPT: "unwanted too"}
 
 
-def _body(thing: Thing, sql: str, mark: str) -> Json:
+def _body(thing: Thing, sql: str, properties: Mapping[str, str]) -> Json:
     version = view_version(sql, namespace=thing.namespace)
-    properties = {MARK: mark, KEPT: f"{mark} too"}
     return create_view_body(thing.name, thing.namespace, version=version, properties=properties)
 
 
@@ -45,17 +45,20 @@ def _create(observer: Observer, thing: Thing, body: Json) -> Reply:
 
 def create_view(thing: Thing, sql: str, mark: str) -> Step:
     """Create a view with a query under a free name."""
+    properties = {MARK: mark, KEPT: f"{mark} too"}
+
+    def send(observer: Observer) -> Reply:
+        return _create(observer, thing, _body(thing, sql, observer.begins_with("view", properties)))
 
     def after(world: World, reply: Reply) -> World:
         uuid = own_uuid(world, reply, "view-uuid")
-        properties = marked({MARK: mark, KEPT: f"{mark} too"})
-        due = {"view-uuid": uuid, "query": [sql], "properties": properties}
+        due = {"view-uuid": uuid, "query": [sql], "properties": marked(properties)}
         return world.made(thing, due)
 
     return Step(
         "creating a view",
         "createView",
-        lambda observer: _create(observer, thing, _body(thing, sql, mark)),
+        send,
         lambda world: world.is_free(thing),
         (200,),
         after,
@@ -66,7 +69,7 @@ def create_view(thing: Thing, sql: str, mark: str) -> Step:
 
 def spoiled_view(thing: Thing) -> Step:
     """Try to create a view without a usable version."""
-    body = _body(thing, _UNWANTED, "unwanted") | {"view-version": {"version-id": 1}}
+    body = _body(thing, _UNWANTED, _UNWANTED_TOO) | {"view-version": {"version-id": 1}}
     send = partial(_create, thing=thing, body=body)
     return spoiled("a creation that cannot be", "createView", send, thing)
 
@@ -80,7 +83,7 @@ def refused_create_view(thing: Thing, status: int) -> Step:
     return refused(
         "the refused creation of a view",
         "createView",
-        lambda observer: _create(observer, thing, _body(thing, _UNWANTED, "unwanted")),
+        lambda observer: _create(observer, thing, _body(thing, _UNWANTED, _UNWANTED_TOO)),
         status,
         possible=possible,
         around=(thing,),
@@ -103,6 +106,8 @@ def _replaced(
         view = _shown(observer, thing)
         sent = None if view is None else updates(view)
         if view is None or sent is None:
+            return None
+        if not keeps_updates(observer.catalog, sent, "view-update"):
             return None
         return replace_view(observer.catalog, view, sent)
 

@@ -59,22 +59,26 @@ class Walker:
         self.catalog = catalog
         self.kinds = kinds
         self.brief = brief
-        self.world = World(root, {})
         self.observer = Observer(catalog, labels)
+        self.world = World(root, {}, bare=self.observer.bare)
         self.look: Callable[[World, Thing], World] = self.observer.look
         self.listen: Callable[[World, Thing, Reply], World] = self.observer.listen
         self.progress = self.observer.progress
         self.taken = 0
 
     def can_take(self, step: Step) -> bool:
-        """Return whether the state allows a step and the catalog offers it."""
+        """Return whether the state allows a step, and the catalog offers and carries it out."""
         catalog = self.catalog
         if not step.possible(self.world):
             return False
         if step.given:
             return True
         offered = not step.needs or has_capability(catalog, step.needs)
-        return offered and catalog.claims(step.operation)
+        if not offered or not catalog.claims(step.operation):
+            return False
+        rows = catalog.contract.operations[step.operation].responses.items()
+        served = next(row.id for status, row in rows if status.startswith("2"))
+        return catalog.keeps(served, *step.relies)
 
     def take(self, step: Step) -> bool:
         """Take a step if it is possible, and judge what it may have changed.

@@ -32,7 +32,14 @@ class Catalog:
     first.
     """
 
-    def __init__(self, session: Session, check_id: str, attempt: int = 1) -> None:
+    def __init__(
+        self,
+        session: Session,
+        check_id: str,
+        attempt: int = 1,
+        *,
+        lost: frozenset[str] = frozenset(),
+    ) -> None:
         self.session = session
         self.check_id = check_id
         self.sender = Sender(session, check_id)
@@ -42,6 +49,8 @@ class Catalog:
         self.setup_exchanges: list[Exchange] = []
         self.borrowed: dict[str, SharedObject] = {}
         self.doubted = False
+        self.lost = lost
+        self.asked: set[str] = set()
         self._key = hashlib.blake2s(check_id.encode(), digest_size=3).hexdigest()
         self._names = _NAMES_PER_ATTEMPT * (attempt - 1)
 
@@ -63,6 +72,22 @@ class Catalog:
     def apart(self, check_id: str) -> "Catalog":
         """Return a client of the same catalog with names and a ledger of its own."""
         return Catalog(self.session, check_id)
+
+    def keeps(self, *requirements: str) -> bool:
+        """Return whether a check may rely on these effects, each named by what demands it.
+
+        A check asks before a part that it can leave out. It may rely on everything at first; if it
+        fails for the lack of an effect about which it has asked, it is called again, and is told so
+        then (``judging.judge``).
+        """
+        self.asked.update(requirements)
+        return self.lost.isdisjoint(requirements)
+
+    def without(self, requirement: str) -> "Catalog":
+        """Return a client for the same check, with new names, that does without an effect too."""
+        again = Catalog(self.session, self.check_id, lost=self.lost | {requirement})
+        again._names = self._names
+        return again
 
     # ---- names
 

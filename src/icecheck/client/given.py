@@ -6,6 +6,7 @@ Each function takes the catalog first, and raises NotOffered or Blocked if the s
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from icecheck.client import bodies
@@ -18,6 +19,7 @@ from icecheck.replies.expect import Blocked, NotOffered, Reply
 from icecheck.targets.target import Namespace
 
 Json = Any
+_FORMAT_VERSION = "format-version"
 _NOT_SO_DEEP = frozenset({400, 406, 422, 501})
 _NO_MORE = frozenset({400, 409, 413, 422, 501})
 _FEW = 3
@@ -127,7 +129,12 @@ def given_namespace(
     """Create a namespace of the run's own, nested under another if asked, and return it."""
     base = catalog.session.isolation.base if under is None else under
     namespace = (*base, catalog.new_name(hint))
-    arrange(catalog, "createNamespace", lambda: catalog.create_namespace(namespace, properties))
+    at_once = not properties or catalog.keeps("createNamespace.properties-stored")
+    first = properties if at_once else {}
+    arrange(catalog, "createNamespace", lambda: catalog.create_namespace(namespace, first))
+    if not at_once:
+        later = partial(catalog.update_properties, namespace, updates=properties)
+        arrange(catalog, "updateProperties", later)
     return namespace
 
 
@@ -201,13 +208,18 @@ def given_table(
 ) -> Table:
     """Create a table, in the run's shared namespace unless one is given, and return it.
 
-    ``members`` are those of ``bodies.create_table_body``.
+    ``members`` are those of ``bodies.create_table_body``. The properties are committed afterwards
+    where the catalog loses those of a creation.
     """
     where = shared_namespace(catalog) if namespace is None else namespace
-    name = catalog.new_name(hint)
+    name, later = catalog.new_name(hint), {}
     body = bodies.create_table_body(name, **members)
+    if own := {k: v for k, v in body["properties"].items() if k != _FORMAT_VERSION}:
+        later = {} if catalog.keeps("createTable.properties-kept") else own
+    body["properties"] = {k: v for k, v in body["properties"].items() if k not in later}
     reply = arrange(catalog, "createTable", lambda: catalog.create_table(where, body))
-    return _table(where, name, reply)
+    table = _table(where, name, reply)
+    return given_commit(catalog, table, [bodies.set_properties(later)]) if later else table
 
 
 def shared_table(catalog: Catalog) -> Table:

@@ -189,6 +189,8 @@ class Verdict:
     A ``passive`` verdict was read off the exchanges of other checks, without requests of its own. A
     verdict that is not ``gating`` does not count for the gate, whatever its level. ``if_permitted``
     holds instead if the credentials turn out to have the right that the skip takes them to lack.
+    ``without`` names the lost effects that the check was judged without: it left out what needs
+    them.
     """
 
     check: str
@@ -203,6 +205,7 @@ class Verdict:
     findings: tuple[Finding, ...] = ()
     skip: Skip | None = None
     blocked_by: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     requests: int = 0
     duration_ms: float = 0.0

@@ -43,23 +43,20 @@ def judge(check: Check, catalog: Catalog, resources: Mapping[str, Any] | None = 
     """
     started = time.perf_counter()
     skip = _reason_to_skip(check, catalog)
-    ending: BaseException | None = None
+    ending: Exception | None = None
+    requests = 0
     if skip is None:
-        try:
-            for need in check.needs:
-                require_capability(catalog, need, check.proves)
-            check.function(catalog, **(resources or {}))
-        except Unwritable:
-            raise  # no check can be judged while files cannot be written
-        except Exception as error:  # noqa: BLE001 - every ending is a verdict
-            ending = _blocked_by_shape(catalog, error) or _not_to_be_had(catalog, error) or error
-            ending = _explained(check, catalog, ending)
-            # After a Violation, shared objects may have changed in spite of a refusal: they are not
-            # reused.
-            catalog.doubted = isinstance(error, Violation)
-        finally:
-            catalog.undo()
-    return _verdict(check, catalog, ending, skip, (time.perf_counter() - started) * 1000)
+        ending = _called(check, catalog, resources or {})
+        requests += len(catalog.exchanges)
+        while lost := _to_leave_out(catalog, ending):
+            again = catalog.without(lost)
+            later = _called(check, again, resources or {})
+            requests += len(again.exchanges)
+            if isinstance(later, NotOffered):
+                break  # nothing is left that could be judged
+            catalog, ending = again, later
+    duration_ms = (time.perf_counter() - started) * 1000
+    return _verdict(check, catalog, ending, skip, requests=requests, duration_ms=duration_ms)
 
 
 def not_run(check: Check, kind: SkipKind, reason: str) -> Verdict:
@@ -79,6 +76,32 @@ def settled(verdicts: Iterable[Verdict], permitted: Collection[str]) -> tuple[Ve
         else replace(verdict, if_permitted=None)
         for verdict in verdicts
     )
+
+
+def _called(check: Check, catalog: Catalog, resources: Mapping[str, Any]) -> Exception | None:
+    """Call a check and return how it ended; what it made is removed."""
+    try:
+        for need in check.needs:
+            require_capability(catalog, need, check.proves)
+        check.function(catalog, **resources)
+    except Unwritable:
+        raise  # no check can be judged while files cannot be written
+    except Exception as error:  # noqa: BLE001 - every ending is a verdict
+        ending = _blocked_by_shape(catalog, error) or _not_to_be_had(catalog, error) or error
+        ending = _explained(check, catalog, ending)
+        # After a Violation, shared objects may have changed in spite of a refusal: they are not
+        # reused.
+        catalog.doubted = isinstance(error, Violation)
+        return ending
+    finally:
+        catalog.undo()
+    return None
+
+
+def _to_leave_out(catalog: Catalog, ending: Exception | None) -> str | None:
+    """Return the lost effect that blocks a check, if the check can be judged without it."""
+    by = ending.by if isinstance(ending, Blocked) else None
+    return by if by in catalog.asked - catalog.lost else None
 
 
 def _reason_to_skip(check: Check, catalog: Catalog) -> Skip | None:
@@ -102,11 +125,11 @@ def _reason_to_skip(check: Check, catalog: Catalog) -> Skip | None:
 def _verdict(
     check: Check,
     catalog: Catalog,
-    ending: BaseException | None,
+    ending: Exception | None,
     skip: Skip | None,
-    duration_ms: float,
+    **facts: Any,
 ) -> Verdict:
-    facts: dict[str, Any] = {"requests": len(catalog.exchanges), "duration_ms": duration_ms}
+    facts["without"] = tuple(sorted(catalog.lost & catalog.asked))
     redactor = catalog.session.connection.redactor
     if skip is not None:
         return _make(check, Outcome.SKIP, summary=skip.reason, skip=skip, **facts)

@@ -86,6 +86,11 @@ def commit(
     return catalog.update_table(table.namespace, table.name, updates, required)
 
 
+def keeps_updates(catalog: Catalog, updates: Sequence[Json], family: str = "update") -> bool:
+    """Return whether a check may rely on the effects of these updates (``Catalog.keeps``)."""
+    return catalog.keeps(*(f"{family}.{update['action']}.effect" for update in updates))
+
+
 def by_update(
     catalog: Catalog, table: Table, updates: Sequence[Json], assertions: Sequence[Json]
 ) -> Reply:

@@ -188,6 +188,10 @@ def _is_not_modified(_: Json, finding: Finding) -> bool:
 # ---- properties at creation
 
 
+_MEMBERS = "/metadata/"
+_PROPERTIES = f"{_MEMBERS}properties"
+
+
 def _own_properties(sent: Json) -> Json:
     properties = sent.get("properties")
     found = properties if isinstance(properties, dict) else {}
@@ -199,6 +203,8 @@ def _has_own_properties(sent: Json) -> bool:
 
 
 def _speaks_of_properties(sent: Json, finding: Finding) -> bool:
+    if finding.pointer.startswith(_MEMBERS) and not finding.pointer.startswith(_PROPERTIES):
+        return False  # statistics, schemas and more have properties of their own
     words = f"{finding.pointer} {finding.detail} {finding.expected} {finding.actual}"
     return "propert" in words or any(key in words for key in _own_properties(sent))
 
