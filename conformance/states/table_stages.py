@@ -4,7 +4,8 @@ They lead through states in which the current definition is not the last one add
 and orders in the middle, a branch ahead of main, a main that was rolled back, removed definitions.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from icecheck.client import bodies
@@ -13,6 +14,7 @@ from icecheck.conformance.states import history_stages as history
 from icecheck.conformance.states import layout_stages as layout
 from icecheck.conformance.states.stages import Stage
 from icecheck.judging.probes import has_capability
+from icecheck.objects.committing import keeps_updates
 from icecheck.objects.comparing import KEPT
 
 Json = dict[str, Any]
@@ -58,7 +60,19 @@ def life_body(
 
 
 def stages_of(catalog: Catalog) -> Iterator[Stage]:
-    """Yield the stages that a catalog can do, in order."""
+    """Yield the stages that a catalog can do, in order; one that it does not carry out is empty."""
+
+    def kept(stage: Stage) -> Stage:
+        def make(metadata: Mapping[str, Any]) -> Sequence[Json]:
+            updates = stage.make(metadata)
+            return updates if keeps_updates(catalog, updates) else ()
+
+        return replace(stage, make=make)
+
+    return map(kept, _stages(catalog))
+
+
+def _stages(catalog: Catalog) -> Iterator[Stage]:
     yield Stage("properties that look like numbers", layout.properties)
     yield Stage("a current schema that is not the last one", layout.schemas)
     yield Stage("a default spec that is not the last one", layout.specs)

@@ -16,13 +16,7 @@ from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.findings.symptoms import Symptom
 from icecheck.judging.probes import has_capability
 from icecheck.objects import metadata_view as view
-from icecheck.objects.committing import (
-    Send,
-    by_update,
-    change_of,
-    keeps_updates,
-    set_property,
-)
+from icecheck.objects.committing import Send, by_update, change_of, set_property
 from icecheck.objects.comparing import expect_shown
 from icecheck.objects.reading import not_applicable, refused
 from icecheck.objects.round_trip import loaded_answer, shown_of
@@ -63,15 +57,13 @@ class Kind(Generic[Thing]):
     """What the walk needs to know of tables, or of views.
 
     ``holds`` returns requirements of the n-th commit, which all hold. Where ``asserts_all``, a
-    refusal may be due to them, which is then judged. ``updates`` is the family of the updates in
-    the register.
+    refusal may be due to them, which is then judged.
     """
 
     send: Commit[Thing]
     holds: Callable[[Catalog, Thing, int], Sequence[Json]]
     asserts_all: bool
     rename: str
-    updates: str
 
 
 def knows_refs(catalog: Catalog) -> bool:
@@ -89,10 +81,8 @@ def _same_view(_: Catalog, view: View, ordinal: int) -> Sequence[Json]:
     return [view.same] * (1, 2, 0)[ordinal % 3]
 
 
-TABLES = Kind(by_update, _all_true, asserts_all=True, rename="renameTable", updates="update")
-VIEWS = Kind(
-    replace_view, _same_view, asserts_all=False, rename="renameView", updates="view-update"
-)
+TABLES = Kind(by_update, _all_true, asserts_all=True, rename="renameTable")
+VIEWS = Kind(replace_view, _same_view, asserts_all=False, rename="renameView")
 
 
 # ---- the walk
@@ -110,8 +100,7 @@ def lead(
     """Lead a table or a view through stages; send with each requirements that hold before it.
 
     Judges what a load then shows and calls ``visit`` after that. A refused stage is skipped if its
-    requirements were not the reason, or done in parts, as is one that a catalog does not carry out.
-    Raises NotOffered if all were refused.
+    requirements were not the reason, or done in parts. Raises NotOffered if all were refused.
     """
     send, taken = send or kind.send, 0
     actions: set[str] = set()
@@ -120,9 +109,6 @@ def lead(
         stage = waiting.popleft()
         updates, due = grown(stage, in_order(thing.metadata))
         if not updates:
-            continue
-        if not keeps_updates(catalog, updates, kind.updates):
-            waiting.extendleft(reversed(stage.parts))
             continue
         holds = kind.holds(catalog, thing, taken)
         answer = send(catalog, thing, updates, holds)
