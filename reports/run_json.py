@@ -268,6 +268,7 @@ def _check(
         if verdict.skip is None
         else {"kind": str(verdict.skip.kind), "reason": verdict.skip.reason},
         "blocked_by": list(verdict.blocked_by),
+        "without": list(verdict.without),
         "expected": str(mark.entry.kind) if mark else "none",
         "expectation": _mark(mark),
         "unexpected": is_unexpected(verdict, mark),

@@ -19,7 +19,17 @@ _BLOCKS = (
     "kind", "report_version", "run_id", "generated_at", "complete", "verdict", "suite", "spec",
     "target", "config", "totals", "causes", "profiles", "safety",
 )  # fmt: skip
-_OF_A_CHECK = ("id", "title", "severity", "outcome", "skip", "blocked_by", "summary", "cause")
+_OF_A_CHECK = (
+    "id",
+    "title",
+    "severity",
+    "outcome",
+    "skip",
+    "blocked_by",
+    "without",
+    "summary",
+    "cause",
+)
 _OF_A_FINDING = ("id", "expected", "actual", "detail")
 _FINDINGS_MAX = 4
 
@@ -59,6 +69,11 @@ def read(name: str, file: str = RUN) -> dict[str, Any]:
     text = (DIRECTORY / name / file).read_text(encoding="utf-8")
     document: dict[str, Any] = json.loads(text)
     return document
+
+
+def is_witness(row: Mapping[str, Any]) -> bool:
+    """Return whether a row of a record shows that the catalog passes the check, all of it."""
+    return row["outcome"] == "pass" and not row.get("without")
 
 
 def entries(name: str) -> tuple[Expectation, ...]:

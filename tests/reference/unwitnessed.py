@@ -40,7 +40,7 @@ class Records:
     def passes(self, check: str) -> bool:
         """Return whether one of the catalogs has passed the check."""
         rows = (checks.get(check) for checks in self.checks.values())
-        return any(row is not None and row["outcome"] == "pass" for row in rows)
+        return any(row is not None and recording.is_witness(row) for row in rows)
 
 
 def read_records() -> Records:
@@ -167,6 +167,8 @@ def _phrase(
         return None
     if row["outcome"] == "skip":
         return f"not asked, {row['skip']['reason']}"
+    if row["outcome"] == "pass":
+        return f"passes, {row['summary']}"
     entry = entry_for(check, row.get("cause"), entries)
     why = "not adjudicated yet" if entry is None else entry.reason
     return f"{'fails' if row['outcome'] == 'fail' else row['outcome']}, {why}"

@@ -68,13 +68,23 @@ def settled(verdicts: Iterable[Verdict], permitted: Collection[str]) -> tuple[Ve
     """Return the verdicts at the end of a run, when it is known what its credentials may do.
 
     ``permitted`` are the operations that succeeded with them, before a check or after it: no
-    verdict depends on the order of the checks.
+    verdict depends on the order of the checks. A check that passed without an effect is blocked by
+    its loss if no other check of the run tells of that.
     """
-    return tuple(
+    known = [
         verdict.if_permitted
         if verdict.if_permitted and verdict.skip and verdict.skip.lacks in permitted
         else replace(verdict, if_permitted=None)
         for verdict in verdicts
+    ]
+    wrong = (v for v in known if v.outcome in {Outcome.FAIL, Outcome.BLOCKED})
+    told = {name for verdict in wrong for name in (*verdict.requirements, *verdict.blocked_by)}
+    return tuple(
+        replace(verdict, outcome=Outcome.BLOCKED, blocked_by=untold)
+        if verdict.outcome is Outcome.PASS
+        and (untold := tuple(each for each in verdict.without if each not in told))
+        else verdict
+        for verdict in known
     )
 
 
@@ -135,7 +145,7 @@ def _verdict(
         return _make(check, Outcome.SKIP, summary=skip.reason, skip=skip, **facts)
     match ending:
         case None:
-            return _make(check, Outcome.PASS, **facts)
+            return _make(check, Outcome.PASS, summary=_left_out(facts["without"]), **facts)
         case Violation(findings=said) if unclaimed := _unclaimed(catalog, said[0].exchange):
             why = f"the catalog's config does not claim {unclaimed}, which this check needs"
             skip = Skip(SkipKind.MISSING_FIXTURE, why)
@@ -145,7 +155,9 @@ def _verdict(
             failed = _make(
                 check,
                 Outcome.FAIL,
-                summary=_summary(findings[0]),
+                summary="; ".join(
+                    filter(None, (_summary(findings[0]), _left_out(facts["without"])))
+                ),
                 findings=findings,
                 evidence=evidence_of(catalog, findings[0].exchange),
                 **facts,
@@ -299,6 +311,11 @@ def _summary(finding: Finding) -> str:
     where = f" at {finding.pointer}" if finding.pointer else ""
     detail = f" ({finding.detail})" if finding.detail else ""
     return f"expected {finding.expected}, got {finding.actual}{where}{detail}"
+
+
+def _left_out(without: Collection[str]) -> str:
+    """Return in words what a check was judged without, or "" if it was judged whole."""
+    return f"judged without {', '.join(without)}, which the catalog loses" if without else ""
 
 
 def _make(check: Check, outcome: Outcome, **facts: Any) -> Verdict:

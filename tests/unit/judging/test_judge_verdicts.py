@@ -1,12 +1,13 @@
 """Verdicts: what each ending of a check puts on record, and whom it does not blame."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import httpx
 import pytest
 
 from icecheck.findings.verdict import Evidence, Group, Level, Outcome, Skip, SkipKind
-from icecheck.judging.judge import judge, not_run
+from icecheck.judging.judge import judge, not_run, settled
 from icecheck.replies.expect import Blocked, NotOffered
 from icecheck.wire.unreachable import CredentialsEnded, Unreachable
 from tests.kit.findings import a_finding, a_violation
@@ -305,3 +306,77 @@ def test_a_refusal_that_the_operations_table_does_not_list_is_a_fault(
     names = {"namespace": ("a",), "table": "t"}
     catalog = catalog_that(statuses(status), claims=(operation,))
     assert judged(catalog, asking(operation, names=names)).outcome is Outcome.FAIL
+
+
+# ---- what a check leaves out
+
+
+LOST, LOST_TOO = "createTable.properties-kept", "dropTable.204"
+
+
+def asking_whether_kept(*effects):
+    """A check that relies on each effect unless it is told that the catalog loses it."""
+
+    def body(catalog):
+        catalog.call("listNamespaces")
+        for effect in effects:
+            if catalog.keeps(effect):
+                raise Blocked(effect, "it is lost")
+
+    return body
+
+
+def test_a_check_is_judged_again_without_what_the_catalog_loses(catalog_that):
+    verdict = judged(catalog_that(), asking_whether_kept(LOST, LOST_TOO))
+    assert (verdict.outcome, verdict.without) == (Outcome.PASS, (LOST, LOST_TOO))
+    assert verdict.summary == f"judged without {LOST}, {LOST_TOO}, which the catalog loses"
+    assert verdict.requests == 3
+    assert verdict.blocked_by == ()
+
+
+def test_a_failure_says_what_the_check_was_judged_without(catalog_that):
+    def body(catalog):
+        asking_whether_kept(LOST)(catalog)
+        raise a_violation("x", "a", "b")
+
+    verdict = judged(catalog_that(), body)
+    assert (verdict.outcome, verdict.without) == (Outcome.FAIL, (LOST,))
+    assert verdict.summary == f"expected a, got b; judged without {LOST}, which the catalog loses"
+
+
+def test_a_check_that_needs_an_effect_all_the_same_stays_blocked(catalog_that):
+    def body(catalog):
+        catalog.keeps(LOST)
+        raise Blocked(LOST, "it is lost")
+
+    verdict = judged(catalog_that(), body)
+    assert (verdict.outcome, verdict.blocked_by) == (Outcome.BLOCKED, (LOST,))
+
+
+def test_a_check_of_which_nothing_is_left_stays_blocked(catalog_that):
+    def body(catalog):
+        asking_whether_kept(LOST)(catalog)
+        raise NotOffered("nothing is left")
+
+    verdict = judged(catalog_that(), body)
+    assert (verdict.outcome, verdict.blocked_by) == (Outcome.BLOCKED, (LOST,))
+    assert verdict.without == ()
+
+
+def test_names_of_a_check_that_is_judged_again_are_new(catalog_that):
+    names = []
+
+    def body(catalog):
+        names.append(catalog.new_name())
+        asking_whether_kept(LOST)(catalog)
+
+    judged(catalog_that(), body)
+    assert len({*names}) == 2
+
+
+def test_a_loss_that_no_check_tells_of_blocks_what_was_judged_without_it(catalog_that):
+    partly = judged(catalog_that(), asking_whether_kept(LOST))
+    (alone,) = settled([partly], ())
+    assert (alone.outcome, alone.blocked_by) == (Outcome.BLOCKED, (LOST,))
+    telling = replace(partly, check="c", outcome=Outcome.FAIL, requirements=(LOST,), without=())
+    assert settled([telling, partly], ())[1] == partly
