@@ -172,7 +172,7 @@ def refused_namespace(path: Namespace) -> Step:
     thing = Thing("namespace", path)
 
     def send(observer: Observer) -> Reply:
-        unwanted = {MARK: "unwanted", ADDED: "unwanted"} if observer.keeps_properties else {}
+        unwanted = observer.begins_with("namespace", {MARK: "unwanted", ADDED: "unwanted"})
         return observer.catalog.create_namespace(path, unwanted)
 
     return refused(

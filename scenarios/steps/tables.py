@@ -34,20 +34,16 @@ def _properties(mark: str) -> dict[str, str]:
     return {MARK: mark, KEPT: f"{mark} too"}
 
 
-def _body(
-    thing: Thing, mark: str, observer: Observer | None = None, *, stage_create: bool = False
-) -> Json:
+def _body(thing: Thing, mark: str, observer: Observer, *, stage_create: bool = False) -> Json:
     """Return a body for a table with properties and columns that no other table has.
 
-    Without the properties if the ``observer`` knows that the catalog loses them.
+    It has no properties where the ``observer`` knows that the catalog loses them.
     """
     schema = bodies.schema(
         bodies.struct_field(1, "id", "long", required=True),
         bodies.struct_field(2, f"column_{mark}", "string"),
     )
-    properties = _properties(mark)
-    if observer is not None:
-        properties = dict(observer.begins_with("table", properties))
+    properties = observer.begins_with("table", _properties(mark))
     return bodies.create_table_body(
         thing.name, table_schema=schema, properties=properties, stage_create=stage_create
     )
@@ -110,13 +106,12 @@ def create_namesake(namespace: Thing, mark: str) -> Step:
 def spoiled_create(thing: Thing) -> Step:
     """Try to create a table that is partitioned by a column that it does not have."""
     spec = bodies.partition_spec(bodies.partition_field(99, "identity", "nothing", 1000))
-    body = {**_body(thing, "unwanted"), "partition-spec": spec}
-    return spoiled(
-        "a creation that cannot be",
-        "createTable",
-        lambda observer: observer.catalog.create_table(thing.namespace, body),
-        thing,
-    )
+
+    def send(observer: Observer) -> Reply:
+        body = {**_body(thing, "unwanted", observer), "partition-spec": spec}
+        return observer.catalog.create_table(thing.namespace, body)
+
+    return spoiled("a creation that cannot be", "createTable", send, thing)
 
 
 def spoiled_register(thing: Thing, known: Thing) -> Step:
@@ -141,7 +136,9 @@ def refused_create(thing: Thing, status: int) -> Step:
     return refused(
         "the refused creation of a table",
         "createTable",
-        lambda observer: observer.catalog.create_table(thing.namespace, _body(thing, "unwanted")),
+        lambda observer: observer.catalog.create_table(
+            thing.namespace, _body(thing, "unwanted", observer)
+        ),
         status,
         possible=possible,
         around=(thing,),
@@ -173,11 +170,15 @@ def stage(thing: Thing, mark: str) -> Step:
 
 def refused_stage(thing: Thing) -> Step:
     """Stage a table where one exists."""
-    body = _body(thing, "unwanted", stage_create=True)
+
+    def send(observer: Observer) -> Reply:
+        body = _body(thing, "unwanted", observer, stage_create=True)
+        return observer.catalog.create_table(thing.namespace, body)
+
     return refused(
         "the refused staging of a table",
         "createTable",
-        lambda observer: observer.catalog.create_table(thing.namespace, body),
+        send,
         409,
         possible=world_has(thing),
         around=(thing,),
@@ -188,11 +189,15 @@ def refused_stage(thing: Thing) -> Step:
 
 def stage_beside(thing: Thing, mark: str) -> Step:
     """Stage another table under a name under which one is staged, and never commit it."""
-    body = _body(thing, mark, stage_create=True)
+
+    def send(observer: Observer) -> Reply:
+        body = _body(thing, mark, observer, stage_create=True)
+        return observer.catalog.create_table(thing.namespace, body)
+
     return replace(
         stage(thing, mark),
         what="staging another table under the name",
-        send=lambda observer: observer.catalog.create_table(thing.namespace, body),
+        send=send,
         after=lambda world, _: world.watching(thing),
     )
 

@@ -1,7 +1,6 @@
 """Steps that create views and commit to them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from icecheck.objects.committing import keeps_updates, set_property
@@ -31,12 +30,16 @@ from icecheck.targets.target import Namespace
 Json = dict[str, Any]
 
 _UNWANTED = "SELECT 0 AS id, 'unwanted' AS data"
-_UNWANTED_TOO = {MARK: "unwanted", KEPT: "unwanted too"}
 
 
 def _body(thing: Thing, sql: str, properties: Mapping[str, str]) -> Json:
     version = view_version(sql, namespace=thing.namespace)
     return create_view_body(thing.name, thing.namespace, version=version, properties=properties)
+
+
+def _unwanted(observer: Observer, thing: Thing) -> Json:
+    unwanted = {MARK: "unwanted", KEPT: "unwanted too"}
+    return _body(thing, _UNWANTED, observer.begins_with("view", unwanted))
 
 
 def _create(observer: Observer, thing: Thing, body: Json) -> Reply:
@@ -69,8 +72,11 @@ def create_view(thing: Thing, sql: str, mark: str) -> Step:
 
 def spoiled_view(thing: Thing) -> Step:
     """Try to create a view without a usable version."""
-    body = _body(thing, _UNWANTED, _UNWANTED_TOO) | {"view-version": {"version-id": 1}}
-    send = partial(_create, thing=thing, body=body)
+
+    def send(observer: Observer) -> Reply:
+        body = _unwanted(observer, thing) | {"view-version": {"version-id": 1}}
+        return _create(observer, thing, body)
+
     return spoiled("a creation that cannot be", "createView", send, thing)
 
 
@@ -83,7 +89,7 @@ def refused_create_view(thing: Thing, status: int) -> Step:
     return refused(
         "the refused creation of a view",
         "createView",
-        lambda observer: _create(observer, thing, _body(thing, _UNWANTED, _UNWANTED_TOO)),
+        lambda observer: _create(observer, thing, _unwanted(observer, thing)),
         status,
         possible=possible,
         around=(thing,),

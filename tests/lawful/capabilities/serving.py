@@ -107,9 +107,13 @@ def said_of(
     *,
     hidden: Iterable[str] = (),
     each: Callable[[Check], None] = lambda _: None,
+    settle: bool = True,
     **target: object,
 ) -> Said:
-    """Judge checks on such a catalog as a run does; ``each`` is called before each check."""
+    """Judge checks on such a catalog as a run does; ``each`` is called before each check.
+
+    Without ``settle`` the verdicts are those of checks whose run also has all others.
+    """
     with serving(install, hidden=hidden, **target) as (_, session):
         require_deletion(session)
         verdicts = []
@@ -117,7 +121,7 @@ def said_of(
             each(check)
             verdicts.append(judge(check, Catalog(session, check.id)))
         session.undeclared |= try_undeclared(session, checks)
-        verdicts = [*settled(verdicts, session.permitted)]
+        verdicts = [*settled(verdicts, session.permitted)] if settle else verdicts
         verdicts += passive_verdicts(observe(session.exchanges, session.schemas), CONTRACT)
     summary = session.summary()
     claims = capabilities_of(

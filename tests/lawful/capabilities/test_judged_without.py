@@ -1,0 +1,85 @@
+"""What a catalog loses hides nothing: checks that can do without it find what else is wrong."""
+
+import pytest
+
+from icecheck.findings.verdict import Outcome, Verdict
+from icecheck.mock_server.core.context import Registries
+from icecheck.mock_server.defects import defects
+from icecheck.mock_server.defects.kit.updating import ignore_update
+from icecheck.run.collect import collect
+from tests.kit.contracts import CONTRACT
+from tests.lawful.capabilities.serving import GROUPS, said_of
+from tests.lawful.capabilities.test_relied_effects import LOSSES
+from tests.lawful.lawful import Install
+
+CHECKS = {check.id: check for check in collect(GROUPS, CONTRACT)}
+_NO_NAMESPACE_MARK = "createNamespace.properties-stored"
+_NO_MARK = "createTable.properties-kept"
+_NOT_STAGED = "createTable.stage-creates-nothing"
+_NO_STATISTICS = "update.set-statistics.effect"
+_NO_REMOVAL = "update.remove-snapshot-ref.effect"
+_NO_DROP = "dropTable.204"
+
+HIDDEN: tuple[tuple[str, str, str], ...] = (
+    ("world.namespaces", _NO_NAMESPACE_MARK, "world-child-takes-what-was-changed"),
+    ("world.arrivals", _NO_MARK, "world-committed-tables-are-not-counted"),
+    ("world.arrivals", _NO_MARK, "world-drop-takes-who-has-the-old-name"),
+    ("world.tables", _NOT_STAGED, "world-registration-brings-the-old-name-back"),
+    ("states.life", _NO_STATISTICS, "states-columns-have-one-name"),
+    ("states.life", _NO_REMOVAL, "states-defaults-are-the-columns"),
+    ("states.conflicts", _NO_STATISTICS, "states-one-ref-is-asserted"),
+    ("states.two-lives", _NO_STATISTICS, "states-transaction-carries-properties-over"),
+    ("request.json-on-every-route", _NOT_STAGED, "json-action-comes-first"),
+)
+"""A check, an effect that the catalog loses, and a defect that the check finds all the same."""
+
+
+def loses(effect: str) -> Install:
+    if effect == _NO_REMOVAL:  # no check tells of it but the one of the update itself
+        return lambda registries: ignore_update(
+            registries, "remove-snapshot-ref", lambda _, d: not d.is_new_table
+        )
+    return LOSSES[effect][0]
+
+
+def judged(check: str, *installs: Install) -> Verdict:
+    def install(registries: Registries) -> None:
+        for each in installs:
+            each(registries)
+
+    verdicts = said_of([CHECKS[check]], install, settle=False).verdicts
+    return next(verdict for verdict in verdicts if verdict.check == check)
+
+
+ENDS_WITH_IT = {
+    ("alike.tables-beside-longer-names", _NO_DROP),
+    ("names.space", _NO_DROP),
+    ("roundtrip.table-names.address", _NO_DROP),
+    ("transaction.every-table-changes", _NO_MARK),
+    ("update.set-properties", _NO_MARK),
+}
+"""Checks of which the lost effect is the last part, or only arranged."""
+
+
+@pytest.mark.parametrize(("check", "effect"), sorted({row[:2] for row in HIDDEN} | ENDS_WITH_IT))
+def test_a_check_does_without_a_lost_effect(check: str, effect: str) -> None:
+    verdict = judged(check, loses(effect))
+    assert (verdict.outcome, verdict.without) == (Outcome.PASS, (effect,))
+    assert effect in verdict.summary
+
+
+@pytest.mark.parametrize(("check", "effect", "defect"), HIDDEN)
+def test_a_lost_effect_hides_no_defect(check: str, effect: str, defect: str) -> None:
+    broken = defects()[defect].install
+    found = judged(check, broken)
+    verdict = judged(check, loses(effect), broken)
+    assert verdict.outcome is found.outcome is Outcome.FAIL
+    assert verdict.findings[0].symptom == found.findings[0].symptom
+    assert effect in verdict.without
+    assert found.without == ()
+
+
+@pytest.mark.parametrize("check", sorted({row[0] for row in {*HIDDEN} | ENDS_WITH_IT}))
+def test_a_faithful_catalog_is_judged_once(check: str) -> None:
+    verdict = judged(check)
+    assert (verdict.outcome, verdict.without, verdict.summary) == (Outcome.PASS, (), "")
