@@ -18,6 +18,7 @@ from icecheck.objects.committing import (
     expect_unchanged,
     given_snapshots,
     given_table_of,
+    keeps_updates,
     same_table,
     set_property,
     shared_snapshots,
@@ -230,17 +231,14 @@ def test_large_integers_everywhere(catalog: Catalog) -> None:
     [blob] = file["blob-metadata"]
     file["file-size-in-bytes"], file["file-footer-size-in-bytes"] = ODD + 2, ODD + 4
     file["blob-metadata"] = [{**blob, "sequence-number": ODD + 6}]
-    table = expect_effect(
-        catalog,
-        table,
-        [add_snapshot(first), add_snapshot(second), main, bodies.set_statistics(file)],
-        {
-            "snapshots": containing({"snapshot-id": child, "parent-snapshot-id": parent}),
-            "refs": {"main": {"snapshot-id": child, "max-snapshot-age-ms": ODD}},
-            "statistics": [file],
-        },
-        what="int64",
-    )
+    due: Json = {
+        "snapshots": containing({"snapshot-id": child, "parent-snapshot-id": parent}),
+        "refs": {"main": {"snapshot-id": child, "max-snapshot-age-ms": ODD}},
+    }
+    updates = [add_snapshot(first), add_snapshot(second), main]
+    if keeps_updates(catalog, [set_file := bodies.set_statistics(file)]):
+        updates, due = [*updates, set_file], {**due, "statistics": [file]}
+    table = expect_effect(catalog, table, updates, due, what="int64")
     partition_file = bodies.partition_statistics_file(table.metadata, child)
     partition_file["file-size-in-bytes"] = ODD + 8
     # Another check judges whether the catalog accepts this update (erratum E14).

@@ -72,7 +72,7 @@ def _expect_tables_refuse(catalog: Catalog, table: Table) -> None:
     reply.expect(400, 404, detail="an unknown update of a missing table")
     reply = catalog.update_table(table.namespace, table.name, [_UNKNOWN_UPDATE], [_WRONG_UUID])
     reply.expect(400, 409, detail="an unknown update, and a requirement that fails")
-    if catalog.claims("commitTransaction"):
+    if catalog.serves("commitTransaction"):
         identifiers = [table.identifier, {**table.identifier, "name": missing}]
         changes = [
             {"identifier": each, "requirements": [_WRONG_UUID], "updates": [set_property("1")]}
@@ -85,15 +85,15 @@ def _expect_tables_refuse(catalog: Catalog, table: Table) -> None:
 def _expect_names_refuse(catalog: Catalog, table: Table) -> None:
     nowhere, missing = catalog.new_namespace_name(), catalog.new_name()
     source = (table.namespace, missing)
-    if catalog.claims("renameTable"):
+    if catalog.serves("renameTable"):
         reply = catalog.rename_table(source, (table.namespace, table.name))
         reply.expect(404, 406, 409, detail="a missing table, to a name that is taken")
         reply = catalog.rename_table(source, (nowhere, missing))
         reply.expect(404, 406, detail="a missing table, to a missing namespace")
-    if catalog.claims("updateProperties"):
+    if catalog.serves("updateProperties"):
         reply = catalog.update_properties(nowhere, updates={"team": "1"}, removals=["team"])
         reply.expect(404, 406, 422, detail="one key twice, of a missing namespace")
-    if catalog.claims("registerTable") and table.metadata_location is not None:
+    if catalog.serves("registerTable") and table.metadata_location is not None:
         no_file = f"{table.metadata_location.rpartition('/')[0]}/{missing}.metadata.json"
         reply = catalog.register_table(table.namespace, table.name, no_file)
         reply.expect(400, 404, 409, detail="no file, under a name that is taken")

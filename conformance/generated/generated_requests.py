@@ -17,6 +17,7 @@ from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.findings.statuses import ANY_4XX, ANY_SUCCESS_OR_4XX, STATUS
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import Finding
+from icecheck.judging.explaining.effects import relied_on
 from icecheck.objects import metadata_view as view
 from icecheck.objects.reading import next_page_token
 from icecheck.objects.views import View, given_view, settled_view
@@ -261,7 +262,7 @@ def _send_all(
     findings: list[Finding] = []
     for case in cases:
         request = confine(case, site.place())
-        if request is None:
+        if request is None or not _is_carried_out(site.catalog, request):
             continue
         reply = send(site.catalog, request)
         if (violation := expectation(reply, case)) is not None:
@@ -270,6 +271,13 @@ def _send_all(
             _ledger_unexpected(site.catalog, case, reply)
             site.note_success()
     return findings
+
+
+def _is_carried_out(catalog: Catalog, request: ConfinedRequest) -> bool:
+    """Return whether the catalog keeps what this request asks for, unlike others of its kind."""
+    sent = request.body if isinstance(request.body, dict) else {}
+    relied = relied_on(request.case.operation_id, sent)
+    return catalog.keeps(*(e.requirement for e in relied if not e.relies({})))
 
 
 def _commits_to_table(facts: Facts) -> bool:

@@ -218,7 +218,12 @@ def is_refused_as(reply: Reply, it: Bearer, *statuses: int) -> bool:
 
 def drops(catalog: Catalog, kind: Kind) -> bool:
     """Return whether a check may drop objects of a kind: names can be judged without drops."""
-    return catalog.keeps(f"{catalog.contract.operation_that(Action.DROP, kind.word)}.204")
+    return catalog.serves(catalog.contract.operation_that(Action.DROP, kind.word))
+
+
+def renames(catalog: Catalog, kind: Kind) -> bool:
+    """Return whether a check may rename objects of a kind; so can they without renames."""
+    return catalog.serves(catalog.contract.operation_that(Action.RENAME, kind.word))
 
 
 def raise_if_none(bearers: Sequence[Bearer]) -> None:

@@ -19,6 +19,7 @@ from icecheck.conformance.names.lookalike_names import (
     identified,
     made_as,
     raise_if_none,
+    renames,
 )
 from icecheck.contract import Action
 from icecheck.judging.check import generated_check
@@ -104,7 +105,7 @@ def test_an_empty_namespace_beside_full_ones(catalog: Catalog) -> None:
     given_namespace_at(catalog, short)
     inside = _given_full(catalog, full)
     _expect_empty(catalog, short, inside)
-    if catalog.keeps("dropNamespace.204"):
+    if catalog.serves("dropNamespace"):
         reply = catalog.drop_namespace(short)
         what = "an empty namespace, beside full ones with names like its own"
         reply.expect(200, 204, detail=what)
@@ -156,8 +157,7 @@ def _siblings(catalog: Catalog, kind: Kind, rename: Rename) -> None:
     if drops(catalog, kind):
         first = _made_again(catalog, kind, first, others)
     moved = replace(first, ending="b")
-    renames = catalog.claims(catalog.contract.operation_that(Action.RENAME, kind.word))
-    if renames and _is_renamed(rename(catalog, first, moved)):
+    if renames(catalog, kind) and _is_renamed(rename(catalog, first, moved)):
         _expect_siblings(catalog, kind, [*others, moved], [first])
     if not drops(catalog, kind):
         return
@@ -258,7 +258,7 @@ def _apart(catalog: Catalog, kind: Kind, rename: Rename) -> None:
     for number, each in enumerate(made):
         made[number] = _changed(catalog, kind, each, f"changed {number}")
         expect_bearers(catalog, kind, made)
-    if catalog.claims(catalog.contract.operation_that(Action.RENAME, kind.word)):
+    if renames(catalog, kind):
         for number in (0, len(made) - 1):
             made[number] = _moved(catalog, kind, rename, made, number)
     if not drops(catalog, kind):

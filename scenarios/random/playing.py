@@ -66,9 +66,9 @@ def play(catalog: Catalog, actions: Sequence[Action]) -> Divergence | None:
 def tidy(catalog: Catalog) -> None:
     """Drop the objects of the histories so far; ``undo`` removes what is left."""
     for entry in catalog.ledger.newest_first():
-        if entry.kind == "table":
+        if entry.kind == "table" and catalog.serves("dropTable"):
             catalog.drop_table(entry.namespace, entry.name)
-        elif entry.kind == "view":
+        elif entry.kind == "view" and catalog.serves("dropView"):
             catalog.drop_view(entry.namespace, entry.name)
-        else:
+        elif entry.kind == "namespace" and catalog.serves("dropNamespace"):
             catalog.drop_namespace(entry.namespace)

@@ -118,17 +118,22 @@ def refused(
 def spoiled(what: str, operation: str, send: Send, thing: Thing) -> Step:
     """Return a step that must make nothing, whatever status it has: the name stays free.
 
-    If it makes something, that is dropped again: other checks judge it.
+    If it makes something, that is dropped again: other checks judge it. Where nothing is dropped,
+    such a step is left out.
     """
 
     def tried(observer: Observer) -> Reply | None:
         reply = send(observer)
         if reply is not None and reply.ok:
-            send_drop(observer.catalog, thing)
+            send_drop(observer.catalog, thing).expect(*DONE, detail=f"after {what}")
             return None
         return reply
 
-    return Step(what, operation, tried, lambda w: w.is_free(thing), (400,), None, (thing,), _ANY)
+    def possible(world: World) -> bool:
+        return world.is_free(thing)
+
+    drops = (f"{_DROPS[thing.kind]}.204",)
+    return Step(what, operation, tried, possible, (400,), None, (thing,), _ANY, relies=drops)
 
 
 # -------------------------------------------------------------------------- namespaces

@@ -74,11 +74,7 @@ class Walker:
         if step.given:
             return True
         offered = not step.needs or has_capability(catalog, step.needs)
-        if not offered or not catalog.claims(step.operation):
-            return False
-        rows = catalog.contract.operations[step.operation].responses.items()
-        served = next(row.id for status, row in rows if status.startswith("2"))
-        return catalog.keeps(served, *step.relies)
+        return offered and catalog.serves(step.operation) and catalog.keeps(*step.relies)
 
     def take(self, step: Step) -> bool:
         """Take a step if it is possible, and judge what it may have changed.

@@ -45,8 +45,7 @@ def arrange(catalog: Catalog, operation_id: str, send: Callable[[], Reply]) -> R
         raise NotOffered(reason, SkipKind.NOT_APPLICABLE)
     if not reply.ok:
         reason = f"{operation_id} answered {reply.status} to an ordinary request"
-        responses = catalog.session.contract.operations[operation_id].responses
-        due = next(row.id for status, row in responses.items() if status.startswith("2"))
+        due = catalog.success_of(operation_id)
         raise Blocked(due, reason, exchange=reply.exchange.ordinal)
     return reply
 

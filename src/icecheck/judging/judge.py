@@ -77,12 +77,18 @@ def settled(verdicts: Iterable[Verdict], permitted: Collection[str]) -> tuple[Ve
         else replace(verdict, if_permitted=None)
         for verdict in verdicts
     ]
-    wrong = (v for v in known if v.outcome in {Outcome.FAIL, Outcome.BLOCKED})
+    wrong = [v for v in known if v.outcome in {Outcome.FAIL, Outcome.BLOCKED}]
     told = {name for verdict in wrong for name in (*verdict.requirements, *verdict.blocked_by)}
+    failing = {operation for verdict in wrong for operation in verdict.operations[:1]}
+
+    def is_told(effect: str) -> bool:
+        operation_id, _, what = effect.rpartition(".")
+        return effect in told or (what.isdecimal() and operation_id in failing)
+
     return tuple(
         replace(verdict, outcome=Outcome.BLOCKED, blocked_by=untold)
         if verdict.outcome is Outcome.PASS
-        and (untold := tuple(each for each in verdict.without if each not in told))
+        and (untold := tuple(each for each in verdict.without if not is_told(each)))
         else verdict
         for verdict in known
     )
@@ -315,7 +321,7 @@ def _summary(finding: Finding) -> str:
 
 def _left_out(without: Collection[str]) -> str:
     """Return in words what a check was judged without, or "" if it was judged whole."""
-    return f"judged without {', '.join(without)}, which the catalog loses" if without else ""
+    return f"judged without {', '.join(without)}, which the catalog lacks" if without else ""
 
 
 def _make(check: Check, outcome: Outcome, **facts: Any) -> Verdict:

@@ -1,6 +1,6 @@
 """The effects on which many checks rely, and how each is tried in its plainest form."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -15,9 +15,10 @@ from icecheck.client.given import (
     given_table,
     shared_namespace,
 )
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.findings.verdict import Finding
+from icecheck.judging.explaining.routes import PROPERTY, ROUTES, is_unknown_route
 from icecheck.judging.explaining.updates import (
-    PROPERTY,
     TABLE_UPDATES,
     VIEW_UPDATES,
     make_view,
@@ -28,6 +29,8 @@ from icecheck.ownership.removal import is_gone
 from icecheck.replies.expect import NotOffered, Reply
 from icecheck.targets.target import Namespace
 
+_STAGED_WITH = ("schema", "schemas", "partition-spec", "sort-orders", "properties")
+_LOST_OF_STAGED = frozenset(EFFECT_MISSING.of(member) for member in _STAGED_WITH)
 Json = dict[str, Any]
 Name = tuple[Namespace, str]
 
@@ -38,7 +41,9 @@ class Effect:
 
     A check relies on it if it sends one of ``operations`` with a body of which ``relies`` is true.
     ``explains`` says of such a body and a finding whether the lack of the effect may explain the
-    finding. ``is_kept`` tries it, and returns whether it shows afterwards.
+    finding. ``is_kept`` tries it, and returns whether it shows afterwards. The effect of a
+    ``route`` is that an operation is served: its lack explains the operation's own answers only,
+    to checks that can do without.
     """
 
     requirement: str
@@ -46,6 +51,12 @@ class Effect:
     is_kept: Callable[[Catalog], bool]
     relies: Callable[[Json], bool] = lambda _: True
     explains: Callable[[Json, Finding], bool] = lambda _body, _finding: True
+    route: bool = False
+
+
+def relied_on(operation_id: str | None, sent: Json) -> Iterator[Effect]:
+    """Yield the effects on which a request relies."""
+    return (e for e in EFFECTS if operation_id in e.operations and e.relies(sent))
 
 
 # ---- objects of each kind
@@ -139,6 +150,14 @@ def _is_not_made(catalog: Catalog) -> bool:
     )
 
 
+def _is_of_existence(_: Json, finding: Finding) -> bool:
+    """Return whether a finding may be due to a table that exists too early.
+
+    What is shown of such a table is another matter: it has all that it was staged with.
+    """
+    return finding.symptom not in _LOST_OF_STAGED and not finding.pointer.startswith("/metadata")
+
+
 def _moves(kind: _Kind, catalog: Catalog, *, across: bool) -> bool:
     old = kind.make(catalog)
     new = another_shared_namespace(catalog) if across else old[0], catalog.new_name()
@@ -225,6 +244,10 @@ def _has_property(holder: Json) -> bool:
     return bool((holder.get("properties") or {}).items() >= PROPERTY.items())
 
 
+def _is_served(send: Callable[[Catalog], Reply], catalog: Catalog) -> bool:
+    return not is_unknown_route(send(catalog))
+
+
 EFFECTS = (
     Effect("createNamespace.exists-afterwards", ("createNamespace",), _namespace_exists),
     Effect("createTable.immediate", ("createTable",), partial(_exists, _TABLE)),
@@ -235,6 +258,11 @@ EFFECTS = (
         ("createTable",),
         _is_not_made,
         lambda sent: sent.get("stage-create") is True,
+        _is_of_existence,
+    ),
+    *(
+        Effect(requirement, (requirement.partition(".")[0],), partial(_is_served, send), route=True)
+        for requirement, send in ROUTES.items()
     ),
     *(
         Effect(requirement, (operation,), is_kept, _has_own_properties, _speaks_of_properties)

@@ -10,12 +10,16 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from icecheck.client.catalog import Catalog
+from icecheck.findings.not_served import NOT_SERVED_STATUSES
+from icecheck.findings.verdict import Finding
 from icecheck.judging.explaining.effects import EFFECTS, Effect
 from icecheck.ownership.effects import read_body
 from icecheck.replies.expect import Blocked, NotOffered, Violation
 from icecheck.replies.ill_shaped import IllShaped, ill_shaped_reads_named
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.unreachable import Unreachable
+
+_ACKNOWLEDGED = "the catalog acknowledges it, and no load shows it"
 
 
 def explained(
@@ -24,10 +28,13 @@ def explained(
     """Return what blocks a failed check instead of its finding, or None.
 
     That is the requirement of an effect on which the check relies and which it does not prove,
-    where no load shows that effect after the plainest request for it (verdict-rules 19 and 22).
+    where no load shows that effect after the plainest request for it (verdict-rules 19 and 22). An
+    operation that is not served blocks by this only what can do without it.
     """
     if catalog.session.undropped:
         return None  # what a trial makes would stay
+    if isinstance(error, Blocked) and error.by.startswith("schema."):
+        return None  # an answer of another shape is no lost effect
     finding = error.finding if isinstance(error, Violation) else None
     exchanges = [*catalog.setup_exchanges, *catalog.exchanges]
     for effect in EFFECTS:
@@ -35,13 +42,25 @@ def explained(
             effect.relies(sent) and (finding is None or effect.explains(sent, finding))
             for sent in _sent(exchanges, effect.operations)
         )
+        if effect.route:
+            relied = relied and finding is not None and _is_left_out(finding, effect, catalog)
         if not relied or _is_kept(catalog, effect):
             continue
         if effect.requirement in proves:
             return None  # the finding of this effect, which later ones may need
-        why = f"{effect.requirement}: the catalog acknowledges it, and no load shows it"
-        return Blocked(effect.requirement, why)
+        why = "no such route is served" if effect.route else _ACKNOWLEDGED
+        return Blocked(effect.requirement, f"{effect.requirement}: {why}")
     return None
+
+
+def _is_left_out(finding: Finding, effect: Effect, catalog: Catalog) -> bool:
+    """Return whether a finding is about a route that is none, and the check can do without it."""
+    if effect.requirement not in catalog.asked:
+        return False
+    judged = (e for e in catalog.exchanges if e.ordinal == finding.exchange)
+    return finding.answered in NOT_SERVED_STATUSES and any(
+        each.operation in effect.operations for each in judged
+    )
 
 
 def _sent(exchanges: Sequence[Exchange], operations: Sequence[str]) -> Iterator[Any]:
@@ -53,7 +72,7 @@ def _sent(exchanges: Sequence[Exchange], operations: Sequence[str]) -> Iterator[
 
 def _is_kept(catalog: Catalog, effect: Effect) -> bool:
     """Return whether a catalog keeps an effect; one that cannot be tried counts as kept."""
-    session, key = catalog.session, effect.requirement
+    session, key = catalog.session, f"{'served.' * effect.route}{effect.requirement}"
     with session.sharing:
         if key not in session.kept:
             prober = Catalog(session, session.probe_id(f"effect.{key}"))

@@ -8,6 +8,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import arrange, given_commit, given_table, shared_namespace
+from icecheck.judging.explaining.routes import PROPERTY
 from icecheck.replies.expect import NotOffered, Reply
 from icecheck.targets.target import Namespace
 
@@ -15,7 +16,6 @@ Json = dict[str, Any]
 Make = Callable[[Json], Json]
 """Makes an update for the metadata that a load shows."""
 
-PROPERTY = {"icecheck": "probe"}
 _BRANCH = "icecheck-probe"
 _OF_ITS_TIME = frozenset({"last-updated-ms", "metadata-log"})
 
