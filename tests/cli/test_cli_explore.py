@@ -6,7 +6,7 @@ import pytest
 
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects import defects
-from icecheck.run.replay_files import replay_of
+from icecheck.run.replays.files import replay_of
 from icecheck.scenarios.random.test_namespaces_and_tables import CHECK
 
 DEFECT = "properties-update-forgotten"

@@ -215,7 +215,7 @@ def watch(monkeypatch, seen):
     monkeypatch.setattr("icecheck.spark.find_installation", found)
     monkeypatch.setattr("icecheck.cli.commands.run.require_spark", lambda: None)
 
-    for module in ("cli.commands.explore", "run.exploring", "targets.target"):
+    for module in ("cli.commands.explore", "run.replays.exploring", "targets.target"):
         monkeypatch.setattr(f"icecheck.{module}.new_run_id", lambda: "r1", raising=False)
     watch_serving(monkeypatch, seen)
 

@@ -44,7 +44,7 @@ def open_session(
     on_exchange: Callable[[Exchange], None] | None = None,
     ledger: Path | None = None,
     redactor: Redactor | None = None,
-    replays: Replays | None = None,
+    replays: Replays = Replays(),  # noqa: B008 - a value that nothing changes
 ) -> Session:
     """Ask the catalog for its config, find out how to work in it, and return the session.
 
@@ -53,7 +53,7 @@ def open_session(
     TargetUnusable when there is no catalog to verify, UsageError for a bad run id or ledger, or for
     ``replays`` that need what the catalog does not claim: nothing but the config was asked then.
     """
-    contract, replays = contract_for(spec), replays or Replays()
+    contract = contract_for(spec)
     _refuse_misuse(run_id, target, contract)
     connection = Connection(target, contract, transport, redactor=redactor)
     recorded: list[Exchange] = []
@@ -61,8 +61,7 @@ def open_session(
     with contextlib.ExitStack() as undo, _told_if_unusable(connection, transport):
         undo.callback(connection.close)
         exchange, config = _fetch_config(connection, target, recorded.append)
-        offer = Offer.read(config, target)
-        _refuse_replays(replays, offer, contract)
+        offer = _offer_for(replays, Offer.read(config, target), contract)
         token = offer.overrides.get("token", offer.defaults.get("token"))
         if isinstance(token, str) and token:
             connection.use_token(token)
@@ -106,11 +105,13 @@ def open_session(
     return session
 
 
-def _refuse_replays(replays: Replays, offer: Offer, contract: Contract) -> None:
+def _offer_for(replays: Replays, offer: Offer, contract: Contract) -> Offer:
+    """Return the offer, if it has what is to be replayed; raise UsageError if not."""
     lacking = sorted(id_ for id_ in replays.operations if not offer.claims(id_, contract))
     if lacking:
         told = f"what is to be replayed needs {', '.join(lacking)}"
         raise UsageError(f"{told}, which the catalog's config does not claim")
+    return offer
 
 
 def _refuse_misuse(run_id: str, target: Target, contract: Contract) -> None:

@@ -29,7 +29,7 @@ from icecheck.run.expectations import expectations_from, gated, selection_among
 from icecheck.run.finish import ProcessReport, finish, left_to_skip
 from icecheck.run.options import RunOptions
 from icecheck.run.output import Output, part_of
-from icecheck.run.replay_files import regressions_in
+from icecheck.run.replays.files import regressions_in
 from icecheck.targets.options import TARGET_OPTIONS, Kind, TargetOption
 from icecheck.targets.settings_file import DEFAULT_FILE, read_text
 from icecheck.targets.sources import described

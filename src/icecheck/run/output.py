@@ -10,7 +10,7 @@ from typing import Any
 from icecheck.findings.verdict import Run
 from icecheck.reports import html, junit, run_json, summary
 from icecheck.reports.exchanges import ExchangeLog, read_exchanges
-from icecheck.run import replay_files
+from icecheck.run.replays.files import DIRECTORY, replays_of
 from icecheck.targets.target import UsageError
 from icecheck.targets.unwritable import Unwritable, writing
 from icecheck.wire.exchange import Exchange
@@ -137,7 +137,7 @@ def write_report(run: Run, directory: Path) -> Path:
         texts[_INVALID_FILE] = texts.pop("run.json")
     for stale in (ERROR_FILE, _INVALID_FILE, *(["run.json"] if problems else [])):
         (directory / stale).unlink(missing_ok=True)
-    _write_replays(run, directory / replay_files.DIRECTORY)
+    _write_replays(run, directory / DIRECTORY)
     for name, text in texts.items():
         _write(directory / name, text)
     for name in _OURS:
@@ -149,7 +149,7 @@ def write_report(run: Run, directory: Path) -> Path:
 
 def _write_replays(run: Run, directory: Path) -> None:
     """Replace the replay files of an earlier run by those of this one; no file, no directory."""
-    texts = replay_files.replays_of(run)
+    texts = replays_of(run)
     for stale in directory.glob("*.json"):
         stale.unlink(missing_ok=True)
     if texts:

@@ -56,7 +56,7 @@ def command(findings: Path, minutes: float, **options: Any) -> int:
         import secrets
 
         from icecheck.ownership.ledger_file import LEDGER_FILE
-        from icecheck.run.exploring import Corpus
+        from icecheck.run.replays.exploring import Corpus
         from icecheck.run.options import RunOptions
         from icecheck.scenarios.replays import CHECKS
         from icecheck.targets.target import new_run_id
@@ -83,7 +83,7 @@ def _explored(wanted: "RunOptions", corpus: Any, seconds: float) -> int:
     from icecheck.cli.interrupts import one_interrupt
     from icecheck.findings.finding_card import describe, render_card
     from icecheck.findings.verdict import asked_of
-    from icecheck.run.exploring import explore, is_judged
+    from icecheck.run.replays.exploring import explore, is_judged
     from icecheck.run.runner import run_checks
 
     click.echo(f"first seed: {wanted.seed}; known findings: {len(corpus.known)}")

@@ -49,7 +49,7 @@ def command(file: Path, output: Path, **options: Any) -> int:
         from icecheck.ownership.ledger_file import LEDGER_FILE
         from icecheck.run.demands import release_to_hold_to
         from icecheck.run.options import RunOptions
-        from icecheck.run.replay_files import replay_of
+        from icecheck.run.replays.files import replay_of
         from icecheck.targets.target import new_run_id
         from icecheck.wire.redaction import Redactor
 

@@ -100,7 +100,7 @@ def command(output: Path, **options: Any) -> int:
         from icecheck.findings.verdict import Group
         from icecheck.ownership.ledger_file import LEDGER_FILE
         from icecheck.run.options import RunOptions
-        from icecheck.run.replay_files import regressions_in
+        from icecheck.run.replays.files import regressions_in
         from icecheck.targets.target import new_run_id
         from icecheck.wire.redaction import Redactor
 

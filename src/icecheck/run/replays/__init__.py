@@ -1,0 +1,1 @@
+"""Histories that are run again, and those that are looked for until time is over."""
