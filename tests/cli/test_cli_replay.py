@@ -144,7 +144,7 @@ def test_pytest_runs_what_was_kept_too(tmp_path, replay_file, broken, monkeypatc
     scenario = "icecheck.scenarios.random.test_namespaces_and_tables"
     kept = ["--conformance-regressions", str(directory), "--conformance-report", "out"]
     said = io.StringIO()
-    with contextlib.redirect_stdout(said):
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         code = pytest.main([*plain, scenario, "--catalog-url", broken.uri, *kept])
         (directory / "one.json").write_text("{}", "utf-8")
         misuse = pytest.main([*plain, scenario, "--catalog-url", broken.uri, *kept])

@@ -56,8 +56,8 @@ def command(findings: Path, minutes: float, **options: Any) -> int:
         import secrets
 
         from icecheck.ownership.ledger_file import LEDGER_FILE
-        from icecheck.run.replays.exploring import Corpus
         from icecheck.run.options import RunOptions
+        from icecheck.run.replays.exploring import Corpus
         from icecheck.scenarios.replays import CHECKS
         from icecheck.targets.target import new_run_id
         from icecheck.wire.redaction import Redactor
