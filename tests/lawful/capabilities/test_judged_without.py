@@ -3,9 +3,13 @@
 import pytest
 
 from icecheck.findings.verdict import Outcome, Verdict
-from icecheck.mock_server.core.context import Registries
+from icecheck.mock_server.core.context import Call, Registries
+from icecheck.mock_server.core.context import Outcome as Answered
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects import defects
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.defects.kit.updating import ignore_update
+from icecheck.mock_server.protocol.problem import Problem
 from icecheck.run.collect import collect
 from tests.kit.contracts import CONTRACT
 from tests.lawful.capabilities.serving import GROUPS, said_of
@@ -42,12 +46,21 @@ def loses(effect: str) -> Install:
     return LOSSES[effect][0]
 
 
-def judged(check: str, *installs: Install) -> Verdict:
+def serves_no(operation_id: str, status: int) -> Install:
+    """Answer every request to an operation as one to an unknown route."""
+
+    def around(_faithful: Faithful, _state: WarehouseState, _call: Call) -> Answered:
+        raise Problem(status, "NotFoundException", "Unknown path")
+
+    return lambda registries: wrap(registries, operation_id, around)
+
+
+def judged(check: str, *installs: Install, **target: object) -> Verdict:
     def install(registries: Registries) -> None:
         for each in installs:
             each(registries)
 
-    verdicts = said_of([CHECKS[check]], install, settle=False).verdicts
+    verdicts = said_of([CHECKS[check]], install, settle=False, **target).verdicts
     return next(verdict for verdict in verdicts if verdict.check == check)
 
 
@@ -83,3 +96,47 @@ def test_a_lost_effect_hides_no_defect(check: str, effect: str, defect: str) -> 
 def test_a_faithful_catalog_is_judged_once(check: str) -> None:
     verdict = judged(check)
     assert (verdict.outcome, verdict.without, verdict.summary) == (Outcome.PASS, (), "")
+
+
+@pytest.mark.parametrize(
+    ("check", "operation_id", "status"),
+    [
+        ("names.space", "dropTable", 404),
+        ("names.space", "dropTable", 501),
+        ("roundtrip.table-names.store", "dropTable", 501),
+        ("world.tables", "dropTable", 404),
+        ("world.tables", "renameTable", 404),
+        ("world.tables", "renameTable", 501),
+        ("world.namespaces", "updateProperties", 404),
+        ("error.several-faults", "renameTable", 501),
+    ],
+)
+def test_a_check_does_without_an_operation_that_is_not_served(
+    check: str, operation_id: str, status: int
+) -> None:
+    verdict = judged(check, serves_no(operation_id, status), accept_residue=True)
+    without = {"dropTable": "204", "renameTable": "204", "updateProperties": "200"}[operation_id]
+    assert (verdict.outcome, verdict.without) == (Outcome.PASS, (f"{operation_id}.{without}",))
+
+
+def test_an_operation_that_is_not_served_is_the_finding_of_its_own_checks() -> None:
+    unserved = serves_no("renameTable", 501)
+    verdict = judged("renameTable.keeps-table", unserved)
+    assert (verdict.outcome, verdict.without) == (Outcome.FAIL, ())
+
+
+def test_lost_statistics_are_not_due_to_lost_properties() -> None:
+    verdict = judged("states.life", loses(_NO_MARK), loses(_NO_STATISTICS))
+    assert (verdict.outcome, verdict.without) == (Outcome.PASS, (_NO_STATISTICS,))
+
+
+def test_what_a_staged_table_lacks_is_not_due_to_its_being_made_at_once() -> None:
+    broken = defects()["partition-spec-lost"].install
+    found, verdict = (
+        judged("createTable.staged-answer", *each)
+        for each in (
+            (broken,),
+            (broken, loses(_NOT_STAGED)),
+        )
+    )
+    assert verdict.outcome is found.outcome is Outcome.FAIL

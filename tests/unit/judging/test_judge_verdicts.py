@@ -329,7 +329,7 @@ def asking_whether_kept(*effects):
 def test_a_check_is_judged_again_without_what_the_catalog_loses(catalog_that):
     verdict = judged(catalog_that(), asking_whether_kept(LOST, LOST_TOO))
     assert (verdict.outcome, verdict.without) == (Outcome.PASS, (LOST, LOST_TOO))
-    assert verdict.summary == f"judged without {LOST}, {LOST_TOO}, which the catalog loses"
+    assert verdict.summary == f"judged without {LOST}, {LOST_TOO}, which the catalog lacks"
     assert verdict.requests == 3
     assert verdict.blocked_by == ()
 
@@ -341,7 +341,7 @@ def test_a_failure_says_what_the_check_was_judged_without(catalog_that):
 
     verdict = judged(catalog_that(), body)
     assert (verdict.outcome, verdict.without) == (Outcome.FAIL, (LOST,))
-    assert verdict.summary == f"expected a, got b; judged without {LOST}, which the catalog loses"
+    assert verdict.summary == f"expected a, got b; judged without {LOST}, which the catalog lacks"
 
 
 def test_a_check_that_needs_an_effect_all_the_same_stays_blocked(catalog_that):
