@@ -85,12 +85,8 @@ class Catalog:
 
     def serves(self, operation_id: str) -> bool:
         """Return whether a check may use an operation that it can do without (``keeps``)."""
-        return self.claims(operation_id) and self.keeps(self.success_of(operation_id))
-
-    def success_of(self, operation_id: str) -> str:
-        """Return the requirement of an operation's success."""
-        rows = self.contract.operations[operation_id].responses.items()
-        return next(row.id for status, row in rows if status.startswith("2"))
+        success = self.contract.operations[operation_id].success
+        return self.claims(operation_id) and self.keeps(success)
 
     def without(self, requirement: str) -> "Catalog":
         """Return a client for the same check, with new names, that does without an effect too."""

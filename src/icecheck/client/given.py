@@ -45,7 +45,7 @@ def arrange(catalog: Catalog, operation_id: str, send: Callable[[], Reply]) -> R
         raise NotOffered(reason, SkipKind.NOT_APPLICABLE)
     if not reply.ok:
         reason = f"{operation_id} answered {reply.status} to an ordinary request"
-        due = catalog.success_of(operation_id)
+        due = catalog.contract.operations[operation_id].success
         raise Blocked(due, reason, exchange=reply.exchange.ordinal)
     return reply
 

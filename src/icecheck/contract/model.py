@@ -112,6 +112,11 @@ class Operation:
         """The operation as `/v1/config` lists it: verb, one space, path template."""
         return f"{self.method} {self.path}"
 
+    @property
+    def success(self) -> str:
+        """The id of the response that says that it was carried out."""
+        return next(row.id for status, row in self.responses.items() if status.startswith("2"))
+
 
 @dataclass(frozen=True, slots=True)
 class Erratum:

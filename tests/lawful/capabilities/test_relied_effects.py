@@ -191,7 +191,8 @@ UNTRIED = {"update.remove-snapshot-ref.effect", "view-update.remove-properties.e
 
 
 def test_every_effect_has_a_catalog_that_loses_it() -> None:
-    assert {effect.requirement for effect in EFFECTS} == LOSSES.keys() | UNTRIED
+    tried = {effect.requirement for effect in EFFECTS if not effect.route}
+    assert tried == LOSSES.keys() | UNTRIED  # test_judged_without has the routes that are unknown
 
 
 @pytest.mark.parametrize("requirement", LOSSES)

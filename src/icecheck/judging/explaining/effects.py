@@ -244,8 +244,8 @@ def _has_property(holder: Json) -> bool:
     return bool((holder.get("properties") or {}).items() >= PROPERTY.items())
 
 
-def _is_served(send: Callable[[Catalog], Reply], catalog: Catalog) -> bool:
-    return not is_unknown_route(send(catalog))
+def _is_served(operation_id: str, send: Callable[[Catalog], Reply], catalog: Catalog) -> bool:
+    return not catalog.claims(operation_id) or not is_unknown_route(send(catalog))
 
 
 EFFECTS = (
@@ -261,8 +261,9 @@ EFFECTS = (
         _is_of_existence,
     ),
     *(
-        Effect(requirement, (requirement.partition(".")[0],), partial(_is_served, send), route=True)
+        Effect(requirement, (id_,), partial(_is_served, id_, send), route=True)
         for requirement, send in ROUTES.items()
+        for id_ in [requirement.partition(".")[0]]
     ),
     *(
         Effect(requirement, (operation,), is_kept, _has_own_properties, _speaks_of_properties)
