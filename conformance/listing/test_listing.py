@@ -10,7 +10,7 @@ from icecheck.client.given import (
 )
 from icecheck.findings.shared_symptoms import LISTED_TWICE
 from icecheck.judging.check import check
-from icecheck.judging.probes import has_capability, require_capability
+from icecheck.judging.probes import has_capability
 from icecheck.objects.arranging import given_namespace_at
 from icecheck.objects.reading import (
     LIST_LEFT_OUT,
@@ -67,23 +67,15 @@ def test_a_parent_may_have_several_levels(catalog: Catalog) -> None:
     _expect_children(catalog.list_namespaces(outer), [(*outer, tree.holds[3])])
 
 
-def _require_nested(catalog: Catalog) -> None:
-    """End a check that needs nested namespaces, unless it can do without the lost levels."""
-    if catalog.keeps("createNamespace.nested"):
-        require_capability(catalog, *_NESTED)
-
-
-@check("listNamespaces.no-children")
+@check("listNamespaces.no-children", needs=_NESTED)
 def test_a_parent_without_children_lists_nothing(catalog: Catalog) -> None:
     """A parent without children yields an empty list, not an error."""
-    _require_nested(catalog)
     _expect_children(catalog.list_namespaces(shared_empty_namespace(catalog)), [])
 
 
-@check("listNamespaces.list-present")
+@check("listNamespaces.list-present", needs=_NESTED)
 def test_an_empty_list_of_namespaces_is_there(catalog: Catalog) -> None:
     """The answer holds the list of namespaces even when it is empty."""
-    _require_nested(catalog)
     reply = catalog.list_namespaces(shared_empty_namespace(catalog)).expect(200)
     _expect_list(reply, "namespaces")
 
