@@ -7,6 +7,7 @@ from typing import Any
 from icecheck.client.catalog import Catalog, Table
 from icecheck.findings.shared_symptoms import ANOMALY
 from icecheck.findings.verdict import SkipKind
+from icecheck.histories.anomalies import anomalies_in
 from icecheck.histories.history import (
     Anomaly,
     AnomalyKind,
@@ -14,7 +15,6 @@ from icecheck.histories.history import (
     Deed,
     Event,
     Seen,
-    anomalies_in,
     tell,
 )
 from icecheck.histories.racing import Move, race

@@ -28,6 +28,7 @@ from icecheck.conformance.transactions.contenders import (
     rounds,
     violation_of,
 )
+from icecheck.histories.anomalies import half_visible_transactions
 from icecheck.histories.history import (
     Answer,
     Deed,
@@ -36,7 +37,6 @@ from icecheck.histories.history import (
     Seen,
     Take,
     Write,
-    half_visible_transactions,
 )
 from icecheck.histories.racing import Move, race
 from icecheck.judging.check import check, generated_check

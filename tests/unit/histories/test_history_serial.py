@@ -3,6 +3,7 @@
 import random
 from dataclasses import dataclass, field
 
+from icecheck.histories.anomalies import anomalies_in
 from icecheck.histories.history import (
     UNCONDITIONAL,
     AnomalyKind,
@@ -12,7 +13,6 @@ from icecheck.histories.history import (
     Seen,
     Take,
     Write,
-    anomalies_in,
 )
 
 NAMES = ("t", "u", "v")

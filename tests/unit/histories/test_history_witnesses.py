@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from icecheck.histories.anomalies import anomalies_in, half_visible_transactions, lost_updates
 from icecheck.histories.history import (
     UNCONDITIONAL,
     Anomaly,
@@ -14,9 +15,6 @@ from icecheck.histories.history import (
     Seen,
     Take,
     Write,
-    anomalies_in,
-    half_visible_transactions,
-    lost_updates,
     tell,
 )
 
