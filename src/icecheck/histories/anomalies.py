@@ -115,7 +115,7 @@ def _sets(name: str, field_name: str, value: Value) -> Callable[[Deed], bool]:
 def duplicate_successes(history: History) -> tuple[Anomaly, ...]:
     """Find names that two requests took successfully, with nothing between that freed them."""
     found = []
-    takes = [(e, _taken(d)) for e, d in _told(history, Take, Transfer)]
+    takes = [(e, name) for e, d in _told(history, Take, Transfer) if (name := _taken(d))]
     for (first, name), (second, other) in itertools.combinations(takes, 2):
         excuses = _possible(history, _releases(name))
         if name == other and first is not second and not _excused(excuses, first, second):

@@ -145,17 +145,41 @@ def surely_before(first: Event, second: Event) -> bool:
 # -------------------------------------------------------------------------- in words
 
 
+LINES_MAX = 6
+"""The number of lines in which an anomaly is told."""
+
+
 def tell(anomaly: Anomaly) -> str:
     """Return at most six lines that show the contradiction, events in order of sending.
 
-    ``while`` marks a request that was sent before the one above it was answered.
+    ``while`` marks a request that was sent before the one above it was answered. Of many events the
+    last ones are told.
     """
     lines = []
     before: Event | None = None
-    for event in sorted(anomaly.witness, key=lambda e: e.invoked_ns):
+    witness = sorted(anomaly.witness, key=lambda e: e.invoked_ns)
+    for event in witness[1 - LINES_MAX :]:
         overlaps = before is not None and not surely_before(before, event)
         where = "" if event.exchange is None else f" (exchange {event.exchange})"
         start = "while: " if overlaps else ""
-        lines.append(f"{start}{event.process}: {event.label or 'request'} → {event.answer}{where}")
+        lines.append(f"{start}{event.process}: {event.label or 'request'} → {_told(event)}{where}")
         before = event
-    return "\n".join([*lines, f"contradiction: {anomaly.why}"])
+    more = len(witness) - len(lines)
+    others = f", after {more} more requests" if more else ""
+    return "\n".join([*lines, f"contradiction: {anomaly.why}{others}"])
+
+
+def _told(event: Event) -> str:
+    """Return what the client was told: the answer, or what it was shown."""
+    shown = [deed for deed in event.deeds if isinstance(deed, Seen)]
+    if event.answer is not Answer.OK or not shown or len(shown) < len(event.deeds):
+        return event.answer
+    return ", ".join(map(_shown, shown))
+
+
+def _shown(seen: Seen) -> str:
+    if not seen.present:
+        return f"{seen.name} is not there"
+    held = {"made by": seen.holder} if seen.holder is not None else {}
+    facts = [f"{key} {value}" for key, value in {**held, **(seen.fields or {})}.items()]
+    return f"{seen.name} is there" + (f" ({', '.join(facts)})" if facts else "")

@@ -2,9 +2,10 @@
 
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from itertools import chain
 from typing import Any
 
@@ -18,6 +19,7 @@ from icecheck.replies.expect import Reply
 from icecheck.targets.target import Namespace
 from icecheck.wire.connection import Wire
 from icecheck.wire.exchange import Exchange, Step
+from icecheck.wire.retry import trouble_of
 from icecheck.wire.unreachable import Unreachable
 
 _START_SECONDS_MAX = 60.0
@@ -31,15 +33,18 @@ _UNRELIABLE_REFUSALS = frozenset({408, 429})
 class Move:
     """One request of a racer, as data: the same run sends the same bytes however it ends.
 
-    ``deeds`` are what the request does if it is accepted. ``reads`` makes it a look instead: it
-    returns what the answer shows, a 404 included, or nothing where the answer cannot be relied on.
+    ``deeds`` are what the request does if it is accepted, ``missed`` is what it shows if it is
+    answered 404. ``reads`` makes it a look instead: it returns what the answer shows, a 404
+    included, or nothing where the answer cannot be relied on. ``words`` tell a reader what it is.
     """
 
     operation_id: str
     names: Mapping[str, str | Namespace] = field(default_factory=dict)
     body: Any = NO_BODY
     deeds: tuple[Deed, ...] = ()
+    missed: tuple[Deed, ...] = ()
     reads: Callable[[Reply], tuple[Deed, ...]] | None = None
+    words: str = ""
 
 
 @dataclass(slots=True)
@@ -63,6 +68,12 @@ class _Sent:
         if 400 <= status < 500 and status not in _UNRELIABLE_REFUSALS:
             return Answer.REFUSED
         return Answer.UNKNOWN
+
+    @property
+    def tried_before(self) -> int:
+        """How many earlier tries may have had their effect all the same."""
+        troubles = map(trouble_of, self.attempts[:-1])
+        return sum(each is not None and each.may_be_applied for each in troubles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +99,8 @@ def race(
     """Run the moves of all racers concurrently; return what happened, racer by racer.
 
     Each racer makes its moves one after another and stops where it gets no usable answer: that
-    outcome is unknown, as is a 5xx. Racers in ``watching`` begin when all others have begun and
+    outcome is unknown, as is a 5xx. An earlier try of a request that was repeated is an event of
+    its own, with an unknown outcome. Racers in ``watching`` begin when all others have begun and
     pause before each move: however threads are scheduled, they do not end before the others.
     Objects that may be created are entered in the ledger beforehand, and leave it only if every
     racer that asked for them was refused. Exchanges are recorded afterwards in the order of the
@@ -115,7 +127,7 @@ def race(
         _settle(catalog, asked, fresh)
     for each in running:
         each.result()  # raises the error of a thread, Unreachable aside
-    return tuple(_event(catalog, sent) for sent in asked)
+    return tuple(event for sent in asked for event in _events(catalog, sent))
 
 
 def _prepared(catalog: Catalog, racers: Mapping[str, Sequence[Move]]) -> list[list[_Sent]]:
@@ -182,24 +194,25 @@ def _settle(catalog: Catalog, asked: Sequence[_Sent], fresh: Sequence[Entry]) ->
                     catalog.ledger.forget(entry, deleted=True)
 
 
-def _event(catalog: Catalog, sent: _Sent) -> Event:
-    deeds, answer = sent.move.deeds, sent.answer
-    if sent.move.reads is not None:
-        answered = sent.answered
-        reply = (
-            None
-            if answered is None
-            else Reply(answered, catalog.session.schemas, catalog.handed_out)
-        )
-        deeds = () if reply is None else sent.move.reads(reply)
-        answer = Answer.OK if deeds else Answer.UNKNOWN
-    status = "no answer" if sent.answered is None else str(sent.answered.status)
-    return Event(
+def _events(catalog: Catalog, sent: _Sent) -> Iterator[Event]:
+    move, answered = sent.move, sent.answered
+    status = "no answer" if answered is None else str(answered.status)
+    told = Event(
         process=sent.racer,
         invoked_ns=sent.invoked_ns,
         answered_ns=sent.answered_ns,
-        answer=answer,
-        deeds=deeds,
-        label=f"{sent.move.operation_id}, {status}",
+        answer=sent.answer,
+        deeds=move.deeds,
+        label=f"{move.words or move.operation_id}, {status}",
         exchange=sent.wire.ordinal,
     )
+    if move.reads is not None:
+        shown: tuple[Deed, ...] = ()
+        if answered is not None:
+            shown = move.reads(Reply(answered, catalog.session.schemas, catalog.handed_out))
+        yield replace(told, answer=Answer.OK if shown else Answer.UNKNOWN, deeds=shown)
+        return
+    yield from [replace(told, answered_ns=None, answer=Answer.UNKNOWN)] * sent.tried_before
+    yield told
+    if move.missed and answered is not None and answered.status == HTTPStatus.NOT_FOUND:
+        yield replace(told, answer=Answer.OK, deeds=move.missed)

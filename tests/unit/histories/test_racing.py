@@ -2,6 +2,7 @@
 
 import json
 import threading
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -154,13 +155,58 @@ def test_a_racer_without_an_answer_says_no_more():
     catalog = catalog_that(answers)
     script = [creation(catalog, "a"), drop("icecheck_r1_n"), creation(catalog, "a")]
     events = race(catalog, {"a": script, "b": [creation(catalog, "b")]})
+    tries = sum(exchange.method == "DELETE" for exchange in catalog.exchanges)
     assert [(e.process, e.answer, e.answered_ns is None) for e in events] == [
         ("a", Answer.OK, False),
-        ("a", Answer.UNKNOWN, True),
+        *[("a", Answer.UNKNOWN, True)] * tries,
         ("b", Answer.OK, False),
     ]
     assert events[1].label == "dropNamespace, no answer"
     assert len(catalog.ledger) == 1
+
+
+def test_an_earlier_try_that_may_have_had_its_effect_is_an_event_of_its_own():
+    """A drop whose answer was lost is repeated: it may drop what was made in between."""
+    tries = []
+
+    def answers(request):
+        tries.append(request)
+        if len(tries) == 1:
+            raise httpx.ReadError("cut")
+        return httpx.Response(204)
+
+    catalog = catalog_that(answers)
+    lost, told = race(catalog, {"a": [drop("icecheck_r1_n")]})
+    assert (lost.answer, lost.answered_ns, lost.deeds) == (Answer.UNKNOWN, None, told.deeds)
+    assert (told.answer, len(tries)) == (Answer.OK, 2)
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_try_that_the_catalog_turned_away_is_no_event(status):
+    left = [status]
+
+    def answers(_request):
+        turned_away = {"Retry-After": "0"}
+        return httpx.Response(left.pop(), headers=turned_away) if left else httpx.Response(200)
+
+    catalog = catalog_that(answers)
+    (event,) = race(catalog, {"a": [creation(catalog, "a")]})
+    assert (event.answer, left) == (Answer.OK, [])
+
+
+def test_what_a_404_shows_is_an_event_beside_the_refusal():
+    def told(status):
+        catalog = catalog_that(lambda _: httpx.Response(status))
+        gone = (Seen("n", present=False),)
+        move = replace(drop("icecheck_r1_n"), missed=gone, words="drop n")
+        return [(e.answer, e.deeds, e.label) for e in race(catalog, {"a": [move]})]
+
+    refused = Answer.REFUSED, (Release("icecheck_r1_n"),)
+    assert told(404) == [
+        (*refused, "drop n, 404"),
+        (Answer.OK, (Seen("n", present=False),), "drop n, 404"),
+    ]
+    assert told(409) == [(*refused, "drop n, 409")]
 
 
 def test_a_look_says_what_the_answer_shows_and_otherwise_nothing():
