@@ -14,19 +14,10 @@ from icecheck.client.given import (
 )
 from icecheck.conformance.transactions.contenders import (
     CONTENDERS,
-    MARK,
     Due,
-    commit_to,
     expect_fair,
-    expect_success,
     expect_told,
-    given,
-    load,
-    look,
-    named,
-    rename,
     rounds,
-    violation_of,
 )
 from icecheck.histories.anomalies import half_visible_transactions
 from icecheck.histories.history import (
@@ -46,6 +37,17 @@ from icecheck.objects.committing import (
     given_snapshots,
     same_table,
     set_property,
+)
+from icecheck.objects.moves import (
+    MARK,
+    commit_to,
+    expect_success,
+    given,
+    load,
+    look,
+    named,
+    rename,
+    violation_of,
 )
 from icecheck.objects.views import create_view_body, view_version
 from icecheck.replies.expect import NotOffered, Reply

@@ -7,18 +7,14 @@ from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace, given_table, shared_namespace
 from icecheck.conformance.transactions.contenders import (
     CONTENDERS,
-    MARK,
     expect_a_winner,
     expect_fair,
-    expect_success,
-    load,
-    look,
-    named,
     rounds,
 )
 from icecheck.histories.history import Deed, Event, Release, Seen, Take, Write
 from icecheck.histories.racing import Move, race
 from icecheck.judging.check import check, generated_check
+from icecheck.objects.moves import MARK, expect_success, load, look, named
 from icecheck.objects.views import create_view_body, given_view, view_version
 from icecheck.replies.expect import Reply
 from icecheck.replies.matching import find

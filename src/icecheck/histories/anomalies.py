@@ -283,3 +283,12 @@ _ANALYSERS = (
 def anomalies_in(history: History) -> tuple[Anomaly, ...]:
     """Find every kind of anomaly; if one explains another, it comes first."""
     return tuple(itertools.chain.from_iterable(analyse(history) for analyse in _ANALYSERS))
+
+
+def clearest(found: Sequence[Anomaly]) -> Anomaly:
+    """Return, of the anomalies that are like the first, the one that starts last.
+
+    Its events are the closest together and show it best.
+    """
+    alike = (anomaly for anomaly in found if anomaly.kind is found[0].kind)
+    return max(alike, key=lambda anomaly: min(e.invoked_ns for e in anomaly.witness))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from icecheck.histories.anomalies import (
     anomalies_in,
+    clearest,
     half_visible_transactions,
     phantom_successes,
 )
@@ -29,6 +30,7 @@ from icecheck.histories.history import (
     Take,
     Transfer,
     Write,
+    is_read,
     latest,
 )
 from icecheck.histories.ordering import STEPS_MAX, Ending, Occurrence, order_of
@@ -90,10 +92,6 @@ def judged(history: History, *, strictly: bool, steps_max: int = STEPS_MAX) -> J
 # ----------------------------------------------------------------------- what is asked
 
 
-def _is_read(event: Event) -> bool:
-    return bool(event.deeds) and all(isinstance(deed, Seen) for deed in event.deeds)
-
-
 def _watched(history: History) -> tuple[Event, ...]:
     """Return a history in which reads show those fields only that some request wrote."""
     written = {d.field for event in history for d in event.deeds if isinstance(d, Write)}
@@ -108,9 +106,9 @@ def _watched(history: History) -> tuple[Event, ...]:
 
 def _without_early_reads(history: History) -> tuple[Event, ...]:
     """Return a history with those reads only that were sent when all else had been answered."""
-    answered = [e.answered_ns for e in history if e.answered_ns is not None and not _is_read(e)]
+    answered = [e.answered_ns for e in history if e.answered_ns is not None and not is_read(e)]
     end = max(answered, default=0)
-    return tuple(e for e in history if not _is_read(e) or e.invoked_ns > end)
+    return tuple(e for e in history if not is_read(e) or e.invoked_ns > end)
 
 
 def _by_object(history: History) -> tuple[_Group, ...]:
@@ -148,7 +146,7 @@ def _by_reader(history: History, at_the_end: History) -> tuple[_Group, ...]:
     if not any(len({d.name for d in e.deeds if isinstance(d, Write)}) > 1 for e in history):
         return ()
     kept = {id(event) for event in at_the_end}
-    readers = dict.fromkeys(e.process for e in history if _is_read(e))
+    readers = dict.fromkeys(e.process for e in history if is_read(e))
     return tuple(
         tuple(
             part
@@ -162,7 +160,7 @@ def _by_reader(history: History, at_the_end: History) -> tuple[_Group, ...]:
 
 def _whole(event: Event) -> Iterator[_Part]:
     """Yield a request as one part; of a list, each entry is read at a moment of its own."""
-    if _is_read(event):
+    if is_read(event):
         yield from (_Part(event, (deed,)) for deed in event.deeds)
     elif event.deeds:
         yield _Part(event, event.deeds)
@@ -197,7 +195,7 @@ def _needed(group: _Group, steps_max: int) -> tuple[Event, ...]:
     Reads are left out before changes, because what was told to somebody who changed something says
     more, and the earliest first, so that what is left stands close together.
     """
-    events = sorted(_events(group), key=lambda event: (not _is_read(event), event.invoked_ns))
+    events = sorted(_events(group), key=lambda event: (not is_read(event), event.invoked_ns))
     loose: frozenset[int] = frozenset()
     for event in events:
         if _ending(group, loose | {id(event)}, steps_max) is Ending.IMPOSSIBLE:
@@ -229,7 +227,7 @@ def _of_reads(group: _Group, needed: tuple[Event, ...]) -> Anomaly:
     if len(needed) == 1:
         why = f"nobody has made {name} what it was shown as"
         return Anomaly(AnomalyKind.UNEXPLAINED, name, needed, why)
-    readers = sorted({event.process for event in needed if _is_read(event)})
+    readers = sorted({event.process for event in needed if is_read(event)})
     why = f"no order of the changes explains what {' and '.join(readers)} was told of {name}"
     return Anomaly(AnomalyKind.STALE_READ, name, needed, why)
 
@@ -239,7 +237,7 @@ def _of_transactions(group: _Group, needed: tuple[Event, ...]) -> Anomaly:
     halves = half_visible_transactions(_events(group))
     if halves:
         return _clearest(halves, needed)
-    reads = [event for event in needed if _is_read(event)]
+    reads = [event for event in needed if is_read(event)]
     name = _name(needed, _names(group))
     if any(event.answered_ns is not None and _ends_after(reads, event) for event in needed):
         why = f"no order of whole transactions explains what {reads[-1].process} was shown"
@@ -250,17 +248,13 @@ def _of_transactions(group: _Group, needed: tuple[Event, ...]) -> Anomaly:
 
 def _ends_after(reads: Sequence[Event], event: Event) -> bool:
     """Return whether a change was answered when one of the reads had been sent."""
-    return not _is_read(event) and any(read.invoked_ns <= latest(event) for read in reads)
+    return not is_read(event) and any(read.invoked_ns <= latest(event) for read in reads)
 
 
 def _clearest(found: Sequence[Anomaly], needed: tuple[Event, ...]) -> Anomaly:
-    """Return the anomaly of the first kind that is about what is needed, and starts last.
-
-    Its events are the closest together and show it best.
-    """
-    about = [a for a in found if set(map(id, a.witness)) <= set(map(id, needed))] or [*found]
-    alike = [a for a in about if a.kind is about[0].kind]
-    return max(alike, key=lambda a: min(event.invoked_ns for event in a.witness))
+    """Return the clearest anomaly, of those about what is needed if there are any."""
+    about = [a for a in found if set(map(id, a.witness)) <= set(map(id, needed))]
+    return clearest(about or found)
 
 
 def _events(group: _Group) -> tuple[Event, ...]:

@@ -127,6 +127,11 @@ class Anomaly:
     why: str
 
 
+def is_read(event: Event) -> bool:
+    """Return whether all that a request did is to show something."""
+    return bool(event.deeds) and all(isinstance(deed, Seen) for deed in event.deeds)
+
+
 # --------------------------------------------------------------------------- in time
 
 

@@ -1,0 +1,149 @@
+"""Requests of racers about tables and views, what they show, and what no order of them explains."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from icecheck.client.catalog import Catalog, Table
+from icecheck.findings.shared_symptoms import ANOMALY
+from icecheck.findings.verdict import SkipKind
+from icecheck.histories.history import (
+    Anomaly,
+    AnomalyKind,
+    Answer,
+    Deed,
+    Event,
+    Seen,
+    is_read,
+    tell,
+)
+from icecheck.histories.racing import Move, race
+from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
+from icecheck.targets.target import Namespace
+
+CLIENTS = tuple(f"client {number}" for number in range(1, 9))
+"""Those that may compete, each with its own connection."""
+MARK = "icecheck.mark"
+"""The property that identifies the client that made an object."""
+
+_LOADS = {"table": "loadTable", "view": "loadView"}
+
+Json = dict[str, Any]
+
+# Runs are compared by these texts, so they must not depend on which client was faster.
+_WORDS = {
+    AnomalyKind.DUPLICATE_SUCCESS: ("one success", "several successes"),
+    AnomalyKind.LOST_UPDATE: ("what was acknowledged", "its loss"),
+    AnomalyKind.RESURRECTED: ("what was dropped stays dropped", "it is there again"),
+    AnomalyKind.PHANTOM_SUCCESS: ("nothing of a refused request", "its effect"),
+    AnomalyKind.STALE_READ: ("what was acknowledged", "an earlier state"),
+    AnomalyKind.HALF_VISIBLE: ("all of a transaction, or nothing of it", "a part of it"),
+    AnomalyKind.CYCLIC: ("one transaction after another", "a part of each"),
+    AnomalyKind.UNEXPLAINED: ("answers that fit some order of the requests", "no order fits"),
+}
+
+
+# ----------------------------------------------------------------------------- requests
+
+
+def named(namespace: Namespace, name: str = "") -> str:
+    """Return the name of an object in a history."""
+    return ".".join((*namespace, *filter(None, (name,))))
+
+
+def commit_to(
+    table: Table,
+    updates: Sequence[Json],
+    *requirements: Json,
+    deeds: Iterable[Deed],
+    by_transaction: bool = False,
+) -> Move:
+    """Return a commit to a table with these requirements, or a transaction of it alone."""
+    change = {
+        "identifier": table.identifier,
+        "requirements": [*requirements],
+        "updates": [*updates],
+    }
+    if by_transaction:
+        return Move("commitTransaction", body={"table-changes": [change]}, deeds=tuple(deeds))
+    names: dict[str, str | Namespace] = {"namespace": table.namespace, "table": table.name}
+    return Move("updateTable", names, change, deeds=tuple(deeds))
+
+
+def rename(source: Table, name: str, deeds: Iterable[Deed] = ()) -> Move:
+    """Return the rename of a table within its namespace."""
+    destination = {"namespace": [*source.namespace], "name": name}
+    body = {"source": source.identifier, "destination": destination}
+    return Move("renameTable", body=body, deeds=tuple(deeds))
+
+
+def load(namespace: Namespace, name: str, kind: str = "table", label: str = "") -> Move:
+    """Return a load of a table or view that reads its existence, its maker and its fields.
+
+    The fields are its properties, and under the names of its refs their snapshot ids. In the
+    history it has its own name, or the ``label``.
+    """
+    label = label or named(namespace, name)
+
+    def reads(reply: Reply) -> tuple[Deed, ...]:
+        if reply.status == 404:
+            return (Seen(label, present=False),)
+        if reply.status != 200:
+            return ()
+        metadata = reply.member("metadata")
+        if not isinstance(metadata, dict):
+            return (Seen(label, present=True),)
+        properties = metadata.get("properties") or {}
+        refs = (metadata.get("refs") or {}).items()
+        heads = {ref: head.get("snapshot-id") for ref, head in refs}
+        current = metadata.get("current-snapshot-id")
+        shown = {"main": None if current == -1 else current, **properties, **heads}
+        return (Seen(label, present=True, holder=properties.get(MARK), fields=shown),)
+
+    return Move(_LOADS[kind], {"namespace": namespace, kind: name}, reads=reads)
+
+
+def look(catalog: Catalog, *moves: Move) -> tuple[Event, ...]:
+    """Load objects one after another, after all concurrent requests."""
+    return race(catalog, {"reader": moves})
+
+
+def given(*deeds: Deed) -> Event:
+    """Return the event of the state before the race."""
+    return Event("before", 0, 0, Answer.OK, deeds, label="as it was before")
+
+
+# ---------------------------------------------------------------------------- judgement
+
+
+def violation_of(anomaly: Anomaly) -> Violation:
+    """Return the Violation of an anomaly: its kind is the cause, its witness the detail."""
+    expected, actual = _WORDS[anomaly.kind]
+    return Violation(
+        ANOMALY.of(anomaly.kind),
+        expected,
+        actual,
+        detail="; ".join(tell(anomaly).splitlines()),
+        exchange=max(_exchanges(anomaly), default=None),
+    )
+
+
+def _exchanges(anomaly: Anomaly) -> list[int]:
+    return [event.exchange for event in anomaly.witness if event.exchange is not None]
+
+
+def expect_success(history: Iterable[Event], due: str) -> None:
+    """End the check without a verdict if no client ever succeeded.
+
+    ``due`` is the row of the response table that defines success. Raises NotOffered if every
+    attempt was answered 403 or 406, and Blocked if none succeeded for other reasons: then nothing
+    shows how the catalog resolves conflicts.
+    """
+    asked = [event for event in history if event.process in CLIENTS and not is_read(event)]
+    if any(event.answer is Answer.OK for event in asked):
+        return
+    labels = {event.label for event in asked}
+    if labels and all(label.endswith((", 403", ", 406")) for label in labels):
+        why = f"every attempt was answered so: {'; '.join(sorted(labels))}"
+        raise NotOffered(why, SkipKind.NOT_APPLICABLE)
+    why = f"no attempt of any client succeeded: {'; '.join(sorted(labels)[:3])}"
+    raise Blocked(due, why, exchange=max((e.exchange or 0 for e in asked), default=None))
