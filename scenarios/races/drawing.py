@@ -1,0 +1,185 @@
+"""Draws programs with Hypothesis as data: the same seed draws the same programs everywhere.
+
+A program begins with a few requests that collide, one client's beside another's, so that every seed
+has all of these collisions, and goes on with whatever is drawn.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from icecheck.judging.generating import generating
+from icecheck.scenarios.races.programs import (
+    GIVEN,
+    REQUESTS_MAX,
+    Program,
+    Request,
+    from_words,
+)
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+_OWN = "?"
+"""Stands for a value that no other request of the program has."""
+_FREE = "x2"
+_CLIENTS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """A sort of programs: what they begin with, in turn, and what else is drawn for each client.
+
+    A collision has a script for each of four clients, apart by ``|``, over two given tables ``t``
+    and ``u`` and a free name ``f``. ``beginnings`` are lists of which each program has one each.
+    """
+
+    beginnings: tuple[tuple[str, ...], ...]
+    further: tuple[str, ...]
+    further_max: int
+
+
+CHANGES = Sort(
+    (
+        (
+            "move-main {t} 1 0 | move-main {t} 2 0 | move-main {t} 3 0 | set {t} p ? {t}",
+            (
+                "move-main-together {t} {u} 1 0 ? | move-main-together {t} {u} 2 0 ? | "
+                "set {u} p ? {u} | set {u} q ? {u}"
+            ),
+            (
+                "move-main {t} 1 0 | move-main {t} 2 0 | move-main-together {t} {u} 3 0 ? | "
+                "set {u} q ? {u}"
+            ),
+            (
+                "move-main-together {t} {u} 1 0 ? | move-main-together {u} {t} 2 0 ? | "
+                "move-main {t} 3 0 | move-main {u} 4 0"
+            ),
+        ),
+        (
+            "set {t} p ? {t} | set {t} q ? {t} | together {t} {u} p ? | together {u} {t} q ?",
+            "create {f} ? | create-by-commit {f} ? | create {f} ? | rename {u} {f}",
+            "create {f} ? | create {f} ? | set {t} p ? {t} | together {t} {u} q ?",
+            "set {t} p ? {t} | together {t} {u} q ? | together {u} {t} p ? | set {u} q ? {u}",
+        ),
+        (
+            "rename {t} {f} | rename {u} {f} | create {f} ? | set {t} p ? {t}",
+            "drop {t} | set {t} p ? {t} | together {t} {u} q ? | rename {t} {f}",
+            "drop {t}; create {t} ? | set {t} q ? any | create {t} ? | set {u} p ? {u}",
+            (
+                "rename {t} {f}; create {t} ? | set {t} p ? {t}; set {f} q ? {t} | "
+                "set {t} q ? {t}; set {f} p ? any | create-by-commit {f} ?"
+            ),
+        ),
+    ),
+    (
+        "set {t} p ? {t}", "set {f} q ? any", "move-main {t} 1 0", "move-main {t} 2 1",
+        "together {t} {u} p ?", "create {t} ?", "create {f} ?", "drop {f}", "drop {t}",
+        "rename {t} {f}", "rename {f} {t}", "rename {u} {t}",
+    ),
+    1,
+)  # fmt: skip
+"""Programs of clients that all change something: main, then anything, then names."""
+
+READS = Sort(
+    (
+        (
+            (
+                "together {t} {u} p ?; together {u} {t} p ? | set {t} q ? {t}; load {t} | "
+                "load {t}; load {u}; load {t}; load {u} | load {u}; load {t}; load {u}; load {t}"
+            ),
+            (
+                "rename {t} {f}; rename {f} {t} | set {u} p ? {u}; load {u} | "
+                "load {t}; load {f}; exists {t}; list | list; load {f}; load {t}; load {u}"
+            ),
+            (
+                "set {t} p ? {t}; load {t}; set {t} p ? {t} | "
+                "set {t} q ? {t}; load {t}; drop {u}; list | "
+                "load {t}; load {t}; load {u}; exists {u} | load {t}; list; load {t}; load {u}"
+            ),
+            (
+                "create {f} ?; load {f}; drop {f} | drop {t}; load {t}; exists {f} | "
+                "exists {f}; load {f}; load {t}; list | load {t}; load {f}; exists {t}; load {f}"
+            ),
+        ),
+    ),
+    ("load {t}", "load {u}", "load {f}", "exists {f}", "list"),
+    1,
+)
+"""Programs of two clients that change something, and two that only read."""
+
+
+def draw_programs(seed: int, sort: Sort, *, programs_max: int) -> tuple[Program, ...]:
+    """Return up to ``programs_max`` different programs of four clients.
+
+    Only small choices are drawn: into larger ones Hypothesis mixes constants of the modules that
+    happen to be loaded, and the same seed would draw other programs elsewhere.
+    """
+    from hypothesis import HealthCheck, Phase, Verbosity, given, settings
+    from hypothesis import seed as seeded
+    from hypothesis import strategies as st
+
+    drawn: dict[Program, None] = {}
+    # For each beginning which tables it is about, and which client has which part of it.
+    about = st.tuples(st.permutations(GIVEN), st.permutations(range(_CLIENTS)))
+    begun = st.tuples(*(about for _ in sort.beginnings))
+
+    @seeded(seed)
+    @settings(
+        # The first example is always the simplest one and is left out; more examples are drawn than
+        # wanted, because some repeat.
+        max_examples=2 * programs_max + 2,
+        phases=(Phase.generate,),
+        database=None,
+        deadline=None,
+        derandomize=False,
+        print_blob=False,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
+    )
+    @given(begun, st.tuples(*(_further(sort) for _ in range(_CLIENTS))))
+    def collect(
+        chosen: Sequence[tuple[Sequence[str], Sequence[int]]], more: Sequence[Sequence[Request]]
+    ) -> None:
+        scripts: list[list[Request]] = [[] for _ in range(_CLIENTS)]
+        for beginnings, (tables, clients) in zip(sort.beginnings, chosen, strict=True):
+            collision = beginnings[len(drawn) % len(beginnings)].split(" | ")
+            for client, part in zip(clients, collision, strict=True):
+                scripts[client] += _filled(part, tables)
+        every = [(*mine, *rest)[:REQUESTS_MAX] for mine, rest in zip(scripts, more, strict=True)]
+        drawn[_numbered(every)] = None
+
+    with generating():
+        collect()
+    return tuple(drawn)[1 : programs_max + 1]
+
+
+def _further(sort: Sort) -> "SearchStrategy[list[Request]]":
+    from hypothesis import strategies as st
+
+    one = st.builds(
+        lambda template, tables: _filled(template, tables)[0],
+        st.sampled_from(sort.further),
+        st.permutations(GIVEN),
+    )
+    return st.lists(one, max_size=sort.further_max)
+
+
+def _filled(part: str, tables: Sequence[str]) -> list[Request]:
+    t, u = tables
+    return [from_words(each) for each in part.format(t=t, u=u, f=_FREE).split("; ")]
+
+
+def _numbered(scripts: Sequence[Sequence[Request]]) -> Program:
+    """Return a program with the places of requests for values, so that no two values are alike."""
+    return tuple(
+        tuple(
+            replace(
+                request,
+                values=tuple(f"{client}.{at}" if v == _OWN else v for v in request.values),
+            )
+            for at, request in enumerate(script, start=1)
+        )
+        for client, script in enumerate(scripts, start=1)
+    )
