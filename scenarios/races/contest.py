@@ -1,11 +1,13 @@
 """Races the clients of a program against a catalog, and records what each was told."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_commit, given_loaded, given_table
+from icecheck.histories.explaining import Judgement, judged
 from icecheck.histories.history import Answer, Event, Seen
 from icecheck.histories.racing import race
 from icecheck.judging.probes import has_capability
@@ -18,7 +20,9 @@ from icecheck.scenarios.races.programs import (
     READING,
     SNAPSHOTS,
     Program,
+    Request,
     labels_of,
+    requests_of,
 )
 from icecheck.targets.target import Namespace
 
@@ -33,30 +37,75 @@ _OF_SNAPSHOTS = frozenset({"move-main", "move-main-together"})
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """A request of a program, with the numbers of its part and of its client."""
+
+    part: int
+    client: int
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
 class Contest:
-    """What was recorded of a program: all events, and those of the clients alone."""
+    """What was recorded of a program: the events of the clients, and the judgement of all.
 
-    history: tuple[Event, ...]
+    ``asked`` has, by the ordinal of its exchange, each request that was sent, with its place.
+    """
+
     raced: tuple[Event, ...]
+    judgement: Judgement
+    asked: Mapping[int, Place]
 
 
-def contest(catalog: Catalog, namespace: Namespace, program: Program) -> Contest:
+def contest(catalog: Catalog, namespace: Namespace, program: Program, *, strictly: bool) -> Contest:
     """Race the clients of a program in a namespace, under new names; then load each name once.
 
-    What the catalog does not offer is left out. A client that only reads begins when the others
-    have begun, and pauses between its requests. What was made is dropped again.
+    What the catalog does not offer is left out. What was made is dropped again.
     """
     offered = _offered(catalog, program)
     scene = _scene(catalog, namespace, offered)
-    scripts = {client: s for client, s in zip(CLIENTS, offered, strict=False) if s}
-    racers = {client: [*map(scene.move, script)] for client, script in scripts.items()}
-    watching = [c for c, script in scripts.items() if all(e.name in READING for e in script)]
-    if len(watching) == len(racers):
-        watching = []
-    raced = race(catalog, racers, watching=watching) if racers else ()
-    seen = race(catalog, {"reader": [scene.load(label) for label in scene.places]})
+    raced = _raced(catalog, scene, offered)
+    seen = _look(catalog, scene)
+    judgement = judged((scene.before, *raced, *seen), strictly=strictly)
+    if judgement.at_the_end:
+        seen = _look(catalog, scene)
+        again = judged((scene.before, *raced, *seen), strictly=False)
+        if again.anomaly is None:
+            judgement = judgement.in_passing() if strictly else again
     _tidy(catalog, scene, [*raced, *seen])
-    return Contest((scene.before, *raced, *seen), raced)
+    return Contest(raced, judgement, _asked(offered, raced))
+
+
+def _raced(catalog: Catalog, scene: Scene, program: Program) -> tuple[Event, ...]:
+    """Return what happened, part by part and client by client.
+
+    A client that only reads begins when the others have begun, and pauses between its requests.
+    """
+    events: tuple[Event, ...] = ()
+    for part in program:
+        scripts = {client: script for client, script in zip(CLIENTS, part, strict=False) if script}
+        moves = {client: [*map(scene.move, script)] for client, script in scripts.items()}
+        reading = {c for c, script in scripts.items() if all(e.name in READING for e in script)}
+        if moves:
+            events += race(catalog, moves, watching=reading if len(reading) < len(moves) else ())
+    return events
+
+
+def _look(catalog: Catalog, scene: Scene) -> tuple[Event, ...]:
+    return race(catalog, {"reader": [scene.load(label) for label in scene.places]})
+
+
+def _asked(program: Program, raced: Sequence[Event]) -> dict[int, Place]:
+    """Return, by the ordinal of its exchange, each request that was sent, with its place."""
+    waiting = {client: iter(_places(program, at)) for at, client in enumerate(CLIENTS)}
+    sent = dict.fromkeys((event.process, event.exchange) for event in raced)
+    return {ordinal: next(waiting[client]) for client, ordinal in sent if ordinal is not None}
+
+
+def _places(program: Program, client: int) -> Iterator[Place]:
+    for part, scripts in enumerate(program):
+        for request in scripts[client] if client < len(scripts) else ():
+            yield Place(part, client, request)
 
 
 # ------------------------------------------------------------------------ what is offered
@@ -69,11 +118,14 @@ def _offered(catalog: Catalog, program: Program) -> Program:
         missing |= _OF_SNAPSHOTS
     if _asks(program, "create-by-commit") and not has_capability(catalog, "stage-create"):
         missing.add("create-by-commit")
-    return tuple(tuple(e for e in script if e.name not in missing) for script in program)
+    return tuple(
+        tuple(tuple(e for e in script if e.name not in missing) for script in part)
+        for part in program
+    )
 
 
 def _asks(program: Program, *names: str) -> bool:
-    return any(request.name in names for script in program for request in script)
+    return any(request.name in names for request in requests_of(program))
 
 
 # -------------------------------------------------------------------------- what is given
@@ -82,7 +134,7 @@ def _asks(program: Program, *names: str) -> bool:
 def _scene(catalog: Catalog, namespace: Namespace, program: Program) -> Scene:
     """Arrange what a program needs: given tables, their snapshots, and staged tables."""
     labels = labels_of(program)
-    requests = [request for script in program for request in script]
+    requests = requests_of(program)
     asserted = {each.values[-1] for each in requests if each.name == "set"}
     tables: dict[str, Table] = {}
     for label in GIVEN:
@@ -123,15 +175,20 @@ def _staged(catalog: Catalog, place: Table) -> Table:
 
 
 def _tidy(catalog: Catalog, scene: Scene, told: Sequence[Event]) -> None:
-    """Drop the tables that were shown at the end; ``undo`` removes what is left.
+    """Drop all tables, whatever became of them: the requests of a run are always the same.
 
-    A name that was shown to be free is so for good if all requests were answered.
+    A name that was shown to be free is so for good if all requests were answered; ``undo`` looks
+    for what may be left.
     """
     settled = all(event.answer is not Answer.UNKNOWN for event in told)
-    for deed in [d for event in told if event.process == "reader" for d in event.deeds]:
-        if isinstance(deed, Seen):
-            name = scene.places[deed.name].name
-            if deed.present:
-                catalog.drop_table(scene.namespace, name)
-            elif settled:
-                catalog.ledger.forget(Entry("table", scene.namespace, name), deleted=True)
+    free = {
+        deed.name
+        for event in told
+        for deed in event.deeds
+        if event.process == "reader" and isinstance(deed, Seen) and not deed.present
+    }
+    for label, place in scene.places.items():
+        gone = catalog.drop_table(scene.namespace, place.name).status == HTTPStatus.NOT_FOUND
+        if gone and settled and label in free:
+            entry = Entry("table", scene.namespace, place.name)
+            catalog.ledger.forget(entry, deleted=False)

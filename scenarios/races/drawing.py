@@ -4,6 +4,7 @@ A program begins with a few requests that collide, one client's beside another's
 has all of these collisions, and goes on with whatever is drawn.
 """
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING
 from icecheck.judging.generating import generating
 from icecheck.scenarios.races.programs import (
     GIVEN,
-    REQUESTS_MAX,
     Program,
     Request,
     from_words,
@@ -31,7 +31,8 @@ class Sort:
     """A sort of programs: what they begin with, in turn, and what else is drawn for each client.
 
     A collision has a script for each of four clients, apart by ``|``, over two given tables ``t``
-    and ``u`` and a free name ``f``. ``beginnings`` are lists of which each program has one each.
+    and ``u`` and a free name ``f``. Each part of a program is a collision of one of the lists in
+    ``beginnings``; what else is drawn is in the last part.
     """
 
     beginnings: tuple[tuple[str, ...], ...]
@@ -58,17 +59,17 @@ CHANGES = Sort(
         ),
         (
             "set {t} p ? {t} | set {t} q ? {t} | together {t} {u} p ? | together {u} {t} q ?",
+            "set {u} p ? {u} | set {u} q ? {u} | together {t} {u} p ? | set {t} q ? any",
             "create {f} ? | create-by-commit {f} ? | create {f} ? | rename {u} {f}",
-            "create {f} ? | create {f} ? | set {t} p ? {t} | together {t} {u} q ?",
             "set {t} p ? {t} | together {t} {u} q ? | together {u} {t} p ? | set {u} q ? {u}",
         ),
         (
-            "rename {t} {f} | rename {u} {f} | create {f} ? | set {t} p ? {t}",
-            "drop {t} | set {t} p ? {t} | together {t} {u} q ? | rename {t} {f}",
+            "rename {t} {f} | rename {u} {f} | set {t} p ? {t} | set {u} q ? {u}",
+            "drop {t} | set {t} p ? {t} | set {t} q ? {t} | rename {t} {f}",
             "drop {t}; create {t} ? | set {t} q ? any | create {t} ? | set {u} p ? {u}",
             (
                 "rename {t} {f}; create {t} ? | set {t} p ? {t}; set {f} q ? {t} | "
-                "set {t} q ? {t}; set {f} p ? any | create-by-commit {f} ?"
+                "set {t} q ? {t}; set {f} p ? any | together {t} {u} q ?; drop {t}"
             ),
         ),
     ),
@@ -142,13 +143,12 @@ def draw_programs(seed: int, sort: Sort, *, programs_max: int) -> tuple[Program,
     def collect(
         chosen: Sequence[tuple[Sequence[str], Sequence[int]]], more: Sequence[Sequence[Request]]
     ) -> None:
-        scripts: list[list[Request]] = [[] for _ in range(_CLIENTS)]
+        parts = []
         for beginnings, (tables, clients) in zip(sort.beginnings, chosen, strict=True):
             collision = beginnings[len(drawn) % len(beginnings)].split(" | ")
-            for client, part in zip(clients, collision, strict=True):
-                scripts[client] += _filled(part, tables)
-        every = [(*mine, *rest)[:REQUESTS_MAX] for mine, rest in zip(scripts, more, strict=True)]
-        drawn[_numbered(every)] = None
+            parts.append([_filled(collision[client], tables) for client in clients])
+        parts[-1] = [[*mine, *rest] for mine, rest in zip(parts[-1], more, strict=True)]
+        drawn[_numbered(parts)] = None
 
     with generating():
         collect()
@@ -171,15 +171,18 @@ def _filled(part: str, tables: Sequence[str]) -> list[Request]:
     return [from_words(each) for each in part.format(t=t, u=u, f=_FREE).split("; ")]
 
 
-def _numbered(scripts: Sequence[Sequence[Request]]) -> Program:
-    """Return a program with the places of requests for values, so that no two values are alike."""
+def _numbered(parts: Sequence[Sequence[Sequence[Request]]]) -> Program:
+    """Return a program with numbers for values, so that no two values are alike."""
+    numbers = itertools.count(1)
     return tuple(
         tuple(
-            replace(
-                request,
-                values=tuple(f"{client}.{at}" if v == _OWN else v for v in request.values),
+            tuple(
+                replace(
+                    each, values=tuple(str(next(numbers)) if v == _OWN else v for v in each.values)
+                )
+                for each in script
             )
-            for at, request in enumerate(script, start=1)
+            for script in part
         )
-        for client, script in enumerate(scripts, start=1)
+        for part in parts
     )

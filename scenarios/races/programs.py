@@ -1,7 +1,7 @@
 """A program of several clients as data: what each asks for, one request after another.
 
-A label such as ``x0`` stands for the name of a table. The tables that the last label of a program
-leaves out are there before: ``x0`` and ``x1`` are, ``x2`` is free.
+A program has parts, and the clients wait for each other before each part. A label such as ``x0``
+stands for the name of a table: ``x0`` and ``x1`` are there when a program begins, others are free.
 """
 
 import json
@@ -56,34 +56,54 @@ class Request:
     values: tuple[str, ...] = ()
 
 
-Program = tuple[tuple[Request, ...], ...]
-"""The requests of each client."""
+Script = tuple[Request, ...]
+Program = tuple[tuple[Script, ...], ...]
+"""For each part the requests of each client."""
+
+
+def requests_of(program: Program) -> tuple[Request, ...]:
+    """Return all requests of a program."""
+    return tuple(request for part in program for script in part for request in script)
 
 
 def labels_of(program: Program) -> tuple[str, ...]:
     """Return the labels in a program, sorted."""
-    return tuple(sorted({label for script in program for each in script for label in each.on}))
+    return tuple(sorted({label for request in requests_of(program) for label in request.on}))
 
 
 def to_json(program: Program) -> str:
     """Return a program as one line of JSON for ``from_json``."""
-    clients = [[[each.name, [*each.on], [*each.values]] for each in script] for script in program]
-    return json.dumps({"clients": clients}, separators=(",", ":"))
+    parts = [
+        [[[each.name, [*each.on], [*each.values]] for each in script] for script in part]
+        for part in program
+    ]
+    return json.dumps({"parts": parts}, separators=(",", ":"))
 
 
 def from_json(text: str) -> Program:
     """Return the program in a text; raise ValueError, in one line, if it is none."""
     match json.loads(text):
-        case {"clients": [*scripts], **others} if not others:
-            if 1 <= len(scripts) <= CLIENTS_MAX:
-                return tuple(map(_script, scripts))
-    raise ValueError(f'a program is {{"clients": […]}} of 1 to {CLIENTS_MAX} lists of requests')
+        case {"parts": [*parts], **others} if not others:
+            program = tuple(map(_part, parts))
+            _expect_size(program)
+            return program
+    raise ValueError('a program is {"parts": […]}')
 
 
-def _script(rows: object) -> tuple[Request, ...]:
-    if not isinstance(rows, list) or len(rows) > REQUESTS_MAX:
-        raise ValueError(f"a client has a list of at most {REQUESTS_MAX} requests")
-    return tuple(map(_request, rows))
+def _expect_size(program: Program) -> None:
+    clients = max(map(len, program), default=0)
+    longest = max(
+        (sum(len(part[n]) for part in program if n < len(part)) for n in range(clients)), default=0
+    )
+    if not 1 <= clients <= CLIENTS_MAX or not 1 <= longest <= REQUESTS_MAX:
+        limits = f"1 to {CLIENTS_MAX} clients, and each at most {REQUESTS_MAX} requests"
+        raise ValueError(f"a program has {limits}: this one has {clients}, and {longest}")
+
+
+def _part(scripts: object) -> tuple[Script, ...]:
+    if not isinstance(scripts, list) or not all(isinstance(each, list) for each in scripts):
+        raise ValueError("a part of a program has a list of requests for each client")
+    return tuple(tuple(map(_request, rows)) for rows in scripts)
 
 
 def _request(row: object) -> Request:
@@ -150,9 +170,13 @@ def in_words(request: Request) -> str:
 
 
 def told(program: Program, clients: Sequence[str]) -> str:
-    """Return a program in words, client by client."""
-    return "; ".join(
-        f"{client}: {', then '.join(map(in_words, script))}"
-        for client, script in zip(clients, program, strict=False)
-        if script
+    """Return a program in words, part by part and client by client."""
+    parts = (
+        "; ".join(
+            f"{client}: {', then '.join(map(in_words, script))}"
+            for client, script in zip(clients, part, strict=False)
+            if script
+        )
+        for part in program
     )
+    return "; when all are done, ".join(filter(None, parts))

@@ -3,21 +3,17 @@
 from collections.abc import Sequence
 
 from icecheck.client.catalog import Catalog
-from icecheck.histories.explaining import Judgement, judged
 from icecheck.histories.history import Anomaly, Event
 from icecheck.objects.moves import CLIENTS, violation_of
 from icecheck.replies.expect import Violation
-from icecheck.scenarios.races.contest import contest
-from icecheck.scenarios.races.programs import Program, Request, in_words, to_json, told
+from icecheck.scenarios.races.contest import Contest, Place, contest
+from icecheck.scenarios.races.programs import Program, to_json, told
 from icecheck.scenarios.random.shrinking import shrunk
 from icecheck.targets.target import Namespace
 
-SHRINKING_REQUESTS_MAX = 400
+SHRINKING_REQUESTS_MAX = 600
 TRIES = 3
 """How often a smaller program is raced: whether its clients collide is chance."""
-
-_Item = tuple[int, Request]
-"""The place of a client, and one of its requests."""
 
 
 def replay(
@@ -30,11 +26,12 @@ def replay(
     and the smallest program that shows it, in words and as JSON (``programs.from_json`` reads it);
     Unreachable when the catalog gives no answer.
     """
-    raced = contest(catalog, namespace, program)
-    judgement = judged(raced.history, strictly=strictly)
-    if judgement.anomaly is not None:
-        raise _Shrinking(catalog, namespace, strictly, program, judgement.anomaly).violation()
-    return raced.raced, judgement.decided
+    raced = contest(catalog, namespace, program, strictly=strictly)
+    found = raced.judgement.anomaly
+    if found is not None:
+        shrinking = _Shrinking(catalog, namespace, program, found, strictly=strictly)
+        raise shrinking.violation(raced)
+    return raced.raced, raced.judgement.decided
 
 
 class _Shrinking:
@@ -44,23 +41,24 @@ class _Shrinking:
         self,
         catalog: Catalog,
         namespace: Namespace,
-        strictly: bool,
         program: Program,
         found: Anomaly,
+        *,
+        strictly: bool,
     ) -> None:
         self.catalog = catalog
         self.namespace = namespace
-        self.strictly = strictly
         self.smallest, self.found = program, found
+        self.strictly = strictly
         self.limit = len(catalog.exchanges) + SHRINKING_REQUESTS_MAX
 
-    def violation(self) -> Violation:
+    def violation(self, raced: Contest) -> Violation:
         """Shrink the program within a budget of requests, and return what is to be reported."""
-        items = [(at, each) for at, script in enumerate(self.smallest) for each in script]
-        said = {event.label.rpartition(", ")[0] for event in self.found.witness}
-        needed = [item for item in items if in_words(item[1]) in said]
-        if 0 < len(needed) < len(items) and self._shows(needed):
-            items = needed
+        items = [*raced.asked.values()]
+        for fewer in _likely(raced, self.found):
+            if 0 < len(fewer) < len(items) and self._shows(fewer):
+                items = fewer
+                break
         shrunk(items, self._shows, self._affordable)
         first = violation_of(self.found)
         detail = (
@@ -72,19 +70,39 @@ class _Shrinking:
     def _affordable(self) -> bool:
         return len(self.catalog.exchanges) < self.limit
 
-    def _shows(self, items: Sequence[_Item]) -> bool:
+    def _shows(self, items: Sequence[Place]) -> bool:
         """Return whether a smaller program shows a contradiction, and keep it if it does."""
-        clients = sorted({client for client, _ in items})
-        program = tuple(tuple(each for at, each in items if at == client) for client in clients)
+        program = _program(items)
         for _ in range(TRIES):
             if not self._affordable():
                 return False
-            found = self._judged(program).anomaly
+            raced = contest(self.catalog, self.namespace, program, strictly=self.strictly)
+            found = raced.judgement.anomaly
             if found is not None:
                 self.smallest, self.found = program, found
                 return True
         return False
 
-    def _judged(self, program: Program) -> Judgement:
-        raced = contest(self.catalog, self.namespace, program)
-        return judged(raced.history, strictly=self.strictly)
+
+def _program(items: Sequence[Place]) -> Program:
+    """Return the program of some requests, without parts and clients that have none."""
+    clients = sorted({item.client for item in items})
+    return tuple(
+        tuple(
+            tuple(item.request for item in items if (item.part, item.client) == (part, client))
+            for client in clients
+        )
+        for part in sorted({item.part for item in items})
+    )
+
+
+def _likely(raced: Contest, found: Anomaly) -> tuple[list[Place], ...]:
+    """Return the smaller programs to try first: what is told, and what was sent before its end."""
+    told_of = {event.exchange for event in found.witness}
+    ends = [e.answered_ns for e in raced.raced if e.exchange in told_of and e.answered_ns]
+    sent = {e.exchange: e.invoked_ns for e in raced.raced}
+    asked = raced.asked.items()
+    return (
+        [item for exchange, item in asked if exchange in told_of],
+        [item for exchange, item in asked if sent[exchange] <= max(ends, default=0)],
+    )

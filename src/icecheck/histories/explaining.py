@@ -47,10 +47,21 @@ _AT_THE_END = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The contradiction in a history, or None; ``decided``: no search was given up."""
+    """The contradiction in a history, or None; ``decided``: no search was given up.
+
+    ``at_the_end``: what was shown when all was over is enough for it.
+    """
 
     anomaly: Anomaly | None
     decided: bool = True
+    at_the_end: bool = False
+
+    def in_passing(self) -> "Judgement":
+        """Return the judgement where a second look has shown nothing that is wrong."""
+        if self.anomaly is None:
+            return self
+        why = f"{self.anomaly.why}; a second look showed what is due"
+        return Judgement(replace(self.anomaly, kind=AnomalyKind.STALE_READ, why=why))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +95,8 @@ def judged(history: History, *, strictly: bool, steps_max: int = STEPS_MAX) -> J
         for group in groups:
             ending = _ending(group, frozenset(), steps_max)
             if ending is Ending.IMPOSSIBLE:
-                return Judgement(named(group, _needed(group, steps_max)))
+                found = named(group, _needed(group, steps_max))
+                return Judgement(found, at_the_end=named is _of_changes)
             decided = decided and ending is Ending.ORDERED
     return Judgement(None, decided)
 
