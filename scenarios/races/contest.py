@@ -8,7 +8,7 @@ from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_commit, given_loaded, given_table
 from icecheck.histories.explaining import Judgement, judged
-from icecheck.histories.history import Answer, Event, Seen
+from icecheck.histories.history import Answer, Event, Seen, is_read
 from icecheck.histories.racing import race
 from icecheck.judging.probes import has_capability
 from icecheck.objects.committing import same_table
@@ -68,8 +68,10 @@ def contest(catalog: Catalog, namespace: Namespace, program: Program, *, strictl
     seen = _look(catalog, scene)
     judgement = judged((scene.before, *raced, *seen), strictly=strictly)
     if judgement.at_the_end:
+        # What a second look shows was not lost: the first one was shown an earlier state.
         seen = _look(catalog, scene)
-        again = judged((scene.before, *raced, *seen), strictly=False)
+        changes = [event for event in raced if not is_read(event)]
+        again = judged((scene.before, *changes, *seen), strictly=False)
         if again.anomaly is None:
             judgement = judgement.in_passing() if strictly else again
     _tidy(catalog, scene, [*raced, *seen])
@@ -191,4 +193,4 @@ def _tidy(catalog: Catalog, scene: Scene, told: Sequence[Event]) -> None:
         gone = catalog.drop_table(scene.namespace, place.name).status == HTTPStatus.NOT_FOUND
         if gone and settled and label in free:
             entry = Entry("table", scene.namespace, place.name)
-            catalog.ledger.forget(entry, deleted=False)
+            catalog.ledger.forget(entry, deleted=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _OWN = "?"
 """Stands for a value that no other request of the program has."""
-_FREE = "x2"
+_FREE = ("x2", "x3")
 _CLIENTS = 4
 
 
@@ -31,8 +31,8 @@ class Sort:
     """A sort of programs: what they begin with, in turn, and what else is drawn for each client.
 
     A collision has a script for each of four clients, apart by ``|``, over two given tables ``t``
-    and ``u`` and a free name ``f``. Each part of a program is a collision of one of the lists in
-    ``beginnings``; what else is drawn is in the last part.
+    and ``u`` and free names ``f`` and ``g``. Each part of a program is a collision of one of the
+    lists in ``beginnings``; what else is drawn is in the last part.
     """
 
     beginnings: tuple[tuple[str, ...], ...]
@@ -59,17 +59,23 @@ CHANGES = Sort(
         ),
         (
             "set {t} p ? {t} | set {t} q ? {t} | together {t} {u} p ? | together {u} {t} q ?",
-            "set {u} p ? {u} | set {u} q ? {u} | together {t} {u} p ? | set {t} q ? any",
-            "create {f} ? | create-by-commit {f} ? | create {f} ? | rename {u} {f}",
+            (
+                "set {u} p ? {u} | set {u} q ? {u} | "
+                "together {t} {u} p ?; rename {u} {g}; rename {g} {u} | set {t} q ? any"
+            ),
+            "create {g} ? | create-by-commit {g} ? | create {g} ? | rename {u} {g}",
             "set {t} p ? {t} | together {t} {u} q ? | together {u} {t} p ? | set {u} q ? {u}",
         ),
         (
             "rename {t} {f} | rename {u} {f} | set {t} p ? {t} | set {u} q ? {u}",
-            "drop {t} | set {t} p ? {t} | set {t} q ? {t} | rename {t} {f}",
-            "drop {t}; create {t} ? | set {t} q ? any | create {t} ? | set {u} p ? {u}",
+            "together {t} {u} p ?; rename {t} {f} | set {t} p ? {t} | set {t} q ? {t} | load {t}",
+            (
+                "together {t} {u} p ?; drop {t} | rename {t} {f} | "
+                "create {t} ?; set {t} q ? any | create {t} ?"
+            ),
             (
                 "rename {t} {f}; create {t} ? | set {t} p ? {t}; set {f} q ? {t} | "
-                "set {t} q ? {t}; set {f} p ? any | together {t} {u} q ?; drop {t}"
+                "together {u} {t} q ?; drop {t} | set {t} q ? {t}; set {f} p ? any"
             ),
         ),
     ),
@@ -167,8 +173,8 @@ def _further(sort: Sort) -> "SearchStrategy[list[Request]]":
 
 
 def _filled(part: str, tables: Sequence[str]) -> list[Request]:
-    t, u = tables
-    return [from_words(each) for each in part.format(t=t, u=u, f=_FREE).split("; ")]
+    (t, u), (f, g) = tables, _FREE
+    return [from_words(each) for each in part.format(t=t, u=u, f=f, g=g).split("; ")]
 
 
 def _numbered(parts: Sequence[Sequence[Sequence[Request]]]) -> Program:

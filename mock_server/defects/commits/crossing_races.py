@@ -11,18 +11,21 @@ from icecheck.mock_server.defects.kit.declaring import defect
 from icecheck.mock_server.defects.kit.remembering import by_name
 from icecheck.mock_server.defects.kit.requests import Name, rename_ends, sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
+from icecheck.mock_server.protocol.problem import Problem
 
+# A table is renamed or committed to over several requests of others.
+_WINDOW_MS = 100
 _FLIGHT_MS = 50
 # An event loop may wake up a little early; a client must not be answered during the flight.
 _MARGIN_MS = 10
 
 
 def _publish_rename(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
-    """Move what the rename has read, where the source is still there."""
+    """Move what the rename has read, where the names are still as they were."""
     source, target = rename_ends(call)
     moved = decided.table(*target)
     if moved is None or present.table(*source) is None or present.table(*target) is not None:
-        return present
+        raise Problem(409, "CommitFailedException", "Somebody else has changed the names")
     return present.without_table(*source).with_table(*target, moved)
 
 
@@ -33,21 +36,9 @@ def _publish_rename(present: WarehouseState, decided: WarehouseState, call: Call
 )
 def _rename_loses_commits(registries: Registries) -> None:
     """A rename writes the table that it has read, without the commits since, under the new name."""
-    sight = LateSight()
+    sight = LateSight(_WINDOW_MS)
     note_writes(registries, "updateTable", sight)
     decide_late(registries, "renameTable", _publish_rename, sight)
-
-
-def _publish_changes(
-    present: WarehouseState, decided: WarehouseState, call: Call
-) -> WarehouseState:
-    """Put the tables of a transaction into the present state, where they are still there."""
-    for change in sent_json(call)["table-changes"]:
-        name: Name = (tuple(change["identifier"]["namespace"]), change["identifier"]["name"])
-        entry = decided.table(*name)
-        if entry is not None and present.table(*name) is not None:
-            present = present.with_table(*name, entry)
-    return present
 
 
 @defect(
@@ -57,31 +48,19 @@ def _publish_changes(
 )
 def _transaction_over_commits(registries: Registries) -> None:
     """Transactions have a lock of their own, which plain commits do not take."""
-    sight = LateSight()
+    sight = LateSight(_WINDOW_MS)
     note_writes(registries, "updateTable", sight)
-    decide_late(registries, "commitTransaction", _publish_changes, sight)
-
-
-@defect(
-    "race-drop-follows-rename",
-    breaks="race.random-changes",
-    suffering="A table is gone, because somebody dropped another one of its former name.",
-)
-def _drop_follows_rename(registries: Registries) -> None:
-    """A drop looks up the id of a table first, and drops what has that id, whatever its name."""
-    sight = LateSight()
-    note_writes(registries, "renameTable", sight)
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        read = sight.state(faithful.context, state).table(call.namespace, call.name)
-        entry = state.namespace(call.namespace)
-        uuid = None if read is None else read.metadata.table_uuid
-        for name, held in () if entry is None else entry.tables.after():
-            if held.metadata.table_uuid == uuid:
-                return faithful(state, structs.replace(call, name=name))
-        return faithful(state, call)
+        outcome = faithful(sight.state(faithful.context, state), call)
+        for change in sent_json(call)["table-changes"]:
+            name: Name = (tuple(change["identifier"]["namespace"]), change["identifier"]["name"])
+            entry = outcome.state.table(*name)
+            if entry is not None and state.table(*name) is not None:
+                state = state.with_table(*name, entry)
+        return structs.replace(outcome, state=state)
 
-    wrap(registries, "dropTable", around)
+    wrap(registries, "commitTransaction", around)
 
 
 @defect(
@@ -120,7 +99,7 @@ def _publish_nothing(
 )
 def _rename_in_two_steps(registries: Registries) -> None:
     """A rename removes the old name first, and adds the new one a moment later."""
-    sight = LateSight()
+    sight = LateSight(_WINDOW_MS)
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)

@@ -118,8 +118,8 @@ def _watched(history: History) -> tuple[Event, ...]:
 
 def _without_early_reads(history: History) -> tuple[Event, ...]:
     """Return a history with those reads only that were sent when all else had been answered."""
-    answered = [e.answered_ns for e in history if e.answered_ns is not None and not is_read(e)]
-    end = max(answered, default=0)
+    changes = [event for event in history if not is_read(event)]
+    end = max((e.answered_ns or e.invoked_ns for e in changes), default=0)
     return tuple(e for e in history if not is_read(e) or e.invoked_ns > end)
 
 
@@ -171,8 +171,12 @@ def _by_reader(history: History, at_the_end: History) -> tuple[_Group, ...]:
 
 
 def _whole(event: Event) -> Iterator[_Part]:
-    """Yield a request as one part; of a list, each entry is read at a moment of its own."""
-    if is_read(event):
+    """Yield a request as one part.
+
+    Of a list, each entry is read at a moment of its own. What an unknown outcome leaves need not be
+    whole either.
+    """
+    if is_read(event) or event.answer is Answer.UNKNOWN:
         yield from (_Part(event, (deed,)) for deed in event.deeds)
     elif event.deeds:
         yield _Part(event, event.deeds)
@@ -216,6 +220,34 @@ def _needed(group: _Group, steps_max: int) -> tuple[Event, ...]:
     return tuple(sorted(needed, key=lambda event: event.invoked_ns))
 
 
+def _with_makers(group: _Group, needed: tuple[Event, ...]) -> tuple[Event, ...]:
+    """Return the events that are needed, and those that made what is shown in them."""
+    shown = [deed for e in needed if is_read(e) for deed in e.deeds if isinstance(deed, Seen)]
+    kept = {id(event) for event in needed}
+    return tuple(
+        sorted(
+            (
+                event
+                for event in _events(group)
+                if id(event) in kept or any(_makes(d, seen) for d in event.deeds for seen in shown)
+            ),
+            key=lambda event: event.invoked_ns,
+        )
+    )
+
+
+def _makes(deed: Deed, seen: Seen) -> bool:
+    """Return whether what is shown may be so because of a deed."""
+    match deed:
+        case Take(name, holder):
+            return seen.present and (seen.name, seen.holder) == (name, holder)
+        case Write(name, key, value):
+            return seen.name == name and (seen.fields or {}).get(key, not value) == value
+        case Release(name) | Transfer(name):
+            return seen.name == name and not seen.present
+    return False
+
+
 # ---------------------------------------------------------------------- what it is called
 
 
@@ -226,7 +258,7 @@ def _of_changes(group: _Group, needed: tuple[Event, ...]) -> Anomaly:
     if found:
         return _clearest(found, needed)
     why = "no order of these requests explains what they were told and what is there at the end"
-    return Anomaly(AnomalyKind.UNEXPLAINED, _name(needed, names), needed, why)
+    return _unnamed(AnomalyKind.UNEXPLAINED, group, needed, why)
 
 
 def _of_reads(group: _Group, needed: tuple[Event, ...]) -> Anomaly:
@@ -238,10 +270,10 @@ def _of_reads(group: _Group, needed: tuple[Event, ...]) -> Anomaly:
     name = _name(needed, names)
     if len(needed) == 1:
         why = f"nobody has made {name} what it was shown as"
-        return Anomaly(AnomalyKind.UNEXPLAINED, name, needed, why)
+        return _unnamed(AnomalyKind.UNEXPLAINED, group, needed, why)
     readers = sorted({event.process for event in needed if is_read(event)})
     why = f"no order of the changes explains what {' and '.join(readers)} was told of {name}"
-    return Anomaly(AnomalyKind.STALE_READ, name, needed, why)
+    return _unnamed(AnomalyKind.STALE_READ, group, needed, why)
 
 
 def _of_transactions(group: _Group, needed: tuple[Event, ...]) -> Anomaly:
@@ -250,17 +282,23 @@ def _of_transactions(group: _Group, needed: tuple[Event, ...]) -> Anomaly:
     if halves:
         return _clearest(halves, needed)
     reads = [event for event in needed if is_read(event)]
-    name = _name(needed, _names(group))
-    if any(event.answered_ns is not None and _ends_after(reads, event) for event in needed):
+    if any(_is_sent_during(read, event) for read in reads for event in _events(group)):
         why = f"no order of whole transactions explains what {reads[-1].process} was shown"
-        return Anomaly(AnomalyKind.HALF_VISIBLE, name, needed, why)
+        return _unnamed(AnomalyKind.HALF_VISIBLE, group, needed, why)
     why = "each changed several objects, no order of them explains what is there at the end"
-    return Anomaly(AnomalyKind.CYCLIC, name, needed, why)
+    return _unnamed(AnomalyKind.CYCLIC, group, needed, why)
 
 
-def _ends_after(reads: Sequence[Event], event: Event) -> bool:
-    """Return whether a change was answered when one of the reads had been sent."""
-    return not is_read(event) and any(read.invoked_ns <= latest(event) for read in reads)
+def _unnamed(kind: AnomalyKind, group: _Group, needed: tuple[Event, ...], why: str) -> Anomaly:
+    """Return an anomaly that only the search has found, with what made what is shown in it."""
+    name = _name(needed, _names(group))
+    return Anomaly(kind, name, _with_makers(group, needed), why)
+
+
+def _is_sent_during(read: Event, event: Event) -> bool:
+    """Return whether a read was sent before a change was answered."""
+    answered = event.answered_ns
+    return not is_read(event) and answered is not None and read.invoked_ns <= answered
 
 
 def _clearest(found: Sequence[Anomaly], needed: tuple[Event, ...]) -> Anomaly:

@@ -1,0 +1,178 @@
+"""Drawn races: each planted defect is found for every seed, and lawful catalogs pass."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+from msgspec import structs
+
+from icecheck.client.catalog import Catalog
+from icecheck.client.opening import open_session
+from icecheck.client.session import Session
+from icecheck.findings.verdict import Level, Verdict
+from icecheck.findings.verdict import Outcome as Ending
+from icecheck.judging.judge import judge
+from icecheck.mock_server.core.context import Call, Delay, Drop, Outcome, Registries
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects import defects
+from icecheck.mock_server.defects.commits.late_sight import LateSight
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
+from icecheck.mock_server.mock import MockCatalog
+from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.problem import Problem
+from icecheck.scenarios.races.programs import from_json, requests_of
+from icecheck.targets.target import Target
+from tests.kill.killing import (
+    ADDRESS,
+    TOKEN,
+    WAREHOUSE,
+    checks_of,
+    defects_of,
+    mock_session,
+    words,
+)
+
+CHECKS = checks_of("test_random_races")
+NAMES = defects_of("commits.crossing_races")
+SEEDS = range(5)
+CHANGING = ("createTable", "updateTable", "dropTable", "renameTable", "commitTransaction")
+
+
+@contextmanager
+def session_of(seed: int, defect_name: str = "", *, http: bool = False) -> Iterator[Session]:
+    """Yield a session with this seed and a mock of its own, in process or behind a socket."""
+    with MockCatalog(seed=1, token=TOKEN) as mock:
+        transport = None if http else mock.httpx_transport()
+        target = Target(mock.uri if http else ADDRESS, warehouse=WAREHOUSE, token=TOKEN)
+        session = open_session(target, run_id="kill", seed=seed, transport=transport)
+        if defect_name:
+            defects()[defect_name].install(mock.registries)
+        yield session
+        session.close()
+
+
+def judged(session: Session) -> list[Verdict]:
+    return [judge(check, Catalog(session, check.id)) for check in CHECKS]
+
+
+# ---- catalogs that lose races
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_defect_is_found_for_each_of_five_seeds(name: str) -> None:
+    (check,) = [check for check in CHECKS if defects()[name].breaks in check.proves]
+    for seed in SEEDS:
+        with session_of(seed, name) as session:
+            verdict = judge(check, Catalog(session, check.id))
+        assert verdict.outcome is Ending.FAIL, seed
+        assert session.residue == []
+        (finding,) = verdict.findings
+        assert finding.symptom.slug.startswith("anomaly:")
+        assert "contradiction: " in finding.detail
+        smallest = from_json(finding.detail.partition("; replay ")[2])
+        assert len(requests_of(smallest)) <= 6, finding.detail
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_defect_is_found_over_http(name: str) -> None:
+    (check,) = [check for check in CHECKS if defects()[name].breaks in check.proves]
+    with session_of(0, name, http=True) as session:
+        assert judge(check, Catalog(session, check.id)).outcome is Ending.FAIL
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_race_that_is_written_down_finds_these(name: str) -> None:
+    others = checks_of("test_races", "test_races_on_names")
+    with session_of(0, name) as session:
+        failed = [v.check for v in [judge(e, Catalog(session, e.id)) for e in others] if v.findings]
+    assert failed == []
+
+
+# ---- lawful catalogs
+
+
+def test_both_checks_pass_on_the_faithful_mock_over_http() -> None:
+    with session_of(0, http=True) as session:
+        assert words(judged(session)) == []
+    assert session.residue == []
+
+
+def _overlapping(registries: Registries, status: int, *, applied: bool, late_ms: int = 0) -> None:
+    """Answer so while another change is new, whether or not the answered one took effect."""
+    sight = LateSight(window_ms=10)
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        if sight.state(faithful.context, state) is state:
+            return sight.wrote(faithful.context, state, faithful(state, call))
+        told = replies.error_reply(status, "CommitFailedException", "Somebody else is faster")
+        after = state
+        if applied:
+            with suppress(Problem):
+                after = faithful(state, call).state
+        return Outcome(after, told, (Delay(late_ms),))
+
+    for operation_id in CHANGING:
+        wrap(registries, operation_id, around)
+
+
+def passes(session: Session) -> None:
+    """Check that nothing is blamed; where trouble persists, the target was not to be had."""
+    session.connection._sleep = lambda _: None  # retries take no time here
+    blamed = [v for v in judged(session) if v.outcome in {Ending.FAIL, Ending.ERROR}]
+    assert words(blamed) == []
+
+
+@pytest.mark.parametrize("late_ms", [0, 30])
+def test_a_catalog_that_refuses_whatever_overlaps_is_not_blamed(late_ms: int) -> None:
+    with mock_session() as (mock, session):
+        _overlapping(mock.registries, 409, applied=False, late_ms=late_ms)
+        passes(session)
+
+
+@pytest.mark.parametrize("applied", [True, False])
+@pytest.mark.parametrize("status", [500, 502, 504])
+def test_unknown_outcomes_are_not_blamed(status: int, applied: bool) -> None:
+    with mock_session() as (mock, session):
+        _overlapping(mock.registries, status, applied=applied)
+        passes(session)
+
+
+@pytest.mark.parametrize("applied", [True, False])
+def test_connections_that_break_are_not_blamed(applied: bool) -> None:
+    """Every seventh change is carried out or not, and not answered; a drop is sent again then."""
+    with mock_session() as (mock, session):
+        asked = iter(range(10**6))
+
+        def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+            if next(asked) % 7:
+                return faithful(state, call)
+            after = state
+            if applied:
+                with suppress(Problem):
+                    after = faithful(state, call).state
+            return Outcome(after, replies.NO_CONTENT, (Drop(),))
+
+        for operation_id in CHANGING:
+            wrap(mock.registries, operation_id, around)
+        passes(session)
+
+
+def test_loads_that_lag_are_no_lost_changes() -> None:
+    """What loads show late may fail the check of reads, and nothing else."""
+    with mock_session() as (mock, session):
+        sight = LateSight(window_ms=30)
+
+        def writing(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+            outcome = faithful(state, call)
+            sight.wrote(faithful.context, state, outcome)  # the answer is not held back
+            return outcome
+
+        def loading(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+            outcome = faithful(sight.state(faithful.context, state), call)
+            return structs.replace(outcome, state=state)
+
+        for operation_id in CHANGING:
+            wrap(mock.registries, operation_id, writing)
+        wrap(mock.registries, "loadTable", loading)
+        failed = {v.check: v for v in judged(session) if v.outcome is Ending.FAIL}
+    assert {v.level for v in failed.values()} <= {Level.INTEROP}

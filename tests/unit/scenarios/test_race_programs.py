@@ -1,0 +1,294 @@
+"""Programs of several clients are data: drawn by seed, written and read as JSON, raced, shrunk."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from icecheck.client.given import given_namespace
+from icecheck.findings.verdict import SkipKind
+from icecheck.histories.explaining import Judgement
+from icecheck.histories.history import AnomalyKind, is_read
+from icecheck.judging.check import check_of
+from icecheck.judging.judge import judge
+from icecheck.mock_server.core.context import Outcome
+from icecheck.mock_server.defects import defects
+from icecheck.replies.expect import Violation
+from icecheck.scenarios.races.contest import contest
+from icecheck.scenarios.races.drawing import CHANGES, READS, draw_programs
+from icecheck.scenarios.races.programs import (
+    READING,
+    SHAPES,
+    from_json,
+    from_words,
+    in_words,
+    requests_of,
+    to_json,
+    told,
+)
+from icecheck.scenarios.races.replaying import SHRINKING_REQUESTS_MAX, replay
+from icecheck.scenarios.races.test_random_races import (
+    test_changes_have_an_order as changing,
+)
+from icecheck.scenarios.races.test_random_races import (
+    test_reads_have_an_order as reading,
+)
+from tests.kit.contracts import CONTRACT
+
+CHECKS = tuple(check_of(function, CONTRACT) for function in (changing, reading))
+SCRIPT = """
+import sys
+sys.path[:0] = [sys.argv[1]]
+if len(sys.argv) > 2:
+    import constants
+    import icecheck.cli, icecheck.mock_server
+from icecheck.scenarios.races.drawing import CHANGES, READS, draw_programs
+from icecheck.scenarios.races.programs import to_json
+for sort in (CHANGES, READS):
+    for program in draw_programs(7, sort, programs_max=4):
+        print(to_json(program))
+"""
+
+
+def program_of(*parts):
+    """A program in words: a text for each part, clients apart by ``|``, requests by ``;``."""
+    return tuple(
+        tuple(
+            tuple(from_words(each) for each in script.split("; ")) if script else ()
+            for script in part.split(" | ")
+        )
+        for part in parts
+    )
+
+
+TOUR = program_of(
+    "create x2 1 | create-by-commit x2 2 | set x0 p 3 x0; set x2 q 4 any | move-main x0 1 0",
+    "together x0 x1 p 5; move-main-together x1 x0 2 0 6 | load x0; exists x1; list",
+    "rename x1 x3; drop x0",
+)
+
+
+# ---- as data
+
+
+def test_the_same_seed_draws_the_same_programs_and_another_seed_others():
+    for sort in (CHANGES, READS):
+        drawn = draw_programs(3, sort, programs_max=4)
+        assert drawn == draw_programs(3, sort, programs_max=4)
+        assert drawn != draw_programs(4, sort, programs_max=4)
+        assert len(set(drawn)) == 4
+
+
+def test_programs_depend_neither_on_hashing_nor_on_the_modules_that_are_loaded(tmp_path):
+    (tmp_path / "constants.py").write_text("\n".join(f"a{i} = {i * 977}" for i in range(200)))
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT, str(tmp_path), *more],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for hash_seed, more in (("1", []), ("2", ["constants"]))
+    ]
+    assert said[0] == said[1]
+    assert said[0].count("\n") == 8
+
+
+def test_the_programs_of_a_run_have_every_collision():
+    named = {
+        each.partition(" ")[0]
+        for part in CHANGES.beginnings
+        for collision in part
+        for script in collision.split(" | ")
+        for each in script.split("; ")
+    }
+    for seed in range(5):
+        drawn = draw_programs(seed, CHANGES, programs_max=4)
+        assert {each.name for program in drawn for each in requests_of(program)} >= named
+        assert all(len(program) == len(CHANGES.beginnings) for program in drawn)
+
+
+def test_no_two_requests_of_a_program_set_the_same_value():
+    for seed in range(5):
+        for program in (
+            p for s in (CHANGES, READS) for p in draw_programs(seed, s, programs_max=4)
+        ):
+            values = [
+                each.values[at]
+                for each in requests_of(program)
+                for at, choices in enumerate(SHAPES[each.name][1])
+                if not choices and each.values[at] not in {"p", "q"}
+            ]
+            assert len(set(values)) == len(values)
+
+
+def test_programs_survive_json_and_have_words():
+    for seed in range(3):
+        for program in (
+            p for s in (CHANGES, READS) for p in draw_programs(seed, s, programs_max=4)
+        ):
+            assert from_json(to_json(program)) == program
+    assert from_json(to_json(TOUR)) == TOUR
+    assert {each.name for each in requests_of(TOUR)} == set(SHAPES)
+    assert told(program_of("drop x0 | rename x1 x2; list", "set x0 p 1 x1"), ("a", "b")) == (
+        "a: drop x0; b: rename x1 to x2, then list; "
+        "when all are done, a: set p of x0 to 1 if it is the first x1"
+    )
+    assert in_words(from_words("move-main x0 2 any")) == "move main of x0 to snapshot 2"
+    assert in_words(from_words("create-by-commit x2 7")) == "create by commit x2 as 7"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "[]",
+        "no json",
+        '{"parts":[]}',
+        '{"parts":[[]]}',
+        '{"parts":[[[]]]}',
+        '{"parts":[[[["list",[],[]]]]],"version":2}',
+        '{"parts":[{"a":1}]}',
+        '{"parts":[[[["explode",["x0"],[]]]]]}',
+        '{"parts":[[[["drop",[],[]]]]]}',
+        '{"parts":[[[["drop",["y0"],[]]]]]}',
+        '{"parts":[[[["rename",["x0","x0"],[]]]]]}',
+        '{"parts":[[[["set",["x0"],["p","1","x2"]]]]]}',
+        '{"parts":[[[["set",["x0"],["p","../..","x0"]]]]]}',
+        '{"parts":[[[["move-main",["x0"],["9","0"]]]]]}',
+        json.dumps({"parts": [[[["list", [], []]] * 13]]}),
+        json.dumps({"parts": [[[["list", [], []]]] * 9]}),
+    ],
+)
+def test_what_is_no_program_is_refused_in_one_line(text):
+    with pytest.raises(ValueError, match=r".") as refused:
+        from_json(text)
+    assert "\n" not in str(refused.value)
+
+
+# ---- raced
+
+
+@pytest.mark.parametrize("isolation", ["nested", "flat"])
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)
+def test_the_checks_pass_and_leave_nothing(check, isolation, open_catalog):
+    for seed in (0, 5):
+        catalog = open_catalog(check.id, seed=seed, isolation=isolation)
+        verdict = judge(check, catalog)
+        catalog.session.close()
+        assert verdict.outcome == "pass", verdict.summary
+        assert verdict.requests <= 125
+
+
+def test_every_request_is_sent_and_recorded_with_its_place(catalog):
+    raced = contest(catalog, given_namespace(catalog), TOUR, strictly=True)
+    assert raced.judgement.anomaly is None
+    sent = [place.request for place in raced.asked.values()]
+    assert sorted(map(in_words, sent)) == sorted(map(in_words, requests_of(TOUR)))
+    assert {(place.part, place.client) for place in raced.asked.values()} == {
+        (0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (2, 0),
+    }  # fmt: skip
+    for ordinal, place in raced.asked.items():
+        (event, *_) = [e for e in raced.raced if e.exchange == ordinal]
+        assert event.label.startswith(in_words(place.request))
+        assert (place.request.name in READING) == is_read(event)
+
+
+def test_only_what_a_program_needs_is_made_before(catalog):
+    contest(catalog, given_namespace(catalog), program_of("drop x1"), strictly=True)
+    asked = [exchange.operation for exchange in catalog.exchanges]
+    made = ["createNamespace", "createTable"]
+    assert asked == [*made, "dropTable", "loadTable", "dropTable"]
+
+
+def test_what_the_catalog_does_not_offer_is_left_out(mock, open_catalog):
+    for operation_id in ("renameTable", "commitTransaction", "tableExists"):
+        del mock.registries.operations[operation_id]
+    catalog = open_catalog("race.random-reads")
+    catalog.session.capabilities["metadata-only-snapshots"] = False
+    catalog.session.capabilities["stage-create"] = False
+    raced = contest(catalog, given_namespace(catalog), TOUR, strictly=True)
+    left = {place.request.name for place in raced.asked.values()}
+    assert left == {"create", "set", "load", "list", "drop"}
+    assert contest(catalog, given_namespace(catalog), program_of("rename x0 x1"), strictly=True)
+
+
+def test_what_is_sent_depends_on_no_answer(open_catalog, mock):
+    sent = []
+    for _ in range(2):
+        before = mock.snapshot()
+        catalog = open_catalog("race.random-changes", seed=3)
+        judge(CHECKS[0], catalog)
+        sent.append([(e.method, e.url) for e in catalog.exchanges])
+        catalog.session.close()
+        mock.restore(before)
+    assert sent[0] == sent[1]
+
+
+# ---- shrunk
+
+
+def contradicts(catalog, program):
+    """Whether a program shows a contradiction in ten races: that its clients collide is chance."""
+    namespace = given_namespace(catalog)
+    for _ in range(10):
+        try:
+            replay(catalog, namespace, program, strictly=False)
+        except Violation:
+            return True
+    return False
+
+
+def test_a_contradiction_is_shrunk_and_can_be_replayed(mock, open_catalog):
+    defects()["race-last-writer-wins"].install(mock.registries)
+    catalog = open_catalog("race.random-changes")
+    verdict = judge(CHECKS[0], catalog)
+    (finding,) = verdict.findings
+    assert finding.symptom.slug.startswith("anomaly:")
+    said, _, text = finding.detail.partition("; replay ")
+    smallest = from_json(text)
+    assert len(requests_of(smallest)) <= 3
+    assert told(smallest, ("client 1", "client 2", "client 3")) in said
+    assert any(evidence.ordinal == finding.exchange for evidence in verdict.evidence)
+    assert verdict.requests < 125 + SHRINKING_REQUESTS_MAX + 40
+    assert contradicts(catalog, smallest)
+
+
+def test_what_a_second_look_shows_was_not_lost(open_catalog, mock):
+    """The first load after a commit is answered from before it: that is a stale read."""
+    faithful = mock.registries.operations["loadTable"]
+    kept, shown = {}, []
+
+    def stale(context, state, call):
+        before = kept.get(call.name)
+        shown.append(call.name)
+        if before is not None and shown.count(call.name) == 1:
+            return Outcome(state, before)
+        return faithful(context, state, call)
+
+    def remember(operation, context, state, call):
+        kept[call.name] = faithful(context, state, call).reply
+        return operation(context, state, call)
+
+    update = mock.registries.operations["updateTable"]
+    mock.registries.operations["loadTable"] = stale
+    mock.registries.operations["updateTable"] = lambda *args: remember(update, *args)
+    catalog = open_catalog("race.random-reads")
+    namespace = given_namespace(catalog)
+    program = program_of("set x0 p 1 x0")
+    found = contest(catalog, namespace, program, strictly=True).judgement.anomaly
+    assert found is not None
+    assert found.kind is AnomalyKind.STALE_READ
+    assert contest(catalog, namespace, program, strictly=False).judgement.anomaly is None
+
+
+def test_histories_that_are_too_tangled_are_no_verdict(catalog, monkeypatch):
+    undecided = Judgement(None, decided=False)
+    monkeypatch.setattr("icecheck.scenarios.races.contest.judged", lambda *_, **__: undecided)
+    verdict = judge(CHECKS[0], catalog)
+    assert (verdict.outcome, verdict.skip.kind) == ("skip", SkipKind.HARNESS_GAP)
+    assert "4 of the histories" in verdict.skip.reason
