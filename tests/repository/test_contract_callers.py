@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 from icecheck.conformance.generated.test_generated import LISTINGS
-from icecheck.conformance.transactions import contenders
 from icecheck.contract import SPEC_VERSIONS, Action, load
 from icecheck.mock_server.protocol.served_contract import SERVED
+from icecheck.objects import moves
 from icecheck.scenarios.steps import step
 from tests.kit.contracts import CONTRACT
 
@@ -75,6 +75,6 @@ def test_the_mock_serves_the_version_that_the_tests_are_about() -> None:
 def test_operations_that_are_named_per_object_are_those_of_every_version() -> None:
     for contract in map(load, SPEC_VERSIONS):
         assert {*contract.by_object(Action.LIST).values()} >= {*LISTINGS}
-        assert contract.by_object(Action.LOAD).items() >= contenders._LOADS.items()
+        assert contract.by_object(Action.LOAD).items() >= moves._LOADS.items()
         assert contract.by_object(Action.DROP).items() >= step._DROPS.items()
         assert contract.by_object(Action.RENAME).items() >= step._RENAMES.items()
