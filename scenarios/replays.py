@@ -4,11 +4,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from icecheck.findings.replay import Replay, ReplayUnusable
-from icecheck.scenarios.random.actions import from_json, operations_of
+from icecheck.scenarios.races import programs
+from icecheck.scenarios.races.test_random_races import RANDOM_CHANGES, RANDOM_READS
+from icecheck.scenarios.random import actions
 from icecheck.scenarios.random.test_namespaces_and_tables import CHECK
 
 _OPERATIONS_IN: Mapping[str, Callable[[str], frozenset[str]]] = {
-    CHECK: lambda steps: operations_of(from_json(steps)),
+    CHECK: lambda steps: actions.operations_of(actions.from_json(steps)),
+    RANDOM_CHANGES: lambda steps: programs.operations_of(programs.from_json(steps)),
+    RANDOM_READS: lambda steps: programs.operations_of(programs.from_json(steps)),
 }
 """Check id -> reads steps, and returns the operations that they need."""
 

@@ -66,6 +66,26 @@ def requests_of(program: Program) -> tuple[Request, ...]:
     return tuple(request for part in program for script in part for request in script)
 
 
+_OPERATIONS = {
+    "create": ("createTable",),
+    "create-by-commit": ("createTable", "updateTable"),
+    "drop": ("dropTable",),
+    "rename": ("renameTable",),
+    "set": ("updateTable",),
+    "move-main": ("updateTable",),
+    "together": ("commitTransaction",),
+    "move-main-together": ("commitTransaction",),
+    "load": ("loadTable",),
+    "exists": ("tableExists",),
+    "list": ("listTables",),
+}
+
+
+def operations_of(program: Program) -> frozenset[str]:
+    """Return the operations that a program needs."""
+    return frozenset(id_ for each in requests_of(program) for id_ in _OPERATIONS[each.name])
+
+
 def labels_of(program: Program) -> tuple[str, ...]:
     """Return the labels in a program, sorted."""
     return tuple(sorted({label for request in requests_of(program) for label in request.on}))
@@ -77,17 +97,17 @@ def to_json(program: Program) -> str:
         [[[each.name, [*each.on], [*each.values]] for each in script] for script in part]
         for part in program
     ]
-    return json.dumps({"parts": parts}, separators=(",", ":"))
+    return json.dumps(parts, separators=(",", ":"))
 
 
 def from_json(text: str) -> Program:
     """Return the program in a text; raise ValueError, in one line, if it is none."""
     match json.loads(text):
-        case {"parts": [*parts], **others} if not others:
+        case [*parts]:
             program = tuple(map(_part, parts))
             _expect_size(program)
             return program
-    raise ValueError('a program is {"parts": […]}')
+    raise ValueError("the steps of a program are a list of parts")
 
 
 def _expect_size(program: Program) -> None:

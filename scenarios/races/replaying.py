@@ -23,7 +23,7 @@ def replay(
 
     ``strictly``: what was shown meanwhile, and whole transactions, are judged too. Returns the
     clients' events, and whether the judgement was decided. Raises Violation with the contradiction
-    and the smallest program that shows it, in words and as JSON (``programs.from_json`` reads it);
+    and the smallest program that shows it, in words, and as JSON in the finding's ``steps``;
     Unreachable when the catalog gives no answer.
     """
     raced = contest(catalog, namespace, program, strictly=strictly)
@@ -61,11 +61,8 @@ class _Shrinking:
                 break
         shrunk(items, self._shows, self._affordable)
         first = violation_of(self.found)
-        detail = (
-            f"{first.finding.detail}; the smallest program: {told(self.smallest, CLIENTS)}; "
-            f"replay {to_json(self.smallest)}"
-        )
-        return Violation.again(first.finding, detail=detail)
+        detail = f"{first.finding.detail}; the smallest program: {told(self.smallest, CLIENTS)}"
+        return Violation.again(first.finding, detail=detail, steps=to_json(self.smallest))
 
     def _affordable(self) -> bool:
         return len(self.catalog.exchanges) < self.limit

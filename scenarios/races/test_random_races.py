@@ -8,31 +8,41 @@ from icecheck.judging.check import check
 from icecheck.objects.moves import expect_success
 from icecheck.replies.expect import NotOffered
 from icecheck.scenarios.races.drawing import CHANGES, READS, Sort, draw_programs
+from icecheck.scenarios.races.programs import from_json
 from icecheck.scenarios.races.replaying import replay
 from icecheck.targets.target import Namespace
 
+RANDOM_CHANGES = "race.random-changes"
+RANDOM_READS = "race.random-reads"
 
-@check("race.random-changes")
+
+@check(RANDOM_CHANGES, disruptive=True)
 def test_changes_have_an_order(catalog: Catalog) -> None:
     """Some order explains what several clients with random changes are told, and what is left."""
     _race(catalog, shared_namespace(catalog), CHANGES, strictly=False)
 
 
-@check("race.random-reads")
+@check(RANDOM_READS, disruptive=True)
 def test_reads_have_an_order(catalog: Catalog) -> None:
     """Some order explains what clients are shown while others make random changes."""
     _race(catalog, given_namespace(catalog), READS, strictly=True)
 
 
 def _race(catalog: Catalog, namespace: Namespace, sort: Sort, *, strictly: bool) -> None:
-    """Race as many programs as there are rounds, and judge each."""
+    """Race the programs that are to be run again, and as many new ones as there are rounds."""
     told: tuple[Event, ...] = ()
     undecided = 0
-    for program in draw_programs(catalog.session.seed, sort, programs_max=catalog.target.rounds):
+    replays = catalog.session.replays
+    programs = [from_json(steps) for steps in replays.steps_of(catalog.check_id)]
+    if not replays.alone:
+        rounds = catalog.target.rounds
+        programs += draw_programs(catalog.session.seed, sort, programs_max=rounds)
+    for program in programs:
         raced, decided = replay(catalog, namespace, program, strictly=strictly)
         told += raced
         undecided += not decided
     if undecided:
         why = f"{undecided} of the histories are too tangled to be judged"
         raise NotOffered(why, SkipKind.HARNESS_GAP)
-    expect_success(told, "updateTable.200")
+    if not replays.alone:
+        expect_success(told, "updateTable.200")

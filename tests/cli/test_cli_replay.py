@@ -9,6 +9,7 @@ import pytest
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects import defects
 from icecheck.run.replays.files import replay_of
+from icecheck.scenarios.races.test_random_races import RANDOM_CHANGES
 from icecheck.scenarios.random.test_namespaces_and_tables import CHECK
 from tests.kit.serving import json_answer
 
@@ -82,6 +83,18 @@ def test_what_was_kept_is_part_of_a_later_run(icecheck, tmp_path, replay_file, b
     (directory / "one.json").unlink()
     empty = icecheck("run", "http://127.0.0.1:9", "--regressions", directory)
     assert (empty.exit_code, "no replay files" in empty.stderr) == (2, True)
+
+
+def test_a_race_that_contradicts_itself_is_kept_too(icecheck, tmp_path, mended):
+    racy = MockCatalog()
+    defects()["race-last-writer-wins"].install(racy.registries)
+    with racy:
+        asked = ("--disruptive", "--race-rounds", "4", "--check", RANDOM_CHANGES)
+        assert icecheck("run", racy.uri, *asked).exit_code == 1
+    kept = tmp_path / "icecheck-report" / "replays" / f"{RANDOM_CHANGES}.json"
+    assert "updateTable" in replay_of(kept).operations
+    again = icecheck("replay", kept, mended.uri)
+    assert (again.exit_code, "as the history demands" in again.stdout) == (0, True)
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_every_defect_is_found_for_each_of_five_seeds(name: str) -> None:
         (finding,) = verdict.findings
         assert finding.symptom.slug.startswith("anomaly:")
         assert "contradiction: " in finding.detail
-        smallest = from_json(finding.detail.partition("; replay ")[2])
+        smallest = from_json(finding.steps)
         assert len(requests_of(smallest)) <= 6, finding.detail
 
 

@@ -148,20 +148,19 @@ def test_programs_survive_json_and_have_words():
         "{}",
         "[]",
         "no json",
-        '{"parts":[]}',
-        '{"parts":[[]]}',
-        '{"parts":[[[]]]}',
-        '{"parts":[[[["list",[],[]]]]],"version":2}',
-        '{"parts":[{"a":1}]}',
-        '{"parts":[[[["explode",["x0"],[]]]]]}',
-        '{"parts":[[[["drop",[],[]]]]]}',
-        '{"parts":[[[["drop",["y0"],[]]]]]}',
-        '{"parts":[[[["rename",["x0","x0"],[]]]]]}',
-        '{"parts":[[[["set",["x0"],["p","1","x2"]]]]]}',
-        '{"parts":[[[["set",["x0"],["p","../..","x0"]]]]]}',
-        '{"parts":[[[["move-main",["x0"],["9","0"]]]]]}',
-        json.dumps({"parts": [[[["list", [], []]] * 13]]}),
-        json.dumps({"parts": [[[["list", [], []]]] * 9]}),
+        "[[]]",
+        "[[[]]]",
+        '{"parts":[[[["list",[],[]]]]]}',
+        '[{"a":1}]',
+        '[[[["explode",["x0"],[]]]]]',
+        '[[[["drop",[],[]]]]]',
+        '[[[["drop",["y0"],[]]]]]',
+        '[[[["rename",["x0","x0"],[]]]]]',
+        '[[[["set",["x0"],["p","1","x2"]]]]]',
+        '[[[["set",["x0"],["p","../..","x0"]]]]]',
+        '[[[["move-main",["x0"],["9","0"]]]]]',
+        json.dumps([[[["list", [], []]] * 13]]),
+        json.dumps([[[["list", [], []]]] * 9]),
     ],
 )
 def test_what_is_no_program_is_refused_in_one_line(text):
@@ -249,8 +248,7 @@ def test_a_contradiction_is_shrunk_and_can_be_replayed(mock, open_catalog):
     verdict = judge(CHECKS[0], catalog)
     (finding,) = verdict.findings
     assert finding.symptom.slug.startswith("anomaly:")
-    said, _, text = finding.detail.partition("; replay ")
-    smallest = from_json(text)
+    said, smallest = finding.detail, from_json(finding.steps)
     assert len(requests_of(smallest)) <= 3
     assert told(smallest, ("client 1", "client 2", "client 3")) in said
     assert any(evidence.ordinal == finding.exchange for evidence in verdict.evidence)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _FOUND = 1
 _NO_VERDICT = 4
 _SEED_MAX = 2**31
+_ROUNDS = 4
+"""The programs of racing clients in each round."""
 
 
 @click.command("explore", short_help="Draw histories until the time is over, and keep what fails.")
@@ -64,7 +66,8 @@ def command(findings: Path, minutes: float, **options: Any) -> int:
 
         given = options["seed"]
         seed = secrets.randbelow(_SEED_MAX) if given is None else given
-        target = target_for(options | {"only": (), "spark": False, "seed": seed}, stack)
+        named = target_for(options | {"only": (), "spark": False, "seed": seed}, stack)
+        target = replace(named, disruptive=True, race_rounds=_ROUNDS)
         last_resort.redactor = redactor = Redactor(target.secrets, target.headers)
         wanted = RunOptions(
             target=target,
