@@ -92,7 +92,8 @@ READS = Sort(
     (
         (
             (
-                "together {t} {u} p ?; together {u} {t} p ? | set {t} q ? {t}; load {t} | "
+                "together {t} {u} p ?; together {u} {t} p ? | "
+                "set {t} q ? {t}; load {t}; set {t} q ? {t}; load {t} | "
                 "load {t}; load {u}; load {t}; load {u} | load {u}; load {t}; load {u}; load {t}"
             ),
             (
@@ -100,7 +101,7 @@ READS = Sort(
                 "load {t}; load {f}; exists {t}; list | list; load {f}; load {t}; load {u}"
             ),
             (
-                "set {t} p ? {t}; load {t}; set {t} p ? {t} | "
+                "set {t} p ? {t}; load {t}; set {t} p ? {t}; load {t} | "
                 "set {t} q ? {t}; load {t}; drop {u}; list | "
                 "load {t}; load {t}; load {u}; exists {u} | load {t}; list; load {t}; load {u}"
             ),

@@ -14,6 +14,8 @@ from icecheck.targets.target import Namespace
 
 RANDOM_CHANGES = "race.random-changes"
 RANDOM_READS = "race.random-reads"
+AGAIN = 5
+"""How often a program of a replay file is raced: whether its clients collide is chance."""
 
 
 @check(RANDOM_CHANGES, disruptive=True)
@@ -33,7 +35,8 @@ def _race(catalog: Catalog, namespace: Namespace, sort: Sort, *, strictly: bool)
     told: tuple[Event, ...] = ()
     undecided = 0
     replays = catalog.session.replays
-    programs = [from_json(steps) for steps in replays.steps_of(catalog.check_id)]
+    kept = [from_json(steps) for steps in replays.steps_of(catalog.check_id)]
+    programs = [program for program in kept for _ in range(AGAIN)]
     if not replays.alone:
         rounds = catalog.target.rounds
         programs += draw_programs(catalog.session.seed, sort, programs_max=rounds)

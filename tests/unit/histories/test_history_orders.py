@@ -287,6 +287,26 @@ def test_nobody_is_blamed_if_the_answers_were_lost(which):
         assert kind_of((BEFORE, *lost, *reads)) is None
 
 
+@pytest.mark.parametrize("which", NAMED)
+def test_a_contradiction_is_about_an_object_of_its_events(which):
+    found = judged((BEFORE, *NAMED[which][0]), strictly=True).anomaly
+    about = {"cyclic": "u", "half": "u", "half-gone": "u", "two-winners": "v"}
+    renamed = {"rename-loses-a-commit": "v", "missing-while-renamed": "v"}
+    assert found.name == {**about, **renamed}.get(which, "t")
+    assert found.why
+
+
+def test_what_a_second_look_explains_was_shown_in_passing():
+    judgement = judged((BEFORE, *NAMED["gone-write"][0]), strictly=True)
+    assert judgement.at_the_end
+    passing = judgement.in_passing()
+    assert passing.anomaly.kind is AnomalyKind.STALE_READ
+    assert passing.anomaly.witness == judgement.anomaly.witness
+    assert not judged((BEFORE, *NAMED["stale"][0]), strictly=True).at_the_end
+    nothing = judged((BEFORE,), strictly=True)
+    assert nothing.in_passing() is nothing
+
+
 OF_READERS = ("stale", "back-in-time", "nobodys", "missing-while-renamed", "half", "half-gone")
 
 
