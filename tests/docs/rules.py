@@ -36,6 +36,9 @@ def replaced(text: str, url: str, free_port: int) -> str:
         (" CHECK", " createNamespace.already-exists"),
         (" ID", " createNamespace.409"),
         (" OLD NEW", " old new"),
+        ("replay FILE", "replay kept/one.json"),
+        ("--regressions DIR", "--regressions kept"),
+        ("--minutes N", "--minutes 0"),
         ("--port 8181", f"--port {free_port}"),
     ):
         text = text.replace(written, real)
@@ -94,6 +97,9 @@ COMMANDS: dict[str, Rule] = {
     "icecheck clean URL --ledger icecheck-report/ledger.jsonl": Rule("typed", CORE),
     "icecheck compare OLD NEW": Rule("typed", CORE, exits=(1,)),
     "icecheck compare OLD NEW [--format text|markdown|json]": Rule("typed", CORE, exits=(1,)),
+    "icecheck replay FILE URL": Rule("typed"),
+    "icecheck explore URL --minutes N": Rule("typed"),
+    "icecheck run URL --regressions DIR": Rule("typed", slow=True),
     "icecheck serve --port 8181": Rule("served", CORE),
     "icecheck serve --defect NAME": Rule("served", CORE),
     "icecheck run": Rule("typed", exits=(2,)),

@@ -14,9 +14,11 @@ from pathlib import Path
 
 import httpx
 
+from icecheck.findings.replay import KIND, VERSION
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
 from icecheck.ownership.ledger import Entry
 from icecheck.ownership.ledger_file import LEDGER_FILE, LedgerFile
+from icecheck.scenarios.random.test_namespaces_and_tables import CHECK
 from icecheck.targets.target import Target
 from tests.docs.rules import Rule, replaced
 from tests.docs.snippets import ROOT, Snippet
@@ -87,6 +89,10 @@ def _lay_out(who: Reader) -> None:
     ledger = LedgerFile(path, "icecheck_gone1", Target(who.mock.uri, warehouse="prod"))
     ledger.made(Entry("namespace", ("icecheck_gone1",)))
     ledger.close(keep=True)
+    kept = {"kind": KIND, "version": VERSION, "check": CHECK, "spec": "1.10.0"}
+    kept["steps"] = [["create-namespace", ["n0"], ["1"]]]
+    (who.directory / "kept").mkdir()
+    (who.directory / "kept" / "one.json").write_text(json.dumps(kept), "utf-8")
 
 
 def _typed(snippet: Snippet, rule: Rule, who: Reader) -> None:
