@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from icecheck.judging.generating import generating
+from icecheck.judging.generating import drawing, generating
 from icecheck.scenarios.races.programs import (
     GIVEN,
     Program,
@@ -123,8 +123,7 @@ def draw_programs(seed: int, sort: Sort, *, programs_max: int) -> tuple[Program,
     Only small choices are drawn: into larger ones Hypothesis mixes constants of the modules that
     happen to be loaded, and the same seed would draw other programs elsewhere.
     """
-    from hypothesis import HealthCheck, Phase, Verbosity, given, settings
-    from hypothesis import seed as seeded
+    from hypothesis import given
     from hypothesis import strategies as st
 
     drawn: dict[Program, None] = {}
@@ -132,20 +131,9 @@ def draw_programs(seed: int, sort: Sort, *, programs_max: int) -> tuple[Program,
     about = st.tuples(st.permutations(GIVEN), st.permutations(range(_CLIENTS)))
     begun = st.tuples(*(about for _ in sort.beginnings))
 
-    @seeded(seed)
-    @settings(
-        # The first example is always the simplest one and is left out; more examples are drawn than
-        # wanted, because some repeat.
-        max_examples=2 * programs_max + 2,
-        phases=(Phase.generate,),
-        database=None,
-        deadline=None,
-        derandomize=False,
-        print_blob=False,
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-        verbosity=Verbosity.quiet,
-    )
+    # The first example is always the simplest one and is left out; more examples are drawn than
+    # wanted, because some repeat.
+    @drawing(seed, 2 * programs_max + 2)
     @given(begun, st.tuples(*(_further(sort) for _ in range(_CLIENTS))))
     def collect(
         chosen: Sequence[tuple[Sequence[str], Sequence[int]]], more: Sequence[Sequence[Request]]

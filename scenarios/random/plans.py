@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from icecheck.judging.generating import generating
+from icecheck.judging.generating import drawing, generating
 from icecheck.scenarios.model.world import ADDED, KEPT, MARK
 from icecheck.scenarios.random.actions import Action, from_words
 
@@ -79,28 +79,16 @@ def draw_plans(
     constants of the modules that happen to be loaded, and the same seed would draw other histories
     elsewhere.
     """
-    from hypothesis import HealthCheck, Phase, Verbosity, given, settings
-    from hypothesis import seed as seeded
+    from hypothesis import given
     from hypothesis import strategies as st
 
     drawn: dict[tuple[Action, ...], None] = {}
     sequences = st.tuples(*(_drawn((each,)) for each in SEQUENCES))
     further = st.lists(_drawn(SEQUENCES + _SINGLE), min_size=steps_min, max_size=steps_max)
 
-    @seeded(seed)
-    @settings(
-        # The first example is always the simplest one and is left out; more examples are drawn than
-        # wanted, because some repeat.
-        max_examples=2 * plans_max,
-        phases=(Phase.generate,),
-        database=None,
-        deadline=None,
-        derandomize=False,
-        print_blob=False,
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-        verbosity=Verbosity.quiet,
-    )
+    # The first example is always the simplest one and is left out; more examples are drawn than
+    # wanted, because some repeat.
+    @drawing(seed, 2 * plans_max)
     @given(sequences, further)
     def collect(first: tuple[Sequence[Action], ...], plan: list[Sequence[Action]]) -> None:
         mine = first[len(drawn) % plans_max :: plans_max]

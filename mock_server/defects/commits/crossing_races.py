@@ -6,7 +6,12 @@ from msgspec import structs
 
 from icecheck.mock_server.core.context import Call, Delay, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.commits.late_sight import LateSight, decide_late, note_writes
+from icecheck.mock_server.defects.commits.late_sight import (
+    LateSight,
+    decide_late,
+    note_writes,
+    publish_nothing,
+)
 from icecheck.mock_server.defects.kit.declaring import defect
 from icecheck.mock_server.defects.kit.remembering import by_name
 from icecheck.mock_server.defects.kit.requests import Name, rename_ends, sent_json
@@ -86,12 +91,6 @@ def _loads_share_an_answer(registries: Registries) -> None:
     wrap(registries, "loadTable", around)
 
 
-def _publish_nothing(
-    present: WarehouseState, _decided: WarehouseState, _call: Call
-) -> WarehouseState:
-    return present
-
-
 @defect(
     "race-rename-in-two-steps",
     breaks="race.random-reads",
@@ -109,5 +108,5 @@ def _rename_in_two_steps(registries: Registries) -> None:
         return structs.replace(noted, state=outcome.state)
 
     wrap(registries, "renameTable", around)
-    decide_late(registries, "loadTable", _publish_nothing, sight)
-    decide_late(registries, "tableExists", _publish_nothing, sight)
+    decide_late(registries, "loadTable", publish_nothing, sight)
+    decide_late(registries, "tableExists", publish_nothing, sight)

@@ -58,6 +58,13 @@ class LateSight:
         return [each for each in self._replaced.get(context.warehouse, []) if each[0] >= since]
 
 
+def publish_nothing(
+    present: WarehouseState, _decided: WarehouseState, _call: Call
+) -> WarehouseState:
+    """Publish the present state: what only reads decides late, and changes nothing."""
+    return present
+
+
 def decide_late(
     registries: Registries, operation_id: str, publish: Publish, sight: LateSight | None = None
 ) -> None:

@@ -9,6 +9,7 @@ from icecheck.mock_server.defects.commits.late_sight import (
     decide_late,
     mistell_losers,
     note_writes,
+    publish_nothing,
     refuse_late,
 )
 from icecheck.mock_server.defects.kit.changing import put_back
@@ -235,12 +236,6 @@ def _first_only(before: WarehouseState, after: WarehouseState, call: Call) -> Wa
     return before.with_table(tuple(first["namespace"]), first["name"], entry)
 
 
-def _publish_nothing(
-    present: WarehouseState, _decided: WarehouseState, _call: Call
-) -> WarehouseState:
-    return present
-
-
 @defect(
     "race-transaction-table-by-table",
     breaks="race.half-visible-transaction",
@@ -257,7 +252,7 @@ def _transaction_table_by_table(registries: Registries) -> None:
         return structs.replace(noted, state=outcome.state)
 
     wrap(registries, "commitTransaction", around)
-    decide_late(registries, "loadTable", _publish_nothing, sight)
+    decide_late(registries, "loadTable", publish_nothing, sight)
 
 
 # ---- one namespace

@@ -113,6 +113,12 @@ def target_of(options: Mapping[str, Any], *, or_else: str = "", **otherwise: Any
     return Target(**otherwise | facts)
 
 
+def expect_one_catalog(options: Mapping[str, Any]) -> None:
+    """Raise UsageError where a URL is given beside ``--mock``, or two URLs."""
+    if read_url(options["url"], options["catalog_url"]) is not None and options["mock"]:
+        raise click.UsageError("name one catalog: either its URL or --mock")
+
+
 def read_url(url: str | None, catalog_url: str | None) -> str | None:
     """Return the URL that was given, or None.
 

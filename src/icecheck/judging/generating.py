@@ -4,8 +4,9 @@ import contextlib
 import os
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 # Hypothesis' storage and the filters of warnings belong to the whole process.
 _ONE_AT_A_TIME = threading.RLock()
@@ -29,6 +30,28 @@ def generating() -> Iterator[None]:
             yield
         finally:
             configuration.set_hypothesis_home_dir(before)
+
+
+def drawing(seed: int, examples_max: int) -> Callable[[Any], Any]:
+    """Return a decorator for what ``given`` has made: it only draws, by the seed alone.
+
+    Nothing is shrunk, remembered or told.
+    """
+    from hypothesis import HealthCheck, Phase, Verbosity, settings
+    from hypothesis import seed as seeded
+
+    quiet = settings(
+        max_examples=examples_max,
+        phases=(Phase.generate,),
+        database=None,
+        deadline=None,
+        derandomize=False,
+        print_blob=False,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
+    )
+    return lambda given: seeded(seed)(quiet(given))
 
 
 def _cache_directory() -> Path:

@@ -11,7 +11,7 @@ from icecheck.cli.commands.run import target_for
 from icecheck.cli.ending import ExitOnError
 from icecheck.cli.extras import require_suite
 from icecheck.cli.selection import release_of_run, spec_option
-from icecheck.cli.target_options import read_url, target_options
+from icecheck.cli.target_options import expect_one_catalog, target_options
 
 if TYPE_CHECKING:
     from icecheck.run.options import RunOptions
@@ -50,9 +50,7 @@ def command(findings: Path, minutes: float, **options: Any) -> int:
     Each is a replay file in DIR. What is in DIR already is known and not told again, so that a
     later exploration goes on. Exit codes: 0 nothing new, 1 something new, 2 misuse, 4 no verdict.
     """
-    url = read_url(options["url"], options["catalog_url"])
-    if options["mock"] and url is not None:
-        raise click.UsageError("name one catalog: either its URL or --mock")
+    expect_one_catalog(options)
     require_suite()
     with ExitOnError(findings) as last_resort, contextlib.ExitStack() as stack:
         import secrets

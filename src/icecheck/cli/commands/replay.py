@@ -11,7 +11,7 @@ import click
 from icecheck.cli.commands.run import recorded_run, target_for
 from icecheck.cli.ending import ExitOnError
 from icecheck.cli.extras import require_suite
-from icecheck.cli.target_options import read_url, target_options
+from icecheck.cli.target_options import expect_one_catalog, target_options
 
 if TYPE_CHECKING:
     from icecheck.findings.verdict import Run
@@ -41,9 +41,7 @@ def command(file: Path, output: Path, **options: Any) -> int:
     Exit codes: 0 the catalog does as it is to do, 1 it differs, and the card says how, 2 misuse, 4
     no verdict.
     """
-    url = read_url(options["url"], options["catalog_url"])
-    if options["mock"] and url is not None:
-        raise click.UsageError("name one catalog: either its URL or --mock")
+    expect_one_catalog(options)
     require_suite()
     with ExitOnError(output) as last_resort, contextlib.ExitStack() as stack:
         from icecheck.findings.replay import Replays

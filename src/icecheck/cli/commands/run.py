@@ -12,8 +12,8 @@ from icecheck.cli.extras import require_spark, require_suite
 from icecheck.cli.gate import Gate, gate_options
 from icecheck.cli.selection import release_of_run, selected, selection_options
 from icecheck.cli.target_options import (
+    expect_one_catalog,
     parameter_of,
-    read_url,
     target_facts,
     target_of,
     target_options,
@@ -83,9 +83,7 @@ def command(output: Path, **options: Any) -> int:
     """
     if options["quiet"] and options["verbose"]:
         raise click.UsageError("--quiet and --verbose contradict each other")
-    url = read_url(options["url"], options["catalog_url"])
-    if options["mock"] and url is not None:
-        raise click.UsageError("name one catalog: either its URL or --mock")
+    expect_one_catalog(options)
     if options["smoke"]:
         if options["only"] not in {(), ("checks",)}:
             raise click.UsageError("--smoke is about checks alone: say --only checks, or nothing")
