@@ -43,6 +43,11 @@ def is_plain(check: Check) -> bool:
     return check.group is not Group.GENERATED
 
 
+def has_turn(check: Check, turn: int, of: int) -> bool:
+    """Return whether a check is judged in the setting of this number, one in ``of``."""
+    return (zlib.crc32(check.id.encode()) + turn) % of == 0
+
+
 def share(
     checks: Iterable[Check], turn: int, of: int, *, always: Callable[[Check], bool] = is_plain
 ) -> tuple[Check, ...]:
@@ -53,7 +58,5 @@ def share(
     """
     everything = judges_everything()
     return tuple(
-        check
-        for check in checks
-        if everything or always(check) or (zlib.crc32(check.id.encode()) + turn) % of == 0
+        check for check in checks if everything or always(check) or has_turn(check, turn, of)
     )

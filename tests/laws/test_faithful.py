@@ -25,7 +25,7 @@ from icecheck.run.runner import run_checks
 from icecheck.targets.target import Given, Target
 from tests.kill.killing import ISOLATIONS, SECOND, client_without_rights
 from tests.kit.contracts import CONTRACT
-from tests.kit.shares import in_shares, share
+from tests.kit.shares import has_turn, in_shares, is_plain, share
 
 WAREHOUSE = "wh"
 CREDENTIAL = "law:law-secret"
@@ -106,7 +106,12 @@ GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
 def checks_in(name: str) -> tuple[Check, ...]:
     """Return the checks that are judged in a cell."""
     turn = PAIRS.index(name) if name in PAIRS else 0
-    return share(collect(GROUPS, CONTRACT), turn, len(PAIRS))
+    return share(
+        collect(GROUPS, CONTRACT),
+        turn,
+        len(PAIRS),
+        always=lambda check: is_plain(check) and has_turn(check, turn, 3),
+    )
 
 
 def direct_run(

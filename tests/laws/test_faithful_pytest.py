@@ -76,7 +76,7 @@ def test_pytest_gives_the_verdicts_of_the_direct_runner(
 ) -> None:
     reached = target(running, isolation, running.uri)
     checks = share(
-        collect(GROUPS, CONTRACT), ISOLATIONS.index(isolation), 4, always=lambda _: False
+        collect(GROUPS, CONTRACT), ISOLATIONS.index(isolation), 9, always=lambda _: False
     )
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "choosing"]
     command += [*how, *where]

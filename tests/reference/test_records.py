@@ -1,18 +1,13 @@
 """The records of other authors' catalogs: every failure is explained, and witnesses are read."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from icecheck.cli.listings.catalogue import check_rows
 from icecheck.contract import Level
 from icecheck.contract.witnesses import is_unwitnessed, witnesses_of
 from icecheck.findings.comparison import compare, read_run
 from icecheck.findings.expectations import entry_for
-from icecheck.findings.not_served import NOT_SERVED
-from tests.kit.contracts import CONTRACT
 from tests.reference import recording, witnessing
 from tests.reference.catalogs import CATALOGS
 from tests.reference.pages import page_of
@@ -29,11 +24,7 @@ RECORDS = [
 CAUSES_MAX = 12
 """Of all levels: more suggest a fault of the suite (verdict-rules 15)."""
 BLOCKED_MAX = 0.05
-"""Of the checks that passed, failed or are blocked, the passive ones included (verdict-rules 15).
-
-Blocked checks about an operation that is claimed and never served do not count: a check is about
-the first of its operations. Nothing of such an operation can be judged.
-"""
+"""Of the checks that passed, failed or are blocked, with the passive ones (verdict-rules 15)."""
 JUDGEMENTS = ("server: ", "document silent: ")
 """The judgements of a finding; faults of the suite itself are fixed, and are in no file."""
 
@@ -60,29 +51,8 @@ def test_a_catalog_is_told_apart_in_few_causes_and_left_empty(name: str, file: s
 def test_few_checks_of_a_catalog_are_blocked(name: str, file: str) -> None:
     run = recording.read(name, file)
     executed = [c for c in run["checks"] if c["outcome"] in {"pass", "fail", "blocked"}]
-    unserved, rows = never_served(run), {row.id: row for row in check_rows(CONTRACT)}
-    blocked = [
-        c["id"]
-        for c in executed
-        if c["outcome"] == "blocked" and unserved.isdisjoint(rows[c["id"]].operations[:1])
-    ]
+    blocked = [c["id"] for c in executed if c["outcome"] == "blocked"]
     assert len(blocked) <= BLOCKED_MAX * len(executed), blocked
-
-
-def never_served(run: Mapping[str, Any]) -> set[str]:
-    """Return the operations whose success no check has met, as the finding of them says."""
-    checks = {c["id"]: c for c in run["checks"]}
-    of_success: dict[str, list[Mapping[str, Any]]] = {}
-    for row in check_rows(CONTRACT):
-        for operation_id, _, what in (each.partition(".") for each in row.requirements):
-            if what in {"200", "204"} and row.id in checks and not row.passive:
-                of_success.setdefault(operation_id, []).append(checks[row.id])
-    return {
-        operation_id
-        for operation_id, of_it in of_success.items()
-        if not any(map(recording.is_witness, of_it))
-        and any(str(c.get("cause")).startswith(NOT_SERVED.slug) for c in of_it)
-    }
 
 
 @pytest.mark.parametrize(("name", "file"), RECORDS)

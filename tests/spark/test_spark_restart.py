@@ -13,6 +13,7 @@ pytestmark = pytest.mark.spark
 IN_MEMORY = {"catalog-impl": "org.apache.iceberg.inmemory.InMemoryCatalog"}
 
 
+@pytest.mark.complete("starts two JVMs; many tests start one and stop it")
 def test_after_stop_nothing_is_left_and_spark_can_start_again(one_spark: OneSpark) -> None:
     one_spark.stop()
     environment, interrupt = dict(os.environ), signal.getsignal(signal.SIGINT)

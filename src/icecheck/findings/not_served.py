@@ -30,7 +30,8 @@ _SUCCESS = frozenset({"200", "204"})
 _SAYS_SO = frozenset({405, 501})
 """The statuses that mean nothing else: 404 may be about an object, 406 about a form."""
 # A gateway or an access check may answer these before the request reaches the operation.
-_AT_THE_GATE = frozenset({400, 401, 403})
+_OF_ACCESS = frozenset({401, 403})
+_AT_THE_GATE = _OF_ACCESS | {400}
 _MISSING = Statuses.of(404)
 _NAMED_MAX = 8
 
@@ -79,7 +80,7 @@ def _said_not_to_be_served(
 
     404 says so where several other refusals were due: nothing that is asked is missing every time.
     A passed check of what may be refused with any status tells nothing of the operation, and
-    neither does one of the status that comes always.
+    neither does one of access, or of the status that comes always.
     """
     verdicts = tuple(verdicts)
     found = {
@@ -94,7 +95,7 @@ def _said_not_to_be_served(
         known |= {
             id_
             for id_, _, status in parts
-            if answered and status.isdecimal() and int(status) != found.get(id_)
+            if answered and status.isdecimal() and int(status) not in {found.get(id_), *_OF_ACCESS}
         }
     return {id_: status for id_, status in found.items() if status and id_ not in known}
 
@@ -119,6 +120,28 @@ def _succeeded(verdict: Verdict) -> bool:
 def blocking_id(symptom: Symptom, status: int | str) -> str:
     """Return the id that blocks a check which needs operations with this symptom."""
     return f"{symptom.slug}.{status}"
+
+
+def failed_where_not_served(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
+    """Return the verdicts; a check fails if the operation that it is about is not served.
+
+    Such a check is blocked by the success of that operation, its first one. It is no prerequisite
+    there that is at fault, but what the check looks at.
+    """
+    unserved = unserved_operations(verdicts)
+    return tuple(_failed(verdict, unserved) for verdict in verdicts)
+
+
+def _failed(verdict: Verdict, unserved: Mapping[str, int]) -> Verdict:
+    if verdict.outcome is not Outcome.BLOCKED:
+        return verdict
+    operation_id = operation_of_success(verdict.blocked_by[0])
+    if operation_id not in unserved or verdict.operations[:1] != (operation_id,):
+        return verdict
+    status = unserved[operation_id]
+    asked = [e.ordinal for e in _asking(verdict) if e.operation == operation_id]
+    finding = _finding(unserved, status, verdict.summary, max(asked, default=None))
+    return replace(verdict, outcome=Outcome.FAIL, blocked_by=(), findings=(finding,))
 
 
 def named_by_operation(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -202,7 +225,7 @@ def _named(verdict: Verdict, unserved: Mapping[str, int], symptom: Symptom) -> V
             # The exchange that was judged tells more than those that led to it.
             judged = [e for e in met if e.ordinal == first.exchange] or met[-1:]
             status = (judged[0].status if judged else None) or min(unserved.values())
-            finding = _finding(unserved, status, first, symptom)
+            finding = _finding(unserved, status, first.detail, first.exchange, symptom)
             return replace(verdict, findings=(finding, *verdict.findings))
         case Outcome.BLOCKED if operation_of_success(verdict.blocked_by[0]) in unserved:
             operation_id = operation_of_success(verdict.blocked_by[0])
@@ -211,7 +234,13 @@ def _named(verdict: Verdict, unserved: Mapping[str, int], symptom: Symptom) -> V
             return verdict
 
 
-def _finding(unserved: Mapping[str, int], status: int, said: Finding, symptom: Symptom) -> Finding:
+def _finding(
+    unserved: Mapping[str, int],
+    status: int,
+    detail: str,
+    exchange: int | None,
+    symptom: Symptom = NOT_SERVED,
+) -> Finding:
     names = sorted(id_ for id_, answer in unserved.items() if answer == status)
     listed = ", ".join(names[:_NAMED_MAX])
     if len(names) > _NAMED_MAX:
@@ -222,8 +251,8 @@ def _finding(unserved: Mapping[str, int], status: int, said: Finding, symptom: S
         _BREAKS_DOWN if not served and status >= 500 else symptom,
         f"{what} {listed}",
         str(status),
-        said.detail,
-        exchange=said.exchange,
+        detail,
+        exchange=exchange,
     )
 
 

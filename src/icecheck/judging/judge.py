@@ -10,6 +10,7 @@ from icecheck.client.catalog import Catalog
 from icecheck.client.shared_objects import SETUP_ORDINAL
 from icecheck.contract import Action, Level, Ref, RefKind
 from icecheck.contract.releases import is_newer, newest
+from icecheck.findings.not_served import failed_where_not_served
 from icecheck.findings.shared_symptoms import SUITE_ERROR
 from icecheck.findings.verdict import (
     CREDENTIALS,
@@ -69,14 +70,10 @@ def settled(verdicts: Iterable[Verdict], permitted: Collection[str]) -> tuple[Ve
 
     ``permitted`` are the operations that succeeded with them, before a check or after it: no
     verdict depends on the order of the checks. A check that passed without an effect is blocked by
-    its loss if no other check of the run tells of that.
+    its loss if no other check of the run tells of that. One that is about an operation which is
+    claimed and not served fails.
     """
-    known = [
-        verdict.if_permitted
-        if verdict.if_permitted and verdict.skip and verdict.skip.lacks in permitted
-        else replace(verdict, if_permitted=None)
-        for verdict in verdicts
-    ]
+    known = failed_where_not_served(_of_rights(verdicts, permitted))
     wrong = [v for v in known if v.outcome in {Outcome.FAIL, Outcome.BLOCKED}]
     told = {name for verdict in wrong for name in (*verdict.requirements, *verdict.blocked_by)}
     failing = {operation for verdict in wrong for operation in verdict.operations[:1]}
@@ -91,6 +88,15 @@ def settled(verdicts: Iterable[Verdict], permitted: Collection[str]) -> tuple[Ve
         and (untold := tuple(each for each in verdict.without if not is_told(each)))
         else verdict
         for verdict in known
+    )
+
+
+def _of_rights(verdicts: Iterable[Verdict], permitted: Collection[str]) -> tuple[Verdict, ...]:
+    return tuple(
+        verdict.if_permitted
+        if verdict.if_permitted and verdict.skip and verdict.skip.lacks in permitted
+        else replace(verdict, if_permitted=None)
+        for verdict in verdicts
     )
 
 

@@ -1,5 +1,6 @@
 """The kill matrix: every defect of the mock, and the checks that fail on it."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from icecheck.client.catalog import Catalog
@@ -14,6 +15,8 @@ from icecheck.proof.reach import changed_by
 
 GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
 """The groups that need only a catalog."""
+_MANY, _OF_EACH = 60, 4
+"""Of more checks than many, so many of each operation are tried first."""
 
 
 def judged_with(
@@ -50,9 +53,27 @@ def aimed_at(defect: Defect, checks: Sequence[Check]) -> Sequence[Check]:
 
 def kills(defect: Defect, checks: Sequence[Check]) -> tuple[Verdict, ...]:
     """Return the failures of the checks that a defect is to fail, sorted by check."""
-    verdicts = judged_with((defect,), aimed_at(defect, checks))
-    failed = [verdict for verdict in verdicts if verdict.outcome is Outcome.FAIL]
+    aimed = aimed_at(defect, checks)
+    for some in (_few_of(aimed), aimed):
+        verdicts = judged_with((defect,), some)
+        failed = [verdict for verdict in verdicts if verdict.outcome is Outcome.FAIL]
+        if failed:
+            break
     return tuple(sorted(failed, key=lambda verdict: verdict.check))
+
+
+def _few_of(aimed: Sequence[Check]) -> Sequence[Check]:
+    """Return some checks about each operation; a defect of every answer shows in a few of them."""
+    if len(aimed) <= _MANY:
+        return aimed
+    seen: Counter[tuple[str, ...]] = Counter()
+    few = []
+    for check in aimed:
+        about = check.operations[:1]
+        seen[about] += 1
+        if seen[about] <= _OF_EACH:
+            few.append(check)
+    return few
 
 
 def is_proof(defect: Defect, verdict: Verdict) -> bool:

@@ -34,7 +34,7 @@ def every_check() -> tuple[Check, ...]:
     Of the generated ones that need no capability the usual command has a share.
     """
     every = collect(GROUPS, CONTRACT)
-    return share(every, 0, 4, always=lambda check: is_plain(check) or bool(check.needs))
+    return share(every, 0, 8, always=lambda check: is_plain(check) or bool(check.needs))
 
 
 @dataclass(frozen=True, slots=True)

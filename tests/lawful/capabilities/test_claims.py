@@ -115,6 +115,19 @@ def test_what_is_claimed_and_not_served_is_one_cause(status: int, operation_id: 
     assert said.lacking == set()
 
 
+@pytest.mark.parametrize("status", [404, 501])
+@pytest.mark.parametrize("operation_id", ["dropTable", "dropNamespace", "updateProperties"])
+def test_what_others_use_and_is_not_served_blocks_no_check_of_its_own(
+    operation_id: str, status: int
+) -> None:
+    checks = [c for c in every_check() if c.id == "getConfig.endpoints-served"]
+    lacks = unserved(status, operation_id)
+    said = said_of([*about(operation_id), *checks], lacks, accept_residue=True)
+    assert [cause.id for cause in said.causes] == [f"not-served-{status}"]
+    assert said.causes[0].blocked == ()
+    assert checks[0].id in said.causes[0].members
+
+
 def test_a_whole_family_that_is_not_served_is_one_cause() -> None:
     views = [id_ for id_ in OPERATIONS if "View" in id_]
     said = said_of(about(*views), unserved(404, *views))

@@ -53,7 +53,7 @@ class Watched:
         def decides(check: Check) -> bool:
             return check.id in needing or check.operations[:1] == ("loadTable",)
 
-        return share(met, [*self.met].index(name), 3, always=decides)
+        return share(met, [*self.met].index(name), 6, always=decides)
 
     def checks_of_operation(self, operation_id: str) -> tuple[Check, ...]:
         """Return the checks that are about an operation, and a share of those that send it.
@@ -63,7 +63,7 @@ class Watched:
         about = {check.id for check in every_check() if operation_id in check.operations[:1]}
         turn = [*self.asked].index(operation_id)
         asking = _among(self.asked[operation_id] | about)
-        return share(asking, turn, 3, always=lambda check: check.id in about)
+        return share(asking, turn, 6, always=lambda check: check.id in about)
 
 
 def _among(ids: set[str] | frozenset[str]) -> tuple[Check, ...]:

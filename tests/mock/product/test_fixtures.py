@@ -200,6 +200,7 @@ def test_mine(iceberg_spark_conf, iceberg_catalog):
 
 
 @pytest.mark.spark
+@pytest.mark.complete("starts a JVM of its own; the session of the next test has these settings")
 def test_the_settings_for_spark_are_all_that_a_session_of_ones_own_needs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

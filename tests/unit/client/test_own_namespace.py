@@ -92,7 +92,14 @@ def test_mine(iceberg_catalog, iceberg_namespace, turn):
 """
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+@pytest.mark.parametrize(
+    "workers",
+    [
+        pytest.param((), marks=pytest.mark.complete("the usual command has two workers")),
+        ("-n", "2"),
+    ],
+    ids=["one process", "two workers"],
+)
 @pytest.mark.parametrize("place", [(), ("--catalog-isolation", "nested"),
                                    ("--catalog-namespace", "sales")])  # fmt: skip
 def test_each_test_has_a_namespace_which_is_gone_afterwards(tmp_path, mock, workers, place):

@@ -6,7 +6,12 @@ import pytest
 
 from icecheck.contract import Level
 from icecheck.findings.causes import causes_of
-from icecheck.findings.not_served import named_by_endpoint, named_by_one_answer, unserved_operations
+from icecheck.findings.not_served import (
+    failed_where_not_served,
+    named_by_endpoint,
+    named_by_one_answer,
+    unserved_operations,
+)
 from icecheck.findings.verdict import Evidence, Group, Outcome, Skip, SkipKind, Verdict
 from tests.kit.contracts import CONTRACT
 from tests.kit.findings import a_finding
@@ -112,9 +117,10 @@ def test_404_speaks_for_an_operation_where_nothing_that_was_asked_was_missing(
     [
         (verdict("any", Outcome.PASS, proves="renameTable.unreadable"), True),
         (verdict("no-file", Outcome.SKIP, proves="renameTable.204", skip=LACKS_A_FILE), True),
+        (verdict("token", Outcome.PASS, proves="renameTable.401"), True),
         (verdict("seen", Outcome.FAIL, proves="renameTable.204", passive=True), False),
     ],
-    ids=["any-refusal", "nothing-to-try-with", "a-success-was-seen"],
+    ids=["any-refusal", "nothing-to-try-with", "a-bad-token", "a-success-was-seen"],
 )
 def test_what_may_be_refused_anyhow_does_not_show_that_an_operation_is_served(
     other: Verdict, told: bool
@@ -160,6 +166,33 @@ def test_all_of_it_is_one_cause_and_blocks_what_builds_on_it() -> None:
     assert cause.members == ("works", "refused")
     assert cause.blocked == ("blocked",)
     assert "501" in cause.title
+
+
+def blocked_at_renaming(proves: str) -> Verdict:
+    blocked = verdict("waits", Outcome.BLOCKED, asked("renameTable", 501), proves=proves)
+    return replace(blocked, blocked_by=("renameTable.204",), summary="renameTable answered 501")
+
+
+def test_a_check_fails_where_the_operation_that_it_is_about_is_not_served() -> None:
+    _, failed = failed_where_not_served([works(501), blocked_at_renaming("renameTable.moves")])
+    assert (failed.outcome, failed.blocked_by) == (Outcome.FAIL, ())
+    (finding,) = failed.findings
+    assert (finding.symptom.slug, finding.exchange) == ("not-served", 1)
+    (cause,) = causes_of([works(501), failed], CONTRACT)
+    assert (cause.members, cause.blocked) == (("works", "waits"), ())
+
+
+@pytest.mark.parametrize(
+    ("works", "proves"),
+    [
+        (works(501), "loadTable.moves"),
+        (verdict("works", Outcome.PASS, proves="renameTable.204"), "renameTable.moves"),
+    ],
+    ids=["about-another-operation", "served-to-others"],
+)
+def test_a_check_that_waits_for_something_else_stays_blocked(works: Verdict, proves: str) -> None:
+    both = works, blocked_at_renaming(proves)
+    assert failed_where_not_served(both) == both
 
 
 def broke(check: str, due: str, proves: str, status: int = 500) -> Verdict:

@@ -179,17 +179,23 @@ def _view_goes(catalog: Catalog) -> bool:
     return is_gone(_load_view(catalog, view))
 
 
+# What is still there was not dropped: that the drop is not found is then true of its route.
+
+
 def _table_drop_answers(catalog: Catalog) -> bool:
-    return not is_gone(catalog.drop_table(*_make_table(catalog)))
+    table = _make_table(catalog)
+    return not is_gone(catalog.drop_table(*table)) or not is_gone(_load_table(catalog, table))
 
 
 def _view_drop_answers(catalog: Catalog) -> bool:
-    return not is_gone(catalog.drop_view(*make_view(catalog)))
+    view = make_view(catalog)
+    return not is_gone(catalog.drop_view(*view)) or not is_gone(_load_view(catalog, view))
 
 
 def _namespace_drop_answers(catalog: Catalog) -> bool:
     # The levels are another matter here too: a name of several may not be found.
-    return not is_gone(catalog.drop_namespace(given_namespace(catalog, under=())))
+    own = given_namespace(catalog, under=())
+    return not is_gone(catalog.drop_namespace(own)) or not is_gone(_load_namespace(catalog, own))
 
 
 def _tag_changes(catalog: Catalog) -> bool:
