@@ -21,6 +21,10 @@ ANY = "any"
 
 _LABEL = re.compile(r"x[0-9]")
 _VALUE = re.compile(r"[a-z0-9.]{1,20}")
+_MARKING = "mark"
+"""No property that a request sets: it tells who has made an object."""
+_PROPERTIES = frozenset({"set", "together"})
+"""Requests of which the first value is a property."""
 _NUMBERS = tuple(map(str, range(SNAPSHOTS)))
 
 Choices = tuple[str, ...]
@@ -142,6 +146,8 @@ def _fits(request: Request) -> bool:
     labels, choices = SHAPES[request.name]
     return (
         len(request.on) == len(set(request.on)) == labels
+        and not (request.name == "create-by-commit" and set(request.on) & {*GIVEN})
+        and not (request.name in _PROPERTIES and request.values[:1] == (_MARKING,))
         and len(request.values) == len(choices)
         and all(
             not among or value in among
@@ -153,7 +159,9 @@ def _fits(request: Request) -> bool:
 def _told(name: str) -> str:
     labels, choices = SHAPES[name]
     values = [" or ".join(among) or "a text" for among in choices]
-    return f"{labels} different labels and the values [{', '.join(values)}]"
+    which = f"none of {' and '.join(GIVEN)}" if name == "create-by-commit" else "different"
+    but = f", but not the property {_MARKING}" if name in _PROPERTIES else ""
+    return f"{labels} labels, {which}, and the values [{', '.join(values)}]{but}"
 
 
 def from_words(text: str) -> Request:

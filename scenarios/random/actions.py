@@ -17,7 +17,8 @@ from icecheck.targets.target import Namespace
 
 LOOK = "look"
 """The name of the action that reads everything."""
-_LABEL = re.compile(r"n[0-9](\.n[0-9])?(\.x[0-9])?")
+_NAMESPACE = re.compile(r"n[0-9](\.n[0-9])?")
+_OBJECT = re.compile(r"n[0-9](\.n[0-9])?\.x[0-9]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +167,21 @@ _SHAPES: Mapping[str, tuple[int, int]] = {
     LOOK: (0, 0),
 }
 _WITHOUT_VALUE = ("drop-", "purge-", "commit-stale", "commit-staged")
+_OF_NAMESPACES = frozenset({"create-namespace", "drop-namespace", "update-properties"})
+
+# What is drawn, and no more: other keys may be a catalog's own (`location`), and numbers have ends.
+_TEXT = re.compile(r"[A-Za-z0-9_]{1,20}")
+_KEY = re.compile(r"icecheck\.[a-z.-]{1,20}")
+_REF = re.compile(r"(?!main$)[a-z][a-z0-9]{0,9}")
+_TEXTS: Mapping[str, tuple[re.Pattern[str], ...]] = {
+    "update-properties": (_KEY, _TEXT, _KEY),
+    "commit-properties": (_KEY, _TEXT, _KEY),
+    "add-snapshot": (re.compile(r"[0-9]{1,4}"),),
+    "set-ref": (_REF, re.compile("branch|tag")),
+    "remove-ref": (_REF,),
+}
+_ONCE = frozenset({"add-column", "add-snapshot"})
+"""Actions that no history has twice with one value: a catalog may refuse the second one."""
 
 
 def _shape(name: str) -> tuple[int, int]:
@@ -212,19 +228,38 @@ def from_json(text: str) -> tuple[Action, ...]:
     """Return the actions in a text; raise ValueError if the text is no list of actions."""
     match json.loads(text):
         case [*rows]:
-            return tuple(_action(row) for row in rows)
+            actions = tuple(_action(row) for row in rows)
+            _expect_no_repeats(actions)
+            return actions
     raise ValueError("the steps of a history are a list of actions")
+
+
+def _expect_no_repeats(actions: Sequence[Action]) -> None:
+    added = [(each.name, each.values[0]) for each in actions if each.name in _ONCE]
+    if repeated := sorted({each for each in added if added.count(each) > 1}):
+        name, value = repeated[0]
+        raise ValueError(f"{name} has the value {value!r} twice in one history")
 
 
 def _action(row: object) -> Action:
     match row:
         case [str(name), [*on], [*values]] if name in ACTIONS:
-            labels = tuple(each for each in on if isinstance(each, str) and _LABEL.fullmatch(each))
-            texts = tuple(each for each in values if isinstance(each, str))
-            if (len(labels), len(texts)) == _shape(name) == (len(on), len(values)):
-                return Action(name, labels, texts)
-            raise ValueError(f"{row!r}: {name} has {_shape(name)} labels and values")
+            if _fits(name, on, values):
+                return Action(name, tuple(map(str, on)), tuple(map(str, values)))
+            labels, texts = _shape(name)
+            kind = "namespaces (n0)" if name in _OF_NAMESPACES else "objects (n0.x0)"
+            told = f"{labels} labels of {kind}, and {texts} values such as those that are drawn"
+            raise ValueError(f"{row!r}: {name} has {told}")
     raise ValueError(f"no such action: {row!r}; actions are {sorted(ACTIONS)}")
+
+
+def _fits(name: str, on: Sequence[object], values: Sequence[object]) -> bool:
+    label = _NAMESPACE if name in _OF_NAMESPACES else _OBJECT
+    patterns = [label] * len(on) + [*_TEXTS.get(name, [_TEXT] * len(values))]
+    return (len(on), len(values)) == _shape(name) and all(
+        isinstance(each, str) and pattern.fullmatch(each)
+        for each, pattern in zip([*on, *values], patterns, strict=True)
+    )
 
 
 def from_words(text: str) -> Action:

@@ -85,6 +85,8 @@ def read_replay(text: str) -> Replay:
         read = json.loads(text)
     except ValueError as error:
         raise ReplayUnusable(f"it is no JSON ({error})") from None
+    except RecursionError:
+        raise ReplayUnusable("it is nested too deeply") from None
     if not isinstance(read, dict) or read.get("kind") != KIND:
         raise ReplayUnusable(f"it is no replay file (kind {KIND})")
     if read.get("version") != VERSION:

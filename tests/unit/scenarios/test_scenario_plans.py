@@ -146,6 +146,16 @@ def test_words_call_objects_by_their_labels():
         '[["drop-table",["x0"],[]]]',
         '[["drop-table",["n0.x0"],["1"]]]',
         '[["create-table",["n0.x0"],[1]]]',
+        '[["create-table",["n0"],["1"]]]',
+        '[["create-namespace",["n0.x0"],["1"]]]',
+        '[["create-namespace",["n0"],["s3://elsewhere/"]]]',
+        '[["update-properties",["n0"],["location","1","icecheck.mark"]]]',
+        '[["commit-properties",["n0.x0"],["icecheck.mark","1","format-version"]]]',
+        '[["add-snapshot",["n0.x0"],["99999999999999999999"]]]',
+        '[["set-ref",["n0.x0"],["b1","stem"]]]',
+        '[["set-ref",["n0.x0"],["main","branch"]]]',
+        '[["add-snapshot",["n0.x0"],["1"]],["add-snapshot",["n0.x0"],["1"]]]',
+        '[["add-column",["n0.x0"],["1"]],["add-column",["n0.x0"],["1"]]]',
     ],
 )
 def test_what_is_no_history_is_refused(text):
