@@ -9,7 +9,7 @@ from icecheck.client.catalog import Table
 from icecheck.histories.history import Deed, Event, Release, Seen, Take, Transfer, Write
 from icecheck.histories.racing import Move
 from icecheck.objects.committing import creation_updates, same_table, set_property
-from icecheck.objects.moves import MARK, commit_to, given, load, rename
+from icecheck.objects.moves import MARK, commit_to, given, heads_in, load, rename
 from icecheck.objects.reading import next_page_token, tables_in
 from icecheck.replies.expect import Reply
 from icecheck.scenarios.races.programs import ANY, READING, Request, in_words
@@ -40,9 +40,9 @@ class Scene:
         deeds: list[Deed] = []
         for label, table in self.tables.items():
             deeds.append(Take(label, mark_of(label)))
-            current = table.metadata.get("current-snapshot-id")
-            if isinstance(current, int) and current != -1:
-                deeds.append(Write(label, "main", current))
+            main = heads_in(table.metadata)["main"]
+            if main is not None:
+                deeds.append(Write(label, "main", main))
         return given(*deeds)
 
     def move(self, request: Request) -> Move:

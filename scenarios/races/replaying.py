@@ -8,7 +8,7 @@ from icecheck.objects.moves import CLIENTS, violation_of
 from icecheck.replies.expect import Violation
 from icecheck.scenarios.races.contest import Contest, Place, contest
 from icecheck.scenarios.races.programs import Program, to_json, told
-from icecheck.scenarios.random.shrinking import shrunk
+from icecheck.scenarios.random.shrinking import UNABLE, shrunk
 from icecheck.targets.target import Namespace
 
 SHRINKING_REQUESTS_MAX = 600
@@ -50,6 +50,7 @@ class _Shrinking:
         self.namespace = namespace
         self.smallest, self.found = program, found
         self.strictly = strictly
+        self.able = True
         self.limit = len(catalog.exchanges) + SHRINKING_REQUESTS_MAX
 
     def violation(self, raced: Contest) -> Violation:
@@ -65,7 +66,7 @@ class _Shrinking:
         return Violation.again(first.finding, detail=detail, steps=to_json(self.smallest))
 
     def _affordable(self) -> bool:
-        return len(self.catalog.exchanges) < self.limit
+        return self.able and len(self.catalog.exchanges) < self.limit
 
     def _shows(self, items: Sequence[Place]) -> bool:
         """Return whether a smaller program shows a contradiction, and keep it if it does."""
@@ -73,7 +74,11 @@ class _Shrinking:
         for _ in range(TRIES):
             if not self._affordable():
                 return False
-            raced = contest(self.catalog, self.namespace, program, strictly=self.strictly)
+            try:
+                raced = contest(self.catalog, self.namespace, program, strictly=self.strictly)
+            except UNABLE:  # what was found stays found
+                self.able = False
+                return False
             found = raced.judgement.anomaly
             if found is not None:
                 self.smallest, self.found = program, found

@@ -6,7 +6,7 @@ from icecheck.client.catalog import Catalog
 from icecheck.replies.expect import Violation
 from icecheck.scenarios.random.actions import Action, in_words, to_json
 from icecheck.scenarios.random.playing import Divergence, play, tidy
-from icecheck.scenarios.random.shrinking import shrunk
+from icecheck.scenarios.random.shrinking import UNABLE, shrunk
 
 SHRINKING_REQUESTS_MAX = 800
 
@@ -33,18 +33,24 @@ def _shortest(
 ) -> tuple[tuple[Action, ...], Divergence]:
     """Shrink a failing history within a budget of requests, and run the result once more."""
     limit = len(catalog.exchanges) + SHRINKING_REQUESTS_MAX
+    able = True
 
     def played(candidate: Sequence[Action]) -> Divergence | None:
-        seen = play(catalog, candidate)
-        tidy(catalog)
+        nonlocal able
+        try:
+            seen = play(catalog, candidate)
+            tidy(catalog)
+        except UNABLE:  # what was found stays found, as long as it is
+            able = False
+            return None
         return seen
 
     prefix = tuple(actions[: found.index + 1])
     shortest = shrunk(
         prefix,
         lambda candidate: played(candidate) is not None,
-        lambda: len(catalog.exchanges) < limit,
+        lambda: able and len(catalog.exchanges) < limit,
     )
-    again = played(shortest)
+    again = played(shortest) if able else None
     # A failure that does not repeat is reported as it was first seen.
     return (shortest, again) if again is not None else (prefix, found)

@@ -3,7 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from icecheck.replies.expect import Blocked, NotOffered
+from icecheck.wire.unreachable import Unreachable
+
 Item = TypeVar("Item")
+UNABLE = (Blocked, NotOffered, Unreachable)
+"""Endings of a shorter history that say nothing of it: the catalog no longer lets it begin."""
 
 
 def shrunk(

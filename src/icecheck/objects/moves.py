@@ -93,13 +93,18 @@ def load(namespace: Namespace, name: str, kind: str = "table", label: str = "") 
         if not isinstance(metadata, dict):
             return (Seen(label, present=True),)
         properties = metadata.get("properties") or {}
-        refs = (metadata.get("refs") or {}).items()
-        heads = {ref: head.get("snapshot-id") for ref, head in refs}
-        current = metadata.get("current-snapshot-id")
-        shown = {"main": None if current == -1 else current, **properties, **heads}
+        shown = {**properties, **heads_in(metadata)}
         return (Seen(label, present=True, holder=properties.get(MARK), fields=shown),)
 
     return Move(_LOADS[kind], {"namespace": namespace, kind: name}, reads=reads)
+
+
+def heads_in(metadata: Json) -> dict[str, Any]:
+    """Return the snapshot ids of the refs in metadata, of main in whichever form it is shown."""
+    current = metadata.get("current-snapshot-id")
+    refs = (metadata.get("refs") or {}).items()
+    heads = {ref: head.get("snapshot-id") for ref, head in refs}
+    return {"main": None if current == -1 else current, **heads}
 
 
 def look(catalog: Catalog, *moves: Move) -> tuple[Event, ...]:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from msgspec import structs
 
 from icecheck.client.given import given_namespace
 from icecheck.findings.verdict import SkipKind
@@ -15,6 +16,8 @@ from icecheck.judging.check import check_of
 from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Outcome
 from icecheck.mock_server.defects import defects
+from icecheck.mock_server.protocol.problem import Problem
+from icecheck.mock_server.protocol.replies import json_reply
 from icecheck.replies.expect import Violation
 from icecheck.scenarios.races.contest import contest
 from icecheck.scenarios.races.drawing import CHANGES, READS, draw_programs
@@ -159,6 +162,9 @@ def test_programs_survive_json_and_have_words():
         '[[[["set",["x0"],["p","1","x2"]]]]]',
         '[[[["set",["x0"],["p","../..","x0"]]]]]',
         '[[[["move-main",["x0"],["9","0"]]]]]',
+        '[[[["create-by-commit",["x0"],["5"]]]]]',
+        '[[[["set",["x0"],["mark","5","any"]]]]]',
+        '[[[["together",["x0","x1"],["mark","5"]]]]]',
         json.dumps([[[["list", [], []]] * 13]]),
         json.dumps([[[["list", [], []]]] * 9]),
     ],
@@ -254,6 +260,43 @@ def test_a_contradiction_is_shrunk_and_can_be_replayed(mock, open_catalog):
     assert any(evidence.ordinal == finding.exchange for evidence in verdict.evidence)
     assert verdict.requests < 125 + SHRINKING_REQUESTS_MAX + 40
     assert contradicts(catalog, smallest)
+
+
+def test_a_contradiction_is_told_where_no_smaller_program_can_begin(
+    mock, open_catalog, misbehave, monkeypatch
+):
+    """Once a table was dropped, the catalog makes no others."""
+
+    def forget(outcome, state, call):
+        return structs.replace(outcome, state=state)
+
+    def refuse(outcome, state, call):
+        if any(each.operation == "dropTable" for each in catalog.exchanges):
+            raise Problem(500, "InternalServerError", "no more")
+        return outcome
+
+    misbehave("updateTable", forget)
+    misbehave("createTable", refuse)
+    catalog = open_catalog("race.random-changes")
+    program = program_of("set x0 p 1 x0 | load x0")
+    with pytest.raises(Violation) as caught:
+        replay(catalog, given_namespace(catalog), program, strictly=False)
+    assert from_json(caught.value.finding.steps) == program
+
+
+@pytest.mark.parametrize("left_out", ["current-snapshot-id", "refs"])
+def test_main_may_be_shown_in_either_form(left_out, catalog, misbehave):
+    def without(outcome, state, call):
+        body = json.loads(outcome.reply.body)
+        body["metadata"].pop(left_out, None)
+        return structs.replace(outcome, reply=json_reply(body))
+
+    for operation_id in ("createTable", "updateTable", "loadTable"):
+        misbehave(operation_id, without)
+    program = program_of("move-main x0 1 0 | load x0", "set x0 p 5 x0")
+    for strictly in (True, False):
+        raced = contest(catalog, given_namespace(catalog), program, strictly=strictly)
+        assert raced.judgement == Judgement(None)
 
 
 def test_what_a_second_look_shows_was_not_lost(open_catalog, mock):

@@ -283,6 +283,36 @@ def test_shrinking_keeps_to_its_budget_of_requests(catalog, mock):
     assert spent < SHRINKING_REQUESTS_MAX + 3 * longest
 
 
+@pytest.mark.parametrize("ends", ["unreachable", "refused"])
+def test_what_was_found_is_told_where_no_shorter_history_can_begin(
+    ends, catalog, mock, misbehave, monkeypatch
+):
+    send, lost = Connection.send, []
+
+    def broken_after_the_loss(self, wire, record):
+        if ends == "unreachable" and lost and wire.operation == "createNamespace":
+            raise Unreachable("gone")
+        return send(self, wire, record)
+
+    def lose(outcome, state, call):
+        if b"icecheck.kept" in call.request.body:
+            lost.append(call)
+        return forgotten(outcome, state, call)
+
+    def refuse(outcome, state, call):
+        if ends == "refused" and lost:
+            raise problem.Problem(500, "InternalServerError", "no more")
+        return outcome
+
+    monkeypatch.setattr(Connection, "send", broken_after_the_loss)
+    misbehave("updateProperties", lose)
+    misbehave("createNamespace", refuse)
+    with pytest.raises(Violation) as caught:
+        replay(catalog, TOUR)
+    assert caught.value.finding.symptom.slug == "effect-missing:properties"
+    assert names(shortest_of(caught.value))[-1] == "update-properties"
+
+
 def test_another_2xx_than_the_documented_one_does_not_hide_the_history(catalog, misbehave):
     def ok(outcome, state, call):
         return Outcome(outcome.state, replies.json_reply({}))
