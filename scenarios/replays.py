@@ -19,6 +19,8 @@ _OPERATIONS_IN: Mapping[str, Callable[[str], frozenset[str]]] = {
 
 CHECKS = tuple(_OPERATIONS_IN)
 """The ids of these checks."""
+STRAINING = frozenset({RANDOM_CHANGES, RANDOM_READS})
+"""Those of them that strain a catalog, and are run only where the user allows that."""
 
 
 def understood(replay: Replay) -> Replay:

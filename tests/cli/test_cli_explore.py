@@ -1,13 +1,20 @@
 """``icecheck explore``: histories are drawn until the time is over, and what is new is kept."""
 
+import errno
 import json
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects import defects
+from icecheck.run.replays.exploring import Corpus
 from icecheck.run.replays.files import replay_of
 from icecheck.scenarios.random.test_namespaces_and_tables import CHECK
+from icecheck.targets.unwritable import Unwritable
+from tests.kit.findings import a_finding
 
 DEFECT = "properties-update-forgotten"
 
@@ -53,6 +60,27 @@ def test_a_catalog_that_lacks_what_histories_need_gives_no_verdict(icecheck):
     with MockCatalog(hidden=("createTable",)) as mock:
         done = icecheck("explore", mock.uri, "--minutes", "1")
     assert (done.exit_code, "createTable" in done.stdout) == (4, True)
+
+
+def test_a_finding_that_cannot_be_written_leaves_no_part_of_a_file(tmp_path, monkeypatch):
+    corpus = Corpus(tmp_path / "findings")
+    verdict = SimpleNamespace(check=CHECK)
+    finding = replace(a_finding("effect-missing:properties", "a", "b"), steps='[["look",[],[]]]')
+
+    def full(self, target):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", full)
+        with pytest.raises(Unwritable):
+            corpus.take(verdict, finding, "1.10.0")
+    assert [*corpus.directory.iterdir()] == []
+    assert corpus.take(verdict, finding, "1.10.0").read_text("utf-8")
+
+
+def test_minutes_that_are_no_number_are_refused(icecheck):
+    ended = icecheck("explore", "http://127.0.0.1:9", "--minutes", "nan")
+    assert (ended.exit_code, "nan" in ended.stderr) == (2, True)
 
 
 def test_a_file_that_is_no_finding_is_named_before_anything_is_sent(icecheck, tmp_path):

@@ -85,6 +85,52 @@ def test_what_was_kept_is_part_of_a_later_run(icecheck, tmp_path, replay_file, b
     assert (empty.exit_code, "no replay files" in empty.stderr) == (2, True)
 
 
+def test_a_file_of_the_report_that_a_replay_replaces_is_not_taken(
+    icecheck, tmp_path, replay_file, broken, mended
+):
+    assert icecheck("replay", replay_file(), broken.uri).exit_code == 1
+    kept = tmp_path / "icecheck-replay" / "replays" / f"{CHECK}.json"
+    refused = icecheck("replay", kept, mended.uri)
+    assert (refused.exit_code, "keep copies" in refused.stderr) == (2, True)
+    assert kept.exists()
+    assert icecheck("replay", kept, mended.uri, "--output", "other").exit_code == 0
+
+
+def test_a_report_replaces_no_file_but_those_of_runs(icecheck, tmp_path, replay_file, mended):
+    directory = tmp_path / "replays"
+    directory.mkdir()
+    theirs = {
+        "mine.json": "{}",
+        f"{CHECK}.json": '{"of": "somebody else"}',
+        f"{CHECK}-1.json": replay_file().read_text("utf-8"),
+    }
+    for name, text in theirs.items():
+        (directory / name).write_text(text, "utf-8")
+    assert icecheck("run", mended.uri, "--check", CHECK, "--output", tmp_path).exit_code == 0
+    assert {path.name: path.read_text("utf-8") for path in directory.iterdir()} == theirs
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (("--check", "race.random-*"), "add --disruptive"),
+        ((), "add --disruptive"),
+        (("--disruptive", "--check", "createTable.*"), "not among the selected checks"),
+        (("--disruptive", "--only", "checks"), "not among the selected checks"),
+    ],
+)
+def test_histories_that_a_run_would_leave_out_are_a_misuse(
+    icecheck, tmp_path, replay_file, asked, told
+):
+    directory = tmp_path / "regressions"
+    directory.mkdir()
+    race = replay_file(check=RANDOM_CHANGES, steps=[[[["drop", ["x0"], []]]]])
+    race.rename(directory / "race.json")
+    refused = icecheck("run", "http://127.0.0.1:9", *asked, "--regressions", directory)
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
+    assert told in refused.stderr
+
+
 def test_a_race_that_contradicts_itself_is_kept_too(icecheck, tmp_path, mended):
     racy = MockCatalog()
     defects()["race-last-writer-wins"].install(racy.registries)
@@ -110,6 +156,8 @@ def test_a_race_that_contradicts_itself_is_kept_too(icecheck, tmp_path, mended):
         ({"steps": [["fly", ["n0"], []]]}, "fly"),
         ({"steps": [["create-namespace", ["n0", "n1"], ["7"]]]}, "create-namespace"),
         ({"steps": [["create-namespace", ["../n0"], ["7"]]]}, "create-namespace"),
+        ({"steps": [["set-ref", ["n0.x0"], ["b1", "stem"]]]}, "set-ref"),
+        ({"check": "race.\n\x1b[2J\ud800"}, "race."),
     ],
 )
 def test_a_file_that_does_not_fit_is_refused_in_one_line_and_nothing_is_sent(
@@ -124,7 +172,7 @@ def test_a_file_that_does_not_fit_is_refused_in_one_line_and_nothing_is_sent(
     assert asked == []
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", "no"])
+@pytest.mark.parametrize("text", ["", "[]", "{", "no", "[" * 100_000])
 def test_what_is_no_replay_file_at_all_is_refused(icecheck, tmp_path, text):
     path = tmp_path / "any.json"
     path.write_text(text, "utf-8")
@@ -159,9 +207,13 @@ def test_pytest_runs_what_was_kept_too(tmp_path, replay_file, broken, monkeypatc
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         code = pytest.main([*plain, scenario, "--catalog-url", broken.uri, *kept])
+        race = replay_file(check=RANDOM_CHANGES, steps=[[[["drop", ["x0"], []]]]])
+        race.rename(directory / "two.json")
+        straining = pytest.main([*plain, scenario, "--catalog-url", broken.uri, *kept])
         (directory / "one.json").write_text("{}", "utf-8")
         misuse = pytest.main([*plain, scenario, "--catalog-url", broken.uri, *kept])
-    assert (int(code), int(misuse)) == (1, 4)
+    assert (int(code), int(straining), int(misuse)) == (1, 4, 4)
+    assert "add --catalog-disruptive" in said.getvalue()
     assert "create namespace n0 (7)" in said.getvalue()
     assert "no replay file" in said.getvalue()
     assert (tmp_path / "out" / "replays" / f"{CHECK}.json").is_file()

@@ -10,7 +10,8 @@ from typing import Any
 from icecheck.findings.verdict import Run
 from icecheck.reports import html, junit, run_json, summary
 from icecheck.reports.exchanges import ExchangeLog, read_exchanges
-from icecheck.run.replays.files import DIRECTORY, replays_of
+from icecheck.run.replays.files import DIRECTORY, is_of_a_run, replays_of
+from icecheck.run.writing import PARTIAL, write_text
 from icecheck.targets.target import UsageError
 from icecheck.targets.unwritable import Unwritable, writing
 from icecheck.wire.exchange import Exchange
@@ -26,7 +27,6 @@ FORMATS: dict[str, Callable[[Run], str]] = {
 EXCHANGES_FILE = "exchanges.jsonl.zst"
 ERROR_FILE = "error.txt"
 _INVALID_FILE = "run.invalid.json"
-_PARTIAL = ".partial"
 _EARLIER = ".earlier"
 _OURS = (*FORMATS, EXCHANGES_FILE, ERROR_FILE, _INVALID_FILE)
 
@@ -45,7 +45,7 @@ class Output:
 
     def __init__(self, directory: Path, option: str = "--output") -> None:
         self.directory = directory
-        self._recording = directory / f"{EXCHANGES_FILE}{_PARTIAL}"
+        self._recording = directory / f"{EXCHANGES_FILE}{PARTIAL}"
         try:
             _rename_earlier_files(directory)
             self._log = ExchangeLog(self._recording)
@@ -56,7 +56,7 @@ class Output:
 
     def take_parts(self) -> None:
         """Add what other processes of the run have recorded beside it, and remove their files."""
-        for part in sorted(self.directory.glob(f"*.{EXCHANGES_FILE}{_PARTIAL}")):
+        for part in sorted(self.directory.glob(f"*.{EXCHANGES_FILE}{PARTIAL}")):
             for exchange in read_exchanges(part):
                 self.record(exchange)
             part.unlink()
@@ -106,7 +106,7 @@ def part_of(directory: Path, worker: str) -> ExchangeLog:
 
     Raises OSError when it cannot be written.
     """
-    return ExchangeLog(directory / f"{worker}.{EXCHANGES_FILE}{_PARTIAL}")
+    return ExchangeLog(directory / f"{worker}.{EXCHANGES_FILE}{PARTIAL}")
 
 
 def _rename_earlier_files(directory: Path) -> None:
@@ -116,10 +116,10 @@ def _rename_earlier_files(directory: Path) -> None:
     report.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    for part in directory.glob(f"*.{EXCHANGES_FILE}{_PARTIAL}"):
+    for part in directory.glob(f"*.{EXCHANGES_FILE}{PARTIAL}"):
         part.unlink(missing_ok=True)
     for name in _OURS:
-        (directory / f"{name}{_PARTIAL}").unlink(missing_ok=True)
+        (directory / f"{name}{PARTIAL}").unlink(missing_ok=True)
         if (directory / name).is_file():
             (directory / name).replace(directory / f"{name}{_EARLIER}")
 
@@ -139,7 +139,7 @@ def write_report(run: Run, directory: Path) -> Path:
         (directory / stale).unlink(missing_ok=True)
     _write_replays(run, directory / DIRECTORY)
     for name, text in texts.items():
-        _write(directory / name, text)
+        write_text(directory / name, text)
     for name in _OURS:
         (directory / f"{name}{_EARLIER}").unlink(missing_ok=True)
     if problems:
@@ -148,27 +148,18 @@ def write_report(run: Run, directory: Path) -> Path:
 
 
 def _write_replays(run: Run, directory: Path) -> None:
-    """Replace the replay files of an earlier run by those of this one; no file, no directory."""
+    """Replace the replay files of an earlier run by those of this one; no file, no directory.
+
+    Other files there are not the run's, and stay.
+    """
     texts = replays_of(run)
-    for stale in directory.glob("*.json"):
+    for stale in filter(is_of_a_run, directory.glob("*.json")):
         stale.unlink(missing_ok=True)
     if texts:
         with writing(directory):
             directory.mkdir(exist_ok=True)
     for name, text in texts.items():
-        _write(directory / name, text)
+        write_text(directory / name, text)
     if not texts:
         with contextlib.suppress(OSError):
             directory.rmdir()
-
-
-def _write(path: Path, text: str) -> None:
-    partial = path.with_name(f"{path.name}{_PARTIAL}")
-    with writing(path):
-        try:
-            # A catalog may have sent half a surrogate pair: it is shown as an escape.
-            partial.write_bytes(text.encode("utf-8", "backslashreplace"))
-            partial.replace(path)
-        except OSError:
-            partial.unlink(missing_ok=True)
-            raise

@@ -17,6 +17,7 @@ from icecheck.run.collect import allowed, collect, left_out, select
 from icecheck.run.demands import demanded_by
 from icecheck.run.finish import finish, left_to_skip
 from icecheck.run.options import RunOptions
+from icecheck.run.replays.files import expect_checks_of
 from icecheck.run.workers import judge_in_threads, judge_in_turn
 from icecheck.wire.exchange import Exchange
 
@@ -63,6 +64,7 @@ def run_checks(
     told = progress or Silent()
     every = collect(options.groups, options.contract, disruptive=True)
     chosen = allowed(select(every, options.globs), options.target)
+    expect_checks_of(options.replays, (check.id for check in chosen))
     checks, skipped = demanded_by(options.spec, chosen)
     started_at = datetime.now(UTC)
     started = time.monotonic()

@@ -1,6 +1,7 @@
 """``icecheck explore URL``: draw histories until the time is over, and keep what is new."""
 
 import contextlib
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,13 @@ _ROUNDS = 4
 """The programs of racing clients in each round."""
 
 
+def _finite(_context: click.Context, _option: click.Parameter, minutes: float) -> float:
+    """Return a number of minutes; one that is no number has no end either."""
+    if math.isnan(minutes):
+        raise click.BadParameter("nan is no number of minutes")
+    return minutes
+
+
 @click.command("explore", short_help="Draw histories until the time is over, and keep what fails.")
 @target_options("explore")
 @click.option("--mock", is_flag=True, help="Start the bundled mock catalog and explore that.")
@@ -31,6 +39,7 @@ _ROUNDS = 4
     type=click.FloatRange(min=0, max=7 * 24 * 60),
     default=10.0,
     show_default=True,
+    callback=_finite,
     metavar="N",
     help="Begin no new round after N minutes.",
 )

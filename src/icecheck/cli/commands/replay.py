@@ -48,11 +48,12 @@ def command(file: Path, output: Path, **options: Any) -> int:
         from icecheck.ownership.ledger_file import LEDGER_FILE
         from icecheck.run.demands import release_to_hold_to
         from icecheck.run.options import RunOptions
-        from icecheck.run.replays.files import replay_of
+        from icecheck.run.replays.files import expect_kept_elsewhere, replay_of
         from icecheck.targets.target import new_run_id
         from icecheck.wire.redaction import Redactor
 
         replay = replay_of(file)
+        expect_kept_elsewhere(file.resolve().parent, output)
         spec = release_to_hold_to(replay.spec)
         # Whoever names a file wants its history, also one of a check that strains the catalog.
         target = replace(target_for(options | {"only": (), "spark": False}, stack), disruptive=True)

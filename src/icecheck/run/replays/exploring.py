@@ -10,8 +10,8 @@ from pathlib import Path
 from icecheck.findings.replay import ReplayUnusable, read_replay, replay_text
 from icecheck.findings.verdict import Finding, Outcome, Run, Verdict, asked_of
 from icecheck.run.options import RunOptions
+from icecheck.run.writing import write_text
 from icecheck.targets.target import UsageError, new_run_id
-from icecheck.targets.unwritable import writing
 
 Key = tuple[str, str, str]
 """What findings that count as one have in common: check, symptom, and the kind of the last step."""
@@ -55,8 +55,7 @@ class Corpus:
             return None
         names = (f"{verdict.check}-{number}.json" for number in itertools.count(1))
         path = next(path for path in map(self.directory.joinpath, names) if not path.exists())
-        with writing(path):
-            path.write_text(replay_text(verdict.check, spec, finding), "utf-8")
+        write_text(path, replay_text(verdict.check, spec, finding))
         self.known[key] = path
         return path
 

@@ -1,10 +1,11 @@
 """Reads and writes replay files: what a drawn history has found, to be run again."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from icecheck.findings.replay import Replay, Replays, ReplayUnusable, read_replay, replay_text
 from icecheck.findings.verdict import Outcome, Run
-from icecheck.targets.target import UsageError
+from icecheck.targets.target import Target, UsageError
 
 DIRECTORY = "replays"
 """The directory of a report that holds its replay files, one for each check."""
@@ -24,20 +25,52 @@ def replay_of(path: Path) -> Replay:
         raise UsageError(f"{path}: {error}") from None
 
 
-def regressions_in(directory: Path | None, report: Path | None) -> Replays:
+def regressions_in(
+    directory: Path | None, report: Path | None, target: Target, option: str = "--disruptive"
+) -> Replays:
     """Return the histories of all ``.json`` files in a directory, by name; none without one.
 
-    Raises UsageError if there are none, if one cannot be used, or if they are those of the report
-    that the run is about to replace.
+    Raises UsageError if there are none, if one cannot be used, if they are those of the report that
+    the run is about to replace, or if their checks strain a catalog that the run may not strain:
+    ``option`` allows it.
     """
     if directory is None:
         return Replays()
-    if report is not None and directory.resolve() == (report / DIRECTORY).resolve():
-        raise UsageError(f"a run replaces the files in {directory}: keep copies of them elsewhere")
+    from icecheck.scenarios.replays import STRAINING
+
+    if report is not None:
+        expect_kept_elsewhere(directory, report)
     found = sorted(directory.glob("*.json"))
     if not found:
         raise UsageError(f"{directory} has no replay files (*.json)")
-    return Replays.of(*map(replay_of, found))
+    replays = Replays.of(*map(replay_of, found))
+    straining = sorted(STRAINING & {*replays.by_check})
+    if straining and not target.disruptive:
+        told = f"{directory} has histories of {', '.join(straining)}, which strain the catalog"
+        raise UsageError(f"{told}: add {option} to allow that")
+    return replays
+
+
+def expect_checks_of(replays: Replays, checks: Iterable[str]) -> None:
+    """Raise UsageError if histories are to be run again whose checks are not among these."""
+    if left_out := sorted({*replays.by_check} - {*checks}):
+        told = f"there are histories of {', '.join(left_out)} to be run again"
+        raise UsageError(f"{told}, which is not among the selected checks")
+
+
+def expect_kept_elsewhere(directory: Path, report: Path) -> None:
+    """Raise UsageError if a directory of replay files is that of a report to be written."""
+    if directory.resolve() == (report / DIRECTORY).resolve():
+        raise UsageError(f"a run replaces the files in {directory}: keep copies of them elsewhere")
+
+
+def is_of_a_run(path: Path) -> bool:
+    """Return whether a file is a replay file under the name that a run gives it."""
+    try:
+        replay = read_replay(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, ReplayUnusable):
+        return False
+    return path.name == f"{replay.check}.json"
 
 
 def replays_of(run: Run) -> dict[str, str]:
