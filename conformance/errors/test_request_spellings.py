@@ -137,7 +137,7 @@ def _rewritten(catalog: Catalog, asked: Asked) -> Asked:
     """Return a request whose body has the same content, with its members in reverse order."""
     if asked.body is NO_BODY:
         return asked
-    ordinal = len(catalog.exchanges) + 1
+    ordinal = catalog.sender.ordinal
     body = catalog.sender.fitted(asked.operation_id, asked.names, asked.body, ordinal)
     sent = _escaped(json.dumps(_turned(body), indent=2)).encode()
     return Asked(asked.operation_id, asked.names, asked.form, asked.query, sent, asked.headers)

@@ -39,10 +39,11 @@ class Catalog:
         attempt: int = 1,
         *,
         lost: frozenset[str] = frozenset(),
+        last_ordinal: int = 0,
     ) -> None:
         self.session = session
         self.check_id = check_id
-        self.sender = Sender(session, check_id)
+        self.sender = Sender(session, check_id, last_ordinal)
         self.ledger = self.sender.ledger
         self.exchanges = self.sender.exchanges
         self.handed_out = self.sender.handed_out
@@ -90,7 +91,8 @@ class Catalog:
 
     def without(self, requirement: str) -> "Catalog":
         """Return a client for the same check, with new names, that does without an effect too."""
-        again = Catalog(self.session, self.check_id, lost=self.lost | {requirement})
+        last, lost = self.sender.ordinal - 1, self.lost | {requirement}
+        again = Catalog(self.session, self.check_id, lost=lost, last_ordinal=last)
         again._names = self._names
         return again
 
@@ -135,8 +137,7 @@ class Catalog:
 
     def location_for(self, namespace: Namespace, name: str) -> str | None:
         """Return where a new table or view is put, or None where the catalog chooses."""
-        ordinal = len(self.exchanges) + 1
-        return self.session.adaptations.location(namespace, name, ordinal)
+        return self.session.adaptations.location(namespace, name, self.sender.ordinal)
 
     # ---- configuration
 

@@ -26,16 +26,18 @@ NO_BODY = object()
 class Sender:
     """Holds the requests of one check and the ledger of the objects they may make.
 
-    ``step`` is the purpose of the next request.
+    ``step`` is the purpose of the next request, ``ordinal`` its number. The check may have sent
+    requests through another one up to ``last_ordinal``: those of this one go on from there.
     """
 
-    def __init__(self, session: Session, check_id: str) -> None:
+    def __init__(self, session: Session, check_id: str, last_ordinal: int = 0) -> None:
         self.session = session
         self.check_id = check_id
         self.ledger = Ledger(session.owner, session.journal, session.ledgered, session.undropped)
         self.exchanges: list[Exchange] = []
         self.handed_out: list[IllShapedBody] = []
         self.step = Step.DO
+        self.ordinal = last_ordinal + 1
 
     def refuse_to_write(self, operation_id: str, method: str | None = None) -> None:
         """Raise NotOffered for a request that changes something, if the run may only read."""
@@ -61,7 +63,7 @@ class Sender:
         for a request that changes something in a run that may only read.
         """
         self.refuse_to_write(operation_id, method)
-        names, ordinal = names or {}, len(self.exchanges) + 1
+        names, ordinal = names or {}, self.ordinal
         body = self.fitted(operation_id, names, body, ordinal)
         operation = self.session.contract.operations[operation_id]
         url = self.session.base_url(operation_id)
@@ -106,6 +108,7 @@ class Sender:
     def record(self, exchange: Exchange) -> None:
         """Keep an exchange of this check."""
         self.exchanges.append(exchange)
+        self.ordinal = max(self.ordinal, exchange.ordinal + 1)
         self.session.record(exchange)
 
     def settle(self, status: int, effect: Effect, fresh: Sequence[Entry]) -> None:

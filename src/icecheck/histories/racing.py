@@ -1,12 +1,12 @@
 """Runs races: several clients of one check at the same time, each on its own connection."""
 
+import itertools
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from itertools import chain
 from typing import Any
 
 from icecheck.client.catalog import NO_BODY, Catalog
@@ -106,7 +106,7 @@ def race(
     racer that asked for them was refused. Exchanges are recorded afterwards in the order of the
     racers, not of the clock.
     """
-    for move in chain.from_iterable(racers.values()):
+    for move in itertools.chain.from_iterable(racers.values()):
         catalog.sender.refuse_to_write(move.operation_id)
     scripts = _prepared(catalog, racers)
     everything = [sent for script in scripts for sent in script]
@@ -131,13 +131,12 @@ def race(
 
 
 def _prepared(catalog: Catalog, racers: Mapping[str, Sequence[Move]]) -> list[list[_Sent]]:
-    ordinal = len(catalog.exchanges)
+    ordinals = itertools.count(catalog.sender.ordinal)
     scripts = []
     for racer, moves in racers.items():
         script = []
         for move in moves:
-            ordinal += 1
-            wire = _wire(catalog, move, ordinal)
+            wire = _wire(catalog, move, next(ordinals))
             operation = catalog.session.contract.operations[move.operation_id]
             effect = effect_of(operation, move.names, wire.body)
             script.append(_Sent(racer, move, wire, effect))
