@@ -1,8 +1,16 @@
 """What a catalog loses hides nothing: checks that can do without it find what else is wrong."""
 
+import json
+
+import httpx
 import pytest
 
+from icecheck.client.catalog import Catalog
+from icecheck.client.opening import open_session
 from icecheck.findings.verdict import Outcome, Verdict
+from icecheck.judging.explaining.effects import EFFECTS
+from icecheck.judging.judge import judge
+from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Call, Registries
 from icecheck.mock_server.core.context import Outcome as Answered
 from icecheck.mock_server.core.state import WarehouseState
@@ -11,8 +19,9 @@ from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.defects.kit.updating import ignore_update
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.run.collect import collect
+from icecheck.targets.target import Target
 from tests.kit.contracts import CONTRACT
-from tests.lawful.capabilities.serving import GROUPS, said_of
+from tests.lawful.capabilities.serving import GROUPS, said_of, serving
 from tests.lawful.capabilities.test_relied_effects import LOSSES
 from tests.lawful.lawful import Install
 
@@ -120,6 +129,31 @@ def test_a_check_does_without_an_operation_that_is_not_served(
     verdict = judged(check, serves_no(operation_id, status), accept_residue=True)
     success = CONTRACT.operations[operation_id].success
     assert (verdict.outcome, verdict.without) == (Outcome.PASS, (success,))
+
+
+def test_the_requests_of_a_check_that_is_called_again_are_counted_on() -> None:
+    with serving(loses(_NO_MARK)) as (_, session):
+        check = CHECKS["update.set-properties"]
+        verdict = judge(check, Catalog(session, check.id))
+        own = [e.ordinal for e in session.exchanges if e.check == check.id]
+    assert verdict.without == (_NO_MARK,)
+    assert len(own) == len({*own}) == verdict.requests
+
+
+@pytest.mark.parametrize("effect", ["createNamespace.exists-afterwards", "dropNamespace.204"])
+def test_what_explains_is_tried_below_the_namespace_that_the_user_has_named(effect: str) -> None:
+    (tried,) = [each for each in EFFECTS if each.requirement == effect and not each.route]
+    with MockCatalog(seed=1) as mock:
+        httpx.get(f"{mock.uri}/v1/config?warehouse=wh")
+        httpx.post(f"{mock.uri}/v1/wh/namespaces", json={"namespace": ["theirs"]})
+        place = Target(mock.uri, warehouse="wh", namespace=("theirs",))
+        session = open_session(place, run_id="below")
+        catalog = Catalog(session, "probe")
+        assert tried.is_kept(catalog)
+        catalog.undo()
+        session.close()
+    made = [e.request_body for e in catalog.exchanges if e.operation == "createNamespace"]
+    assert [json.loads(body or b"")["namespace"][0] for body in made] == ["theirs"]
 
 
 def test_an_operation_that_is_not_served_is_the_finding_of_its_own_checks() -> None:

@@ -122,8 +122,17 @@ def _exists(kind: _Kind, catalog: Catalog) -> bool:
     )
 
 
+def _plain_namespace(catalog: Catalog) -> Namespace:
+    """Make a namespace of one level: that one of several may not be found is another matter.
+
+    Where the user has named a parent, everything of the run stays in it.
+    """
+    parent = catalog.session.isolation.mode == "parent"
+    return given_namespace(catalog, under=None if parent else ())
+
+
 def _namespace_exists(catalog: Catalog) -> bool:
-    namespace = given_namespace(catalog, under=())  # the levels are another matter
+    namespace = _plain_namespace(catalog)
     if not is_gone(_load_namespace(catalog, namespace)):
         return True
     listed = catalog.list_namespaces(namespace[:-1] or None).expect(200).json().get("namespaces")
@@ -193,8 +202,7 @@ def _view_drop_answers(catalog: Catalog) -> bool:
 
 
 def _namespace_drop_answers(catalog: Catalog) -> bool:
-    # The levels are another matter here too: a name of several may not be found.
-    own = given_namespace(catalog, under=())
+    own = _plain_namespace(catalog)
     return not is_gone(catalog.drop_namespace(own)) or not is_gone(_load_namespace(catalog, own))
 
 
