@@ -9,8 +9,9 @@ from icecheck.contract import Contract
 from icecheck.targets.target import Principal, Target
 from icecheck.wire.auth import BearerAuth, ClientCredentials
 from icecheck.wire.redaction import Redactor
-from icecheck.wire.signing import SignedAuth, Signer
+from icecheck.wire.signing import RELOCATED, SignedAuth, Signer
 
+_SHOWING = frozenset({"authorization", RELOCATED.lower()})
 MADE_UP_TOKEN = "5d41402abc4b2a76b9719d911017c592"  # noqa: S105 - nobody has given it
 """What a caller shows who has no valid token; a catalog does not know the suite by it."""
 
@@ -73,10 +74,13 @@ class Credentials:
         return is_own and operation not in self._before_config
 
     def are_own(self, sent: Iterable[tuple[str, str]]) -> bool:
-        """Return whether a request's credentials are neither the second's nor the reader's."""
-        shown = _authorization(sent) or ""
-        others = (self.second.token, self.reader.token)
-        return not any(token and shown.endswith(f" {token}") for token in others)
+        """Return whether a request's credentials are neither the second's nor the reader's.
+
+        A signed request shows a token beside the signature, which is always the run's.
+        """
+        shown = [value for name, value in sent if name.lower() in _SHOWING]
+        others = [f" {token}" for token in (self.second.token, self.reader.token) if token]
+        return not any(value.endswith(token) for value in shown for token in others)
 
 
 def stranger_words(sent: Iterable[tuple[str, str]]) -> str:

@@ -15,7 +15,8 @@ import httpx
 
 from icecheck.targets.target import SigV4, UsageError
 
-_RELOCATED = "Original-Authorization"
+RELOCATED = "Original-Authorization"
+"""The header of a signed request that holds its token."""
 # Headers that a proxy may change.
 _UNSIGNED = frozenset({"connection", "content-length", "transfer-encoding"})
 
@@ -60,7 +61,7 @@ class Signer:
         from botocore.awsrequest import AWSRequest
 
         kept = {
-            _RELOCATED if name.lower() == "authorization" else name: value
+            RELOCATED if name.lower() == "authorization" else name: value
             for name, value in headers.items()
         }
         kept["x-amz-content-sha256"] = hashlib.sha256(body or b"").hexdigest()

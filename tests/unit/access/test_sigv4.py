@@ -148,6 +148,22 @@ def test_curl_signs_again_with_the_users_own_keys() -> None:
 
 
 @pytest.mark.usefixtures("keys")
+@pytest.mark.parametrize(
+    ("token", "own"), [("first-1", True), ("second-2", False), ("reader-3", False)]
+)
+def test_a_signed_request_with_the_token_of_another_is_not_the_runs_own(
+    token: str, own: bool
+) -> None:
+    others = {"second": Principal("second-2"), "reader": Principal("reader-3")}
+    connection = Connection(Target("http://c", token="first-1", sigv4=SCOPE, **others), CONTRACT)
+    connection.close()
+    shown = {"Authorization": f"Bearer {token}"}
+    sent = tuple(Signer(SCOPE).signed("GET", "http://c", shown, None).items())
+    exchange = Exchange("c", 1, Step.DO, "loadTable", "GET", "http://c", sent, None)
+    assert connection.shows_own(exchange) is own
+
+
+@pytest.mark.usefixtures("keys")
 def test_the_token_of_each_other_principal_is_a_variable_of_its_own() -> None:
     others = {"second": Principal("second-2"), "reader": Principal("reader-3")}
     connection = Connection(Target("http://c", token="first-1", **others), CONTRACT)
