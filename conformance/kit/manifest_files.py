@@ -320,7 +320,11 @@ class ManifestFiles:
         import fastavro
 
         buffer = io.BytesIO()
-        fastavro.writer(buffer, schema, records, codec="deflate", metadata=metadata)
+        try:
+            fastavro.writer(buffer, schema, records, codec="deflate", metadata=metadata)
+        except OverflowError:
+            why = "the catalog's metadata has a number beyond 64 bits, which no manifest can hold"
+            raise NotOffered(why) from None
         path = self._folder / name
         self._written.append(path)
         try:

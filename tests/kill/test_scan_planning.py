@@ -68,6 +68,19 @@ def test_lawful_planners_are_not_blamed(planning: PlanningSettings) -> None:
     assert words(verdicts) == []
 
 
+def test_numbers_that_no_manifest_can_hold_are_no_error_of_the_suite() -> None:
+    def large(body: dict[str, Any]) -> dict[str, Any]:
+        body["metadata"]["last-sequence-number"] = 2**64
+        return body
+
+    with mock_session() as (mock, session):
+        for operation_id in ("createTable", "loadTable", "updateTable"):
+            alter_body(mock.registries, operation_id, large)
+        checks = checks_of("test_scan_planning_files")[:2]
+        verdicts = [judge(check, Catalog(session, check.id)) for check in checks]
+    assert {v.outcome for v in verdicts} == {Outcome.SKIP}, words(verdicts)
+
+
 ONE_ANSWER = PlanningSettings(files_per_task=1000)
 TASKS = "fetchScanTasks.large-scan"
 PLANS = (
