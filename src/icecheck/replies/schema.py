@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from http import HTTPStatus
 from typing import Any
 
 import jsonschema_rs
@@ -21,7 +22,10 @@ NOT_JSON = "not-json"
 # gateway in front of the catalog.
 _JSON_DUE = frozenset({200, 404, 406, 409, 422})
 _REFUSES_THE_CALLER = frozenset({401, 403, 419})
-"""Statuses of which the same holds, but where a firewall took offence at a name or a parameter."""
+"""Statuses of which the same holds, but where a firewall took offence at a name or a parameter.
+
+Of a body that it does not like it says so with 403 alone.
+"""
 _SEPARATOR = "%1f"
 
 
@@ -150,12 +154,23 @@ class SchemaJudge:
 
 def _is_json_due(exchange: Exchange) -> bool:
     """Return whether an answer must be JSON, and no page or text, empty ones included."""
+    if exchange.status == HTTPStatus.FORBIDDEN and exchange.request_body and _is_page(exchange):
+        return False
     if exchange.status in _REFUSES_THE_CALLER:
         names = exchange.url.lower().partition("/namespaces/")[2]
         return "%" not in names.replace(_SEPARATOR, "")
     # Errors of the token endpoint are OAuth's, not those that may be text.
     of_oauth = exchange.status == 400 and exchange.operation == "getToken"
     return of_oauth or exchange.status in _JSON_DUE
+
+
+def _is_page(exchange: Exchange) -> bool:
+    """Return whether an answer is a web page: so a firewall answers in the catalog's place.
+
+    Nobody sends one who reads what clients accept (verdict-rules 11).
+    """
+    media = exchange.header("content-type") or ""
+    return media.lower().startswith("text/html") and bool(exchange.response_body)
 
 
 @cache

@@ -220,6 +220,7 @@ def test_whoever_is_refused_is_told_in_json(status: int, body: bytes) -> None:
         answered(status, {}),
         operation=REFUSALS[status],
         url=NAMES_OF_TWO_LEVELS,
+        request_body=None,
         response_headers=(("content-type", "text/html"),),
         response_body=body,
     )
@@ -232,6 +233,21 @@ def test_a_firewall_may_take_offence_at_a_name(status: int, escaped: str) -> Non
     page = (("content-type", "text/html"),)
     answer = replace(answered(status, {}), response_headers=page, response_body=b"<html>Stop")
     assert failed(replace(answer, url=f"http://c.invalid/v1/{escaped}")) == set()
+
+
+@pytest.mark.parametrize(
+    ("media", "body", "judged"),
+    [
+        ("text/html; charset=UTF-8", b"<html>Stop</html>", False),
+        ("text/html", b"", True),
+        ("text/plain", b"Forbidden", True),
+        ("application/json", b"{}", True),
+    ],
+)
+def test_a_firewall_may_take_offence_at_a_body(media: str, body: bytes, judged: bool) -> None:
+    headers = (("content-type", media),)
+    answer = replace(answered(403, {}), response_headers=headers, response_body=body)
+    assert failed(answer) == ({"schema.updateTable.403"} if judged else set())
 
 
 def test_a_bad_request_may_be_told_in_words() -> None:
