@@ -27,6 +27,7 @@ from icecheck.scenarios.races.programs import (
 from icecheck.targets.target import Namespace
 
 _NEEDS = {
+    "drop": "dropTable",
     "rename": "renameTable",
     "together": "commitTransaction",
     "move-main-together": "commitTransaction",
@@ -114,8 +115,11 @@ def _places(program: Program, client: int) -> Iterator[Place]:
 
 
 def _offered(catalog: Catalog, program: Program) -> Program:
-    """Return a program without what the catalog does not offer."""
-    missing = {name for name, needed in _NEEDS.items() if not catalog.claims(needed)}
+    """Return a program without what the catalog does not offer, or claims and does not serve."""
+    named = {request.name for request in requests_of(program)}
+    missing = {
+        name for name, needed in _NEEDS.items() if name in named and not catalog.serves(needed)
+    }
     if _asks(program, *_OF_SNAPSHOTS) and not has_capability(catalog, "metadata-only-snapshots"):
         missing |= _OF_SNAPSHOTS
     if _asks(program, "create-by-commit") and not has_capability(catalog, "stage-create"):

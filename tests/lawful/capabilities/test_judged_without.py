@@ -25,7 +25,7 @@ from tests.lawful.capabilities.serving import GROUPS, said_of, serving
 from tests.lawful.capabilities.test_relied_effects import LOSSES
 from tests.lawful.lawful import Install
 
-CHECKS = {check.id: check for check in collect(GROUPS, CONTRACT)}
+CHECKS = {check.id: check for check in collect(GROUPS, CONTRACT, disruptive=True)}
 _NO_NAMESPACE_MARK = "createNamespace.properties-stored"
 _NO_MARK = "createTable.properties-kept"
 _NOT_STAGED = "createTable.stage-creates-nothing"
@@ -121,6 +121,9 @@ def test_a_faithful_catalog_is_judged_once(check: str) -> None:
         ("error.several-faults", "commitTransaction", 501),
         ("error.several-faults", "registerTable", 501),
         ("names.space", "dropNamespace", 501),
+        ("race.random-reads", "renameTable", 404),
+        ("race.random-reads", "tableExists", 404),
+        ("race.random-reads", "dropTable", 404),
     ],
 )
 def test_a_check_does_without_an_operation_that_is_not_served(

@@ -11,6 +11,7 @@ from typing import Any
 
 from icecheck.client.catalog import Catalog
 from icecheck.findings.not_served import NOT_SERVED_STATUSES
+from icecheck.findings.shared_symptoms import ANOMALY
 from icecheck.findings.verdict import Finding
 from icecheck.judging.explaining.effects import EFFECTS, Effect
 from icecheck.ownership.effects import read_body
@@ -54,9 +55,14 @@ def explained(
 
 
 def _is_left_out(finding: Finding, effect: Effect, catalog: Catalog) -> bool:
-    """Return whether a finding is about a route that is none, and the check can do without it."""
+    """Return whether a finding is about a route that is none, and the check can do without it.
+
+    What no order of requests explains may be due to any of them that is answered 404.
+    """
     if effect.requirement not in catalog.asked:
         return False
+    if finding.symptom.is_a(ANOMALY):
+        return True
     judged = (e for e in catalog.exchanges if e.ordinal == finding.exchange)
     return finding.answered in NOT_SERVED_STATUSES and any(
         each.operation in effect.operations for each in judged

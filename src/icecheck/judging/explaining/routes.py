@@ -43,6 +43,11 @@ def _rename_table(catalog: Catalog) -> Reply:
     return catalog.rename_table(own, (table.namespace, catalog.new_name()))
 
 
+def _table_exists(catalog: Catalog) -> Reply:
+    table = given_table(catalog)
+    return catalog.table_exists(table.namespace, table.name)
+
+
 def _register_table(catalog: Catalog) -> Reply:
     table = given_table(catalog)
     if table.metadata_location is None:
@@ -63,6 +68,7 @@ ROUTES: Mapping[str, Callable[[Catalog], Reply]] = {
     "dropNamespace.204": _drop_namespace,
     "dropTable.204": _drop_table,
     "renameTable.204": _rename_table,
+    "tableExists.204": _table_exists,
     "registerTable.200": _register_table,
     "commitTransaction.204": _commit_transaction,
 }
