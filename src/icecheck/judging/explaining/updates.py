@@ -145,9 +145,9 @@ def _add_version(metadata: Json) -> Json:
     return {"action": "add-view-version", "view-version": {**version, **newer}}
 
 
-def _known(shown: Json, member: str) -> Any:
+def _known(shown: Any, member: str) -> Any:
     """Return a member that an update needs; raise NotOffered where the catalog leaves it out."""
-    if shown.get(member) in (None, []):
+    if not isinstance(shown, dict) or shown.get(member) in (None, []):
         raise NotOffered(f"the catalog shows no {member}")
     return shown[member]
 
