@@ -63,9 +63,9 @@ def contest(catalog: Catalog, namespace: Namespace, program: Program, *, strictl
 
     What the catalog does not offer is left out. What was made is dropped again.
     """
-    offered = _offered(catalog, program)
-    scene = _scene(catalog, namespace, offered)
-    raced = _raced(catalog, scene, offered)
+    program = offered(catalog, program)
+    scene = _scene(catalog, namespace, program)
+    raced = _raced(catalog, scene, program)
     seen = _look(catalog, scene)
     judgement = judged((scene.before, *raced, *seen), strictly=strictly)
     if judgement.at_the_end:
@@ -76,7 +76,7 @@ def contest(catalog: Catalog, namespace: Namespace, program: Program, *, strictl
         if again.anomaly is None:
             judgement = judgement.in_passing() if strictly else again
     _tidy(catalog, scene, [*raced, *seen])
-    return Contest(raced, judgement, _asked(offered, raced))
+    return Contest(raced, judgement, _asked(program, raced))
 
 
 def _raced(catalog: Catalog, scene: Scene, program: Program) -> tuple[Event, ...]:
@@ -114,7 +114,7 @@ def _places(program: Program, client: int) -> Iterator[Place]:
 # ------------------------------------------------------------------------ what is offered
 
 
-def _offered(catalog: Catalog, program: Program) -> Program:
+def offered(catalog: Catalog, program: Program) -> Program:
     """Return a program without what the catalog does not offer, or claims and does not serve."""
     named = {request.name for request in requests_of(program)}
     missing = {

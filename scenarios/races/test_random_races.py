@@ -1,5 +1,7 @@
 """Checks of drawn programs of several clients: some order explains what all of them were told."""
 
+from collections.abc import Sequence
+
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace, shared_namespace
 from icecheck.findings.verdict import SkipKind
@@ -7,8 +9,9 @@ from icecheck.histories.history import Event
 from icecheck.judging.check import check
 from icecheck.objects.moves import expect_success
 from icecheck.replies.expect import NotOffered
+from icecheck.scenarios.races.contest import offered
 from icecheck.scenarios.races.drawing import CHANGES, READS, Sort, draw_programs
-from icecheck.scenarios.races.programs import from_json
+from icecheck.scenarios.races.programs import Program, from_json, in_words, requests_of
 from icecheck.scenarios.races.replaying import replay
 from icecheck.targets.target import Namespace
 
@@ -30,12 +33,22 @@ def test_reads_have_an_order(catalog: Catalog) -> None:
     _race(catalog, given_namespace(catalog), READS, strictly=True)
 
 
+def _expect_offered(catalog: Catalog, programs: Sequence[Program]) -> None:
+    """Raise NotOffered if any request would be left out: what is left has found nothing."""
+    asked = [request for program in programs for request in requests_of(program)]
+    sent = [each for program in programs for each in requests_of(offered(catalog, program))]
+    if left_out := [in_words(each) for each in asked if each not in sent]:
+        raise NotOffered(f"the catalog does not offer {', '.join(dict.fromkeys(left_out))}")
+
+
 def _race(catalog: Catalog, namespace: Namespace, sort: Sort, *, strictly: bool) -> None:
     """Race the programs that are to be run again, and as many new ones as there are rounds."""
     told: tuple[Event, ...] = ()
     undecided = 0
     replays = catalog.session.replays
     kept = [from_json(steps) for steps in replays.steps_of(catalog.check_id)]
+    if replays.alone:
+        _expect_offered(catalog, kept)
     programs = [program for program in kept for _ in range(AGAIN)]
     if not replays.alone:
         rounds = catalog.target.rounds

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from icecheck.client.catalog import Catalog
+from icecheck.findings.replay import Replay, Replays
 from icecheck.judging.check import check_of
 from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Outcome
@@ -394,3 +395,14 @@ def test_a_check_without_an_answer_is_blocked_by_the_target(mock):
     verdict = judge(CHECK, Catalog(session, CHECK.id))
     assert verdict.outcome == "blocked"
     assert verdict.blocked_by == ("target",)
+
+
+def test_a_history_that_is_run_again_is_judged_whole_or_not_at_all(open_catalog):
+    for alone, ends in ((True, "skip"), (False, "pass")):
+        catalog = open_catalog()
+        steps = '[["create-namespace",["n0"],["1"]],["create-namespace",["n0.n0"],["2"]]]'
+        catalog.session.replays = Replays.of(Replay(CHECK.id, "1.10.0", steps), alone=alone)
+        catalog.session.capabilities["nested-namespaces"] = False
+        verdict = judge(CHECK, catalog)
+        assert verdict.outcome == ends, verdict.summary
+        catalog.session.close()
