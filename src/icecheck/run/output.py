@@ -11,9 +11,8 @@ from icecheck.findings.verdict import Run
 from icecheck.reports import html, junit, run_json, summary
 from icecheck.reports.exchanges import ExchangeLog, read_exchanges
 from icecheck.run.replays.files import DIRECTORY, is_of_a_run, replays_of
-from icecheck.run.writing import PARTIAL, write_text
 from icecheck.targets.target import UsageError
-from icecheck.targets.unwritable import Unwritable, writing
+from icecheck.targets.unwritable import PARTIAL, Unwritable, write_text, writing
 from icecheck.wire.exchange import Exchange
 
 FORMATS: dict[str, Callable[[Run], str]] = {

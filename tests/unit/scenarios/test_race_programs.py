@@ -9,7 +9,6 @@ import pytest
 from msgspec import structs
 
 from icecheck.client.given import given_namespace
-from icecheck.findings.replay import Replay, Replays
 from icecheck.findings.verdict import SkipKind
 from icecheck.histories.explaining import Judgement
 from icecheck.histories.history import AnomalyKind, is_read
@@ -334,15 +333,3 @@ def test_histories_that_are_too_tangled_are_no_verdict(catalog, monkeypatch):
     verdict = judge(CHECKS[0], catalog)
     assert (verdict.outcome, verdict.skip.kind) == ("skip", SkipKind.HARNESS_GAP)
     assert "4 of the histories" in verdict.skip.reason
-
-
-def test_a_program_that_is_run_again_is_judged_whole_or_not_at_all(open_catalog):
-    for alone, ends in ((True, "skip"), (False, "pass")):
-        catalog = open_catalog("race.random-changes")
-        kept = Replay(catalog.check_id, "1.10.0", to_json(program_of("move-main x0 1 0 | drop x0")))
-        catalog.session.replays = Replays.of(kept, alone=alone)
-        catalog.session.capabilities["metadata-only-snapshots"] = False
-        verdict = judge(CHECKS[0], catalog)
-        assert verdict.outcome == ends
-        assert ("move main of x0" in verdict.summary) is alone
-        catalog.session.close()

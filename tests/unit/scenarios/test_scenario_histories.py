@@ -7,7 +7,6 @@ import msgspec
 import pytest
 
 from icecheck.client.catalog import Catalog
-from icecheck.findings.replay import Replay, Replays
 from icecheck.judging.check import check_of
 from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Outcome
@@ -284,36 +283,6 @@ def test_shrinking_keeps_to_its_budget_of_requests(catalog, mock):
     assert spent < SHRINKING_REQUESTS_MAX + 3 * longest
 
 
-@pytest.mark.parametrize("ends", ["unreachable", "refused"])
-def test_what_was_found_is_told_where_no_shorter_history_can_begin(
-    ends, catalog, mock, misbehave, monkeypatch
-):
-    send, lost = Connection.send, []
-
-    def broken_after_the_loss(self, wire, record):
-        if ends == "unreachable" and lost and wire.operation == "createNamespace":
-            raise Unreachable("gone")
-        return send(self, wire, record)
-
-    def lose(outcome, state, call):
-        if b"icecheck.kept" in call.request.body:
-            lost.append(call)
-        return forgotten(outcome, state, call)
-
-    def refuse(outcome, state, call):
-        if ends == "refused" and lost:
-            raise problem.Problem(500, "InternalServerError", "no more")
-        return outcome
-
-    monkeypatch.setattr(Connection, "send", broken_after_the_loss)
-    misbehave("updateProperties", lose)
-    misbehave("createNamespace", refuse)
-    with pytest.raises(Violation) as caught:
-        replay(catalog, TOUR)
-    assert caught.value.finding.symptom.slug == "effect-missing:properties"
-    assert names(shortest_of(caught.value))[-1] == "update-properties"
-
-
 def test_another_2xx_than_the_documented_one_does_not_hide_the_history(catalog, misbehave):
     def ok(outcome, state, call):
         return Outcome(outcome.state, replies.json_reply({}))
@@ -395,14 +364,3 @@ def test_a_check_without_an_answer_is_blocked_by_the_target(mock):
     verdict = judge(CHECK, Catalog(session, CHECK.id))
     assert verdict.outcome == "blocked"
     assert verdict.blocked_by == ("target",)
-
-
-def test_a_history_that_is_run_again_is_judged_whole_or_not_at_all(open_catalog):
-    for alone, ends in ((True, "skip"), (False, "pass")):
-        catalog = open_catalog()
-        steps = '[["create-namespace",["n0"],["1"]],["create-namespace",["n0.n0"],["2"]]]'
-        catalog.session.replays = Replays.of(Replay(CHECK.id, "1.10.0", steps), alone=alone)
-        catalog.session.capabilities["nested-namespaces"] = False
-        verdict = judge(CHECK, catalog)
-        assert verdict.outcome == ends, verdict.summary
-        catalog.session.close()

@@ -10,8 +10,8 @@ from pathlib import Path
 from icecheck.findings.replay import ReplayUnusable, read_replay, replay_text
 from icecheck.findings.verdict import Finding, Outcome, Run, Verdict, asked_of
 from icecheck.run.options import RunOptions
-from icecheck.run.writing import write_text
 from icecheck.targets.target import UsageError, new_run_id
+from icecheck.targets.unwritable import write_text
 
 Key = tuple[str, str, str]
 """What findings that count as one have in common: check, symptom, and the kind of the last step."""
