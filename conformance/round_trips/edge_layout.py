@@ -98,7 +98,7 @@ def _schema_change(
 ) -> Change:
     sent = bodies.schema(
         *fields,
-        schema_id=_next_id(table, "schemas", "schema-id"),
+        schema_id=view.next_id(table.metadata, "schemas", "schema-id"),
         identifier_field_ids=identifier_field_ids,
     )
 
@@ -108,12 +108,6 @@ def _schema_change(
         return {"schemas": schemas, "last-column-id": last}
 
     return Change(what, [schema_addition(table.metadata, sent)], named, parts)
-
-
-def _next_id(table: Table, members: str, id_member: str) -> int:
-    return 1 + max(
-        (each.get(id_member, 0) for each in table.metadata.get(members) or []), default=0
-    )
 
 
 # ---- partition specs
@@ -169,7 +163,7 @@ def _spec(
                 )
                 for field_id, (column, transform, name) in zip(field_ids, fields, strict=True)
             ),
-            spec_id=_next_id(table, "partition-specs", "spec-id"),
+            spec_id=view.next_id(table.metadata, "partition-specs", "spec-id"),
         )
 
         def named(before: Json, after: Json) -> Json:
@@ -283,7 +277,9 @@ def add_sort_order(_table: Table) -> list[Make]:
     def make(what: str, *fields: tuple[str, str, str, str]) -> Make:
         def adding(table: Table) -> Change:
             sent = {
-                "order-id": _next_id(table, "sort-orders", "order-id") if fields else 0,
+                "order-id": view.next_id(table.metadata, "sort-orders", "order-id")
+                if fields
+                else 0,
                 "fields": [
                     {
                         "source-id": column_id(table, column),

@@ -155,14 +155,15 @@ DESIGNS: dict[str, Design] = {
         "refs name.",
         ("busy-metadata", "busy-views", "own-properties", "refs-guard-snapshots",
          "reserved-namespace-properties", "added-properties", "short-pages", "tags-commits",
-         "plans-later-one-file-a-task", "stage-create-403", "root-on-abfss",
+         "taken-ids-refused", "plans-later-one-file-a-task", "stage-create-403", "root-on-abfss",
          "format-version-2-422",),
     ),
     "strict": Design(
         "A strict catalog refuses each doubtful request that no sentence demands.",
         ("one-change-a-table", "absent-properties-stay-absent", "plain-definitions-only",
-         "parents-first-400", "refs-guard-snapshots", "unfit-updates-422", "views-are-unsupported",
-         "no-overwrite", "plans-at-the-third-poll", "vends-adls", "root-on-hdfs",),
+         "parents-first-400", "refs-guard-snapshots", "taken-ids-refused", "unfit-updates-422",
+         "views-are-unsupported", "no-overwrite", "plans-at-the-third-poll", "vends-adls",
+         "root-on-hdfs",),
     ),
     "immovable": Design(
         "A service places everything once: nothing is moved, and nothing renamed across "

@@ -51,6 +51,7 @@ _ALLOWED: dict[str, tuple[str, str]] = {
     "marks-versions": ("silent: properties of the server", "busy"),
     "empty-commit-is-a-version": ("silent: commits of nothing", ""),
     "refs-guard-snapshots": ("silent: snapshots that a ref names", ""),
+    "taken-ids-refused": ("silent: a definition under the id of another", ""),
     "fixed-location": ("silent: whether tables move", "relocation"),
     "absent-properties-stay-absent": ("silent: removal of what is absent", ""),
     "tables-are-unsupported": ("silent: which 4xx a view's foreign update has", ""),

@@ -130,6 +130,25 @@ def _refs_guard_snapshots(registries: Registries) -> None:
     alter_update(registries, "remove-snapshots", guarded)
 
 
+def _taken_ids_refused(registries: Registries) -> None:
+    """Refuse another schema, spec or sort order under an id that the table has given."""
+
+    def guard(action: str, sent: str, members: str, id_member: str) -> None:
+        def guarded(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+            before = getattr(draft.metadata, members)
+            faithful(update, draft)
+            taken = {getattr(each, id_member) for each in before}
+            is_new = len(getattr(draft.metadata, members)) > len(before)
+            if is_new and getattr(getattr(update, sent), id_member) in taken:
+                raise problem.bad_request("The id is taken")
+
+        alter_update(registries, action, guarded)
+
+    guard("add-schema", "schema", "schemas", "schema_id")
+    guard("add-spec", "spec", "partition_specs", "spec_id")
+    guard("add-sort-order", "sort_order", "sort_orders", "order_id")
+
+
 def _fixed_location(registries: Registries) -> None:
     """Refuse to move a table, or to put its files elsewhere."""
 
@@ -234,6 +253,7 @@ LAWFUL_COMMITS: dict[str, Install] = {
     "marks-versions": _marks_versions,
     "empty-commit-is-a-version": _empty_commit_is_a_version,
     "refs-guard-snapshots": _refs_guard_snapshots,
+    "taken-ids-refused": _taken_ids_refused,
     "fixed-location": _fixed_location,
     "absent-properties-stay-absent": _absent_properties_stay_absent,
     "views-are-unsupported": _views_are_unsupported,

@@ -61,10 +61,12 @@ def added_column(table: Table, name: str = "extra") -> Json:
 def wider_schema(table: Table, name: str = "extra", ordinal: int = 1) -> Json:
     """Return the current schema with one more column, as ALTER TABLE ADD COLUMN sends it.
 
-    Schemas of one commit have each another ``ordinal``, and so another id.
+    Schemas of one commit have each another ``ordinal``, and so another id. It is none that the
+    table has for another schema, current or not: every client counts on from the highest.
     """
     fields = view.current_schema(table.metadata).get("fields", [])
-    schema_id = number(table, "current-schema-id") + ordinal
+    highest = view.next_id(table.metadata, "schemas", "schema-id") - 1
+    schema_id = max(number(table, "current-schema-id"), highest) + ordinal
     return bodies.schema(*fields, added_column(table, name), schema_id=schema_id)
 
 

@@ -107,6 +107,12 @@ def _by_id(metadata: Json, members: str, id_member: str, pointer: str) -> Json:
     return found[0] if found else {}
 
 
+def next_id(metadata: Json, members: str, id_member: str) -> int:
+    """Return the id after the highest that a schema, spec or order of the metadata has."""
+    ids = (each.get(id_member) for each in _objects(metadata, members))
+    return 1 + max((id_ for id_ in ids if isinstance(id_, int)), default=0)
+
+
 def shape(type_: Any) -> Any:
     """Return a type without its ids: names, types, required and doc, in order.
 

@@ -37,6 +37,8 @@ _REMOVED = {
 }
 _LEFT_OUT = {"add-schema": "last-column-id", "set-statistics": "snapshot-id"}
 """Action -> a member that the document makes optional and every client sends."""
+_NUMBERED_BY_CLIENTS = frozenset({"add-schema", "add-spec", "add-sort-order"})
+"""Actions whose object gets from every client the id after the highest that the table has."""
 
 
 def watch_forms(registries: Registries, current: list[str], found: dict[str, set[str]]) -> None:
@@ -71,7 +73,8 @@ def _parts(state: WarehouseState, call: Call) -> Iterator[tuple[Sequence[Json], 
 
 def rarer_forms(updates: Sequence[Json], before: Json) -> Iterator[str]:
     """Yield the rarer forms in the updates of one commit to this metadata."""
-    there = {member: _ids(before, member) for member, _ in _REMOVED.values()}
+    known = {member for member, *_ in (*_REMOVED.values(), *_ADDED.values())}
+    there = {member: _ids(before, member) for member in known}
     added: set[tuple[str, Any]] = set()
     for update in updates:
         action = update["action"]
@@ -80,12 +83,13 @@ def rarer_forms(updates: Sequence[Json], before: Json) -> Iterator[str]:
         if action in _ADDED:
             member, item, id_member = _ADDED[action]
             new_id = update[item].get(id_member)
-            if new_id is None:
-                yield f"{action} without an id"
-            elif (member, new_id) in added:
-                yield f"{action} twice under one id"
+            held = [it for it in before.get(member) or [] if it.get(id_member) == new_id]
+            if form := _form_of_id(
+                action, update[item], added, held if new_id in there[member] else ()
+            ):
+                yield f"{action} {form}"
             added.add((member, new_id))
-            there.setdefault(member, set()).add(new_id)
+            there[member].add(new_id)
         elif action == "set-properties":
             there["properties"] |= {*update["updates"]}
         elif action == "set-snapshot-ref":
@@ -96,6 +100,21 @@ def rarer_forms(updates: Sequence[Json], before: Json) -> Iterator[str]:
             if not there[member].issuperset(gone):
                 yield f"{action} of what is absent"
             there[member].difference_update(gone)
+
+
+def _form_of_id(action: str, sent: Json, added: set[tuple[str, Any]], held: Sequence[Json]) -> str:
+    """Return what is rare about the id of a new object, or an empty string.
+
+    ``added`` holds the new ids of the commit, ``held`` what the metadata has under this one.
+    """
+    member, _, id_member = _ADDED[action]
+    new_id = sent.get(id_member)
+    if new_id is None:
+        return "without an id"
+    if (member, new_id) in added:
+        return "twice under one id"
+    is_another = any(each.get("fields") != sent.get("fields") for each in held)
+    return "under the id of another" if is_another and action in _NUMBERED_BY_CLIENTS else ""
 
 
 def _ids(metadata: Json, member: str) -> set[Any]:

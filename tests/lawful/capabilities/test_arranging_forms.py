@@ -35,6 +35,10 @@ def test_no_check_sends_a_rarer_form_but_those_about_it() -> None:
         ),
         ("add-spec without an id", [{"action": "add-spec", "spec": {}}]),
         (
+            "add-schema under the id of another",
+            [{"action": "add-schema", "last-column-id": 1, "schema": {"schema-id": 7}}],
+        ),
+        (
             "add-sort-order twice under one id",
             [{"action": "add-sort-order", "sort-order": {"order-id": 1}}] * 2,
         ),
@@ -53,5 +57,6 @@ def test_no_check_sends_a_rarer_form_but_those_about_it() -> None:
     ],
 )
 def test_a_rarer_form_is_noticed(form: str, updates: list[dict[str, object]]) -> None:
-    metadata = {"properties": {"a": "1"}, "snapshots": [{"snapshot-id": 1}]}
+    schema = {"schema-id": 7, "fields": [{"id": 1}]}
+    metadata = {"properties": {"a": "1"}, "schemas": [schema], "snapshots": [{"snapshot-id": 1}]}
     assert [*rarer_forms(updates, metadata)] == [form]
