@@ -16,7 +16,13 @@ from icecheck.conformance.names.odd_names import PLAIN, Names
 from icecheck.contract import Action
 from icecheck.findings.shared_symptoms import EFFECT_MISSING, NAME_ALTERED
 from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
-from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
+from icecheck.findings.symptoms import (
+    ANOTHER_THING,
+    NOT_AS_ACKNOWLEDGED,
+    Severity,
+    Symptom,
+    declare,
+)
 from icecheck.judging.probes import has_capability
 from icecheck.objects.reading import (
     entries_in_pages,
@@ -47,6 +53,7 @@ ANOTHER_OBJECT = declare(
     ANOTHER_THING,
 )
 
+_MARK_LOST = EFFECT_MISSING.of("properties")
 MARK = "icecheck.mark"
 PAGE_SIZE = 3
 
@@ -247,13 +254,18 @@ def found(reply: Reply, it: Bearer) -> Reply:
     return reply
 
 
-def expect_itself(catalog: Catalog, kind: Kind, it: Bearer) -> Reply:
-    """Judge that a name leads to the object that was made under it; return the answer."""
+def expect_itself(
+    catalog: Catalog, kind: Kind, it: Bearer, *, otherwise: Symptom = _MARK_LOST
+) -> Reply:
+    """Judge that a name leads to the object that was made under it; return the answer.
+
+    ``otherwise`` is the symptom of this object with another mark than its own.
+    """
     reply = found(kind.load(catalog, it), it)
     if kind.word == "namespace":
         expect_levels(reply, it.path)
-    if kind.word == "namespace" and not has_capability(catalog, "namespace-properties"):
-        return reply
+        if not _marks_namespaces(catalog):
+            return reply
     mark = properties_in(reply).get(MARK, ABSENT)
     is_same = bool(it.uuid) and _uuid_in(reply) == it.uuid
     if mark == it.mark or (is_same and not it.shows_mark):
@@ -261,7 +273,10 @@ def expect_itself(catalog: Catalog, kind: Kind, it: Bearer) -> Reply:
     if is_same or (mark is ABSENT and not it.uuid):
         due = f"the mark of the {kind.word}"
         actual = "none" if mark is ABSENT else "another value"
-        raise reply.violation(EFFECT_MISSING.of("properties"), due, actual, detail=_named(it))
+        symptom = _MARK_LOST if mark is ABSENT else otherwise
+        holder = "" if kind.word == "namespace" else "/metadata"
+        place = f"{holder}/properties/{MARK}"
+        raise reply.violation(symptom, due, actual, detail=_named(it), pointer=place)
     raise reply.violation(
         ANOTHER_OBJECT,
         f"the {kind.word} created under this name",
@@ -270,10 +285,19 @@ def expect_itself(catalog: Catalog, kind: Kind, it: Bearer) -> Reply:
     )
 
 
-def expect_bearers(catalog: Catalog, kind: Kind, bearers: Sequence[Bearer]) -> None:
+def _marks_namespaces(catalog: Catalog) -> bool:
+    """Return whether namespaces show their marks; their levels can be judged without."""
+    return has_capability(catalog, "namespace-properties") and catalog.keeps(
+        "createNamespace.properties-stored"
+    )
+
+
+def expect_bearers(
+    catalog: Catalog, kind: Kind, bearers: Sequence[Bearer], *, otherwise: Symptom = _MARK_LOST
+) -> None:
     """Judge that each of these objects exists under its name, with its own mark."""
     for each in bearers:
-        expect_itself(catalog, kind, each)
+        expect_itself(catalog, kind, each, otherwise=otherwise)
 
 
 def expect_listed(

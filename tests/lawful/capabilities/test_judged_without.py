@@ -7,6 +7,7 @@ import pytest
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.findings.verdict import Outcome, Verdict
 from icecheck.judging.explaining.effects import EFFECTS
 from icecheck.judging.judge import judge
@@ -76,6 +77,7 @@ def judged(check: str, *installs: Install, **target: object) -> Verdict:
 ENDS_WITH_IT = {
     ("alike.tables-beside-longer-names", _NO_DROP),
     ("names.space", _NO_DROP),
+    ("roundtrip.namespace-names.store", _NO_NAMESPACE_MARK),
     ("roundtrip.table-names.address", _NO_DROP),
     ("transaction.every-table-changes", _NO_MARK),
     ("update.set-properties", _NO_MARK),
@@ -163,6 +165,13 @@ def test_an_operation_that_is_not_served_is_the_finding_of_its_own_checks() -> N
     unserved = serves_no("renameTable", 501)
     verdict = judged("renameTable.keeps-table", unserved)
     assert (verdict.outcome, verdict.without) == (Outcome.FAIL, ())
+
+
+def test_half_of_a_refused_transaction_is_told_as_such_of_namesakes_too() -> None:
+    verdict = judged(
+        "alike.transaction-over-one-name", defects()["transaction-half-done-on-conflict"].install
+    )
+    assert [finding.symptom for finding in verdict.findings] == [CHANGED_ALTHOUGH_REFUSED]
 
 
 def test_lost_statistics_are_not_due_to_lost_properties() -> None:
