@@ -15,7 +15,7 @@ from icecheck.mock_server.protocol.problem import Problem
 from icecheck.proof.defective import defective_session
 from tests.kill.killing import MODULES, checks_of
 
-_FAMILIES = ("test_updates_", "test_table", "test_name", "test_columns")
+_FAMILIES = ("test_updates_", "test_table", "test_name", "test_columns", "test_errors")
 CHECKS = {check.id: check for check in checks_of(*(m for m in MODULES if m.startswith(_FAMILIES)))}
 
 
@@ -119,7 +119,10 @@ def test_json_under_another_name_is_read_and_its_shape_judged():
     (told,) = [
         v for v in judged(ids, says_another_media_type)[1] if v.check == "schema.updateTable.200"
     ]
-    assert [f.symptom.slug for f in told.findings] == ["schema:not-json"]
+    assert [f.symptom.slug for f in told.findings] == ["schema:media-type"]
+    checks = ["http.json-content-type"]
+    (told,) = judged(checks, says_another_media_type)[0].values()
+    assert [f.symptom.slug for f in told.findings] == ["schema:media-type"]
 
 
 def has_no_location(registries) -> None:

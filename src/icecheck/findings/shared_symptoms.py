@@ -105,6 +105,13 @@ SCHEMA_NOT_JSON = declare(
     told=_SHAPE,
     answer_in_id=False,
 )
+SCHEMA_MEDIA_TYPE = declare(
+    "schema:media-type",
+    "Says of bodies with JSON that they are something else",
+    Severity.SHAPE,
+    told=_SHAPE,
+    answer_in_id=False,
+)
 SERVER_ERROR_BODY = declare(
     "server-error-body",
     "Server errors do not have the documented body",

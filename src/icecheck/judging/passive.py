@@ -238,6 +238,8 @@ def _due(kind: str, pointer: str) -> str:
             return "every required member"
         case "not-json":
             return "a JSON body"
+        case "media-type":
+            return "a body that says it is JSON"
         case _:
             return f"the documented {kind} at {pointer or 'the top'}"
 

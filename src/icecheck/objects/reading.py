@@ -10,6 +10,7 @@ from icecheck.findings.shared_symptoms import (
     EFFECT_MISSING,
     NAME_ALTERED,
     SCHEMA,
+    SCHEMA_MEDIA_TYPE,
     SCHEMA_NOT_JSON,
     SCHEMA_REQUIRED,
 )
@@ -26,6 +27,7 @@ from icecheck.findings.verdict import SkipKind
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.replies.matching import ABSENT, find, show
 from icecheck.targets.target import Namespace
+from icecheck.wire.json_text import read_json
 
 T = TypeVar("T")
 
@@ -183,7 +185,16 @@ def expect_json(reply: Reply) -> None:
         return
     media = (reply.header("content-type") or "none").split(";")[0].strip().lower()
     if media != "application/json":
-        raise reply.violation(SCHEMA_NOT_JSON, "application/json", media)
+        symptom = SCHEMA_MEDIA_TYPE if _is_json(reply.exchange.response_body) else SCHEMA_NOT_JSON
+        raise reply.violation(symptom, "application/json", media)
+
+
+def _is_json(body: bytes) -> bool:
+    try:
+        read_json(body)
+    except ValueError:
+        return False
+    return True
 
 
 def expect_envelope(reply: Reply) -> None:

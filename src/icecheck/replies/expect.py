@@ -10,7 +10,7 @@ from icecheck.findings.symptoms import ANSWER_UNREADABLE, Severity, Symptom, dec
 from icecheck.findings.verdict import Finding, Level, SkipKind
 from icecheck.replies.ill_shaped import IllShapedBody
 from icecheck.replies.matching import ABSENT, difference, find, show
-from icecheck.replies.schema import NOT_JSON, SchemaJudge, SchemaProblem
+from icecheck.replies.schema import MEDIA_TYPE, NOT_JSON, SchemaJudge, SchemaProblem
 from icecheck.wire.exchange import Exchange
 from icecheck.wire.json_text import read_json
 
@@ -262,7 +262,7 @@ def _required_of(exchange: Exchange, schemas: SchemaJudge) -> list[SchemaProblem
     What the answer calls its body does not keep a check from reading it.
     """
     found = schemas.judge(exchange)
-    return [p for p in found if p.level is Level.MUST and p.kind != NOT_JSON]
+    return [p for p in found if p.level is Level.MUST and p.kind not in {NOT_JSON, MEDIA_TYPE}]
 
 
 def _with_main(body: Any) -> Any:

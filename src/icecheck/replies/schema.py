@@ -16,8 +16,8 @@ from icecheck.wire.json_text import read_json
 
 _JUDGED_MAX = 256
 """The number of judged answers that are kept: more than any check reads."""
-NOT_JSON = "not-json"
-"""The kind of problem of a body that is no JSON, or says that it is something else."""
+NOT_JSON, MEDIA_TYPE = "not-json", "media-type"
+"""The kinds of problem of a body that is no JSON, and of one that says it is something else."""
 # Statuses whose documented body must be JSON. 400 may be text/plain (L4512); 5xx often come from a
 # gateway in front of the catalog.
 _JSON_DUE = frozenset({200, 404, 406, 409, 422})
@@ -81,14 +81,15 @@ class SchemaJudge:
             media = exchange.header("content-type") or "no content type"
             said = f"a body that says it is {media}" if exchange.response_body else "no body"
             problem = f"{said} where JSON is due"
-        not_json = (SchemaProblem(Level.MUST, "", NOT_JSON, problem),)
         try:
             body = read_json(exchange.response_body, not_a_number=0.0)
         except ValueError:
-            return not_json
+            return (SchemaProblem(Level.MUST, "", NOT_JSON, problem),)
         found = self.response_problems(exchange.operation, response.status, body)
+        if exchange.claims_json:
+            return found
         # Clients read JSON that is called something else: its shape is judged too.
-        return found if exchange.claims_json else (*found, *not_json)
+        return (*found, SchemaProblem(Level.MUST, "", MEDIA_TYPE, problem))
 
     def response_problems(
         self, operation_id: str, status: str, body: Any
