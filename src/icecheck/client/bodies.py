@@ -91,7 +91,7 @@ def snapshot(
         "snapshot-id": 7_000_000_000_000_000_000 + ordinal,
         "timestamp-ms": _latest_ms(metadata) + ordinal,
         "summary": {"operation": "append", "added-records": "0", "total-records": "0"},
-        "manifest-list": f"{metadata.get('location', '')}/metadata/snap-{ordinal}.avro",
+        "manifest-list": f"{metadata.get('location') or ''}/metadata/snap-{ordinal}.avro",
         "schema-id": metadata.get("current-schema-id", 0),
     }
     if parent is not None:

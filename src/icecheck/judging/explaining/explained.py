@@ -20,7 +20,7 @@ from icecheck.replies.ill_shaped import IllShaped, ill_shaped_reads_named
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.unreachable import Unreachable
 
-_ACKNOWLEDGED = "the catalog acknowledges it, and no load shows it"
+_NOT_KEPT = "tried in its plainest form, the catalog does not do so"
 
 
 def explained(
@@ -49,7 +49,7 @@ def explained(
             continue
         if effect.requirement in proves:
             return None  # the finding of this effect, which later ones may need
-        why = "no such route is served" if effect.route else _ACKNOWLEDGED
+        why = "no such route is served" if effect.route else _NOT_KEPT
         return Blocked(effect.requirement, f"{effect.requirement}: {why}")
     return None
 
