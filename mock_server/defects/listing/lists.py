@@ -92,6 +92,10 @@ def _first_levels(state: WarehouseState, call: Call) -> list[Levels]:
     return [namespace[: len(_parent(call)) + 1] for namespace in _below(state, call)]
 
 
+def _at_the_top(state: WarehouseState, call: Call) -> list[Levels] | None:
+    return sorted({path[:1] for path in _every(state)}) if _parent(call) else None
+
+
 def _with_tables(state: WarehouseState, _call: Call) -> list[Levels]:
     return sorted({path[:1] for path, entry in state.namespaces.after(None) if entry.tables})
 
@@ -159,6 +163,10 @@ declare_each(
      "A namespace without children is answered as if it did not exist.",
      "SHOW NAMESPACES fails in an empty namespace.",
      by(refuse_where, "listNamespaces", _is_childless, 404, "NoSuchNamespaceException")),
+    ("list-namespaces-ignores-parent", "listNamespaces.no-children",
+     "Below a parent that is there, the namespaces of the top level are listed.",
+     "A client that descends finds the same namespaces on every level, without end.",
+     by(_list_as, "listNamespaces", _at_the_top)),
     ("list-namespaces-repeated", "listNamespaces.unique",
      "A namespace is listed once for each namespace below it.",
      "A database shows up as often as it has children.",

@@ -12,6 +12,7 @@ from icecheck.mock_server.core.context import Call, Registries
 from icecheck.mock_server.core.context import Outcome as Answer
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects import defects
+from icecheck.mock_server.defects.kit.changing import refuse_where
 from icecheck.mock_server.defects.kit.declaring import by
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -28,7 +29,7 @@ from tests.kit.contracts import CONTRACT
 from tests.kit.shares import share
 from tests.lawful.capabilities.designs import REFUSED, SPELLINGS, Spelling, stopped_on_the_way
 from tests.lawful.capabilities.serving import Said, every_check, said_of
-from tests.lawful.lawful import Install, send_whole
+from tests.lawful.lawful import LAWFUL, Install, send_whole
 from tests.lawful.lawful_earlier import follow
 from tests.lawful.lawful_tables import alter_metadata
 
@@ -244,6 +245,33 @@ def _of_the_current_snapshot(metadata: dict[str, Any]) -> dict[str, Any]:
     about = ("snapshots", "snapshot-log", "statistics", "partition-statistics")
     kept = {m: [e for e in metadata.get(m) or () if e["snapshot-id"] == current] for m in about}
     return metadata | kept | {"refs": refs}
+
+
+BELOW = ("listNamespaces.no-children", "listNamespaces.list-present")
+
+
+@pytest.mark.parametrize("status", [400, 404, 406])
+def test_a_catalog_of_one_level_may_refuse_the_list_below_a_namespace(status: int) -> None:
+    def install(registries: Registries) -> None:
+        LAWFUL["one-level-namespaces"](registries)
+        refuse_where(
+            registries, "listNamespaces", lambda _, call: bool(call.query.get("parent")), status, ""
+        )
+
+    said = said_of(checks_of(*BELOW), install)
+    assert said.wrong == []
+    assert {v.outcome for v in said.verdicts if v.check in BELOW} == {Outcome.SKIP}
+
+
+@pytest.mark.parametrize("levels", ["one-level-namespaces", None])
+def test_a_parent_that_is_ignored_is_found_whatever_the_levels(levels: str | None) -> None:
+    def install(registries: Registries) -> None:
+        if levels:
+            LAWFUL[levels](registries)
+        defects()["list-namespaces-ignores-parent"].install(registries)
+
+    said = said_of(checks_of(*BELOW), install)
+    assert [v.check for v in said.verdicts if v.outcome is Outcome.FAIL] == [BELOW[0]]
 
 
 @pytest.mark.parametrize("shown", [_referenced, _of_the_current_snapshot])
