@@ -92,6 +92,17 @@ RUNS = {
         failing("format", "endpoint-format", "a verb", "v1"),
         failing("spelt", "endpoint-spelling", "/v1", "v1", level=Level.SHOULD),
     ),
+    "lists": (
+        failing(
+            "leaf",
+            "listing",
+            "a list of what is there",
+            "another list",
+            operations=("listNamespaces",),
+            requirements=("listNamespaces.no-children",),
+        ),
+        failing("missing", operations=("listNamespaces",)),
+    ),
     "error-pages": (
         failing("breaks", expected="400", actual="500"),
         failing("page", "server-error-body", requirements=("updateTable.500",), passive=True),
@@ -308,6 +319,16 @@ def test_what_commits_leave_wrong_beside_ignored_updates_is_one_cause_with_them(
 def test_wrong_entries_of_the_list_of_endpoints_are_one_cause() -> None:
     (cause,) = causes_of(RUNS["endpoints"], CONTRACT)
     assert (cause.level, cause.members, cause.lesser) == (Level.MUST, ("format",), ("spelt",))
+
+
+def test_lists_that_do_not_look_at_the_namespace_are_one_cause() -> None:
+    leaf, missing = RUNS["lists"]
+    (cause,) = causes_of([leaf, missing], CONTRACT)
+    assert (cause.symptom, cause.members) == ("listing", ("leaf", "missing"))
+    top = replace(leaf, requirements=("listNamespaces.top-level",))
+    assert len(causes_of([top, missing], CONTRACT)) == 2
+    table = failing("no-table", operations=("loadTable",))
+    assert len(causes_of([leaf, missing, table], CONTRACT)) == 2
 
 
 @pytest.mark.parametrize(("member", "together"), [("next-row-id", True), ("schema-id", False)])

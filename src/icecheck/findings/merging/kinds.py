@@ -30,6 +30,10 @@ _NEXT_ROW = "next-row-id"
 _STAGED = re.compile(r'"stage-create":\s*true')
 _OF_ENDPOINTS = ("endpoint-format", "endpoint-spelling")
 """The symptoms of one entry of the config's list, the one that says most first."""
+LISTED_WRONGLY = "listing"
+"""The symptom of a list with other entries than there are."""
+_IGNORED_PARENT = "listNamespaces.no-children"
+_LISTS = frozenset({"listNamespaces", "listTables", "listViews"})
 _OF_BODIES = ("generated.", "malformed", "identifier-required")
 
 
@@ -178,6 +182,42 @@ def as_listed(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
     """Return the key of the symptom that says most."""
     named = [g.key for g in groups if g.key.symptom.slug in _OF_ENDPOINTS]
     return min(named, key=lambda key: (_OF_ENDPOINTS.index(key.symptom.slug), key.actual))
+
+
+# ---- lists
+
+
+def lists_of_elsewhere(seen: Seen) -> Iterator[Join]:
+    """Join lists of another namespace than the one asked for, and of one that is not there.
+
+    A list that does not look at the namespace is the same for both.
+    """
+    others = [g for g in seen.groups if g.key.symptom.slug == LISTED_WRONGLY]
+    ignoring = [g for g in others if any(_IGNORED_PARENT in v.requirements for v in g.members)]
+    found = [g for g in seen.groups if _is_of_missing_places(g)]
+    if ignoring and found:
+        yield Join(
+            frozenset(g.key for g in (*ignoring, *found)),
+            "lists do not look at the namespace that they are asked for",
+        )
+
+
+def _is_of_missing_places(group: Group) -> bool:
+    due, came = group.key.due, group.key.came
+    lists = {name for v in group.members for name in v.operations[:1]}
+    return (
+        due == Statuses.of(404)
+        and came is not None
+        and came.all_success
+        and "listNamespaces" in lists
+        and lists <= _LISTS
+    )
+
+
+def as_lists_of_elsewhere(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
+    """Return the key of the wrong lists."""
+    wrong = (g.key for g in groups if g.key.symptom.slug == LISTED_WRONGLY)
+    return min(wrong, key=lambda key: (key.expected, key.actual))
 
 
 # ---- malformed requests

@@ -321,6 +321,7 @@ RULES = (
     Rule("the list of endpoints", 12, kinds.listed_endpoints, kinds.as_listed),
     Rule("refusals that break off", 13, kinds.broken_refusals, kinds.as_broken_refusals),
     Rule("bodies of server errors", 14, kinds.error_bodies, kinds.as_broken),
+    Rule("lists of elsewhere", 16, kinds.lists_of_elsewhere, kinds.as_lists_of_elsewhere),
     Rule("version 3 in part", 15, kinds.version_3_in_part, kinds.as_defaults),
 )
 """The reasons to merge groups. Where several rules connect a cause, the one with the smallest
