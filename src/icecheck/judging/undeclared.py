@@ -35,6 +35,7 @@ def try_undeclared(session: Session, checks: Sequence[Check]) -> dict[str, str]:
     if not unclaimed:
         return {}
     offer, before = session.offer, len(session.exchanges)
+    probed = dict(session.capabilities)
     seen: dict[str, str] = {}
     try:
         removable = {kind: _can_remove(session, kind) for kind in _KINDS}
@@ -51,6 +52,8 @@ def try_undeclared(session: Session, checks: Sequence[Check]) -> dict[str, str]:
         pass  # nothing more can be tried
     finally:
         session.offer = offer
+        # What is probed with an operation that is not served tells of that operation.
+        session.capabilities = probed
         del session.exchanges[before:]
     return seen
 
