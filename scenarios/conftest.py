@@ -1,5 +1,5 @@
 """The pytest fixtures that the checks request."""
 
-from icecheck.pytest.check_fixtures import catalog, spark
+from icecheck.pytest.check_fixtures import catalog, spark, spark_if_installed
 
-__all__ = ["catalog", "spark"]
+__all__ = ["catalog", "spark", "spark_if_installed"]

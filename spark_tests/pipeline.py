@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.replies.expect import Violation
 from icecheck.spark_tests.orders import RawOrder
-from icecheck.spark_tests.running import Row, fetch_rows
+from icecheck.witnesses.spark_statements import Row, fetch_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -10,7 +10,7 @@ from icecheck.judging.check import check
 from icecheck.replies.expect import Violation
 from icecheck.spark_tests.orders import CleanOrder, gold_rows, make_batches, upsert
 from icecheck.spark_tests.pipeline import FIGURES, Pipeline
-from icecheck.spark_tests.running import (
+from icecheck.witnesses.spark_statements import (
     Row,
     SparkSource,
     judged_by_spark,

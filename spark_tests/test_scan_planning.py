@@ -8,7 +8,7 @@ from icecheck.client.planned_scan import planned
 from icecheck.findings.symptoms import OTHER_ROWS, Severity, declare
 from icecheck.judging.check import check
 from icecheck.replies.expect import equal
-from icecheck.spark_tests.running import (
+from icecheck.witnesses.spark_statements import (
     SparkSource,
     fetch_rows,
     judged_by_spark,

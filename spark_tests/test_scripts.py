@@ -5,8 +5,9 @@ from pathlib import Path
 
 from icecheck.client.catalog import Catalog
 from icecheck.judging.check import check
-from icecheck.spark_tests.running import SparkSource, run_script
+from icecheck.spark_tests.running import run_script
 from icecheck.spark_tests.script import Script, read_scripts
+from icecheck.witnesses.spark_statements import SparkSource
 
 SCRIPTS = Path(__file__).parent / "scripts"
 

@@ -112,6 +112,7 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
     | _CHOOSING
     | {
         "--mock": Sample(("--mock",), beside=_SMALL, **_MOCK),
+        "--clients": Sample(("--clients",), beside=("--check", "*.answered")),
         "--spark": Sample(("--spark",), beside=("--check", "*.answered")),
         "--smoke": Sample(("--smoke",), beside=("--only", "checks"), catalog="reading"),
         "--last-failed": Sample(("--last-failed",), beside=("--output", "failed")),

@@ -100,6 +100,8 @@ def test_an_output_that_is_a_file_is_misuse(icecheck, tmp_path):
         ({"zstandard", "schemathesis"}, ["run", "http://127.0.0.1:1"], "icecheck[suite]"),
         ({"hypothesis"}, ["plan", "http://127.0.0.1:1"], "icecheck[suite]"),
         ({"pandas"}, ["run", "--mock", "--spark"], "icecheck[spark]"),
+        ({"pyiceberg"}, ["run", "--mock", "--clients"], "icecheck[clients]"),
+        ({"pyarrow"}, ["run", "--mock", "--only", "clients"], "icecheck[clients]"),
     ],
 )
 def test_a_missing_extra_is_named(icecheck, monkeypatch, modules, arguments, extra):

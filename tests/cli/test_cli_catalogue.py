@@ -53,7 +53,7 @@ def test_checks_are_listed_once_each_with_what_they_prove(icecheck):
     assert "createNamespace.already-exists" in set(ids) - passive
 
 
-@pytest.mark.parametrize("group", ["checks", "generated", "scenarios", "spark"])
+@pytest.mark.parametrize("group", ["checks", "generated", "scenarios", "spark", "clients"])
 def test_a_group_lists_its_own_checks(icecheck, group):
     assert {r["group"] for r in listed(icecheck, "checks", "--group", group)} <= {group}
 

@@ -12,8 +12,8 @@ from icecheck.client.opening import open_session
 from icecheck.client.session import Session
 from icecheck.findings.verdict import SkipKind
 from icecheck.replies.expect import NotOffered
-from icecheck.spark_tests.running import spark_session
 from icecheck.targets.target import Principal, Target
+from icecheck.witnesses.spark_statements import spark_session
 
 HOME = "http://catalog.test"
 NAMED = "http://login.test/token"

@@ -20,6 +20,8 @@ WORKFLOWS = "workflow_kills.txt"
 """The kills of workflows, whose requirements no defect names: a defect for each breaks a step."""
 SPARK = "spark_kills.txt"
 """As above, for the checks with Spark: tests/spark proves them."""
+CLIENTS = "client_kills.txt"
+"""As above, for the checks with PyIceberg: tests/witnesses proves them."""
 DATA = "proven_by.json"
 HOME = "icecheck.mock_server.defects"
 PART_MAX = 60
@@ -49,7 +51,7 @@ def matrix() -> dict[str, list[str]]:
     """Return defect -> the checks of all kinds that it fails, as reviewed."""
     rows = [line.split(" | ") for line in reviewed(MATRIX)]
     found = {name: failed.split() for name, _, failed in rows}
-    for file in (WORKFLOWS, SPARK):
+    for file in (WORKFLOWS, SPARK, CLIENTS):
         for check_id, name in (line.split(" | ") for line in reviewed(file)):
             found.setdefault(name, []).append(check_id)
     return found

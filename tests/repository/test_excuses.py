@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "decisions" / "excuses.md"
 FOLDERS = (
     "conformance", "scenarios", "spark_tests", "src/icecheck/client", "src/icecheck/objects",
-    "src/icecheck/judging", "src/icecheck/replies", "src/icecheck/run",
+    "src/icecheck/judging", "src/icecheck/replies", "src/icecheck/run", "src/icecheck/witnesses",
 )  # fmt: skip
 EXCUSES = {"NotOffered", "not_applicable", "Skip"}
 

@@ -4,9 +4,9 @@ import pytest
 
 from icecheck.findings.verdict import SkipKind
 from icecheck.replies.expect import NotOffered, Violation
-from icecheck.spark_tests.failures import read_failure
-from icecheck.spark_tests.running import failure_outcome
 from icecheck.wire.unreachable import Unreachable
+from icecheck.witnesses.spark_failures import read_failure
+from icecheck.witnesses.spark_statements import failure_outcome
 
 
 class FakeThrowable:

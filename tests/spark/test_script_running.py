@@ -9,9 +9,10 @@ from py4j.protocol import Py4JError
 
 from icecheck.replies.expect import NotOffered, Violation
 from icecheck.spark_tests import running
-from icecheck.spark_tests.running import qualified, run_script
+from icecheck.spark_tests.running import run_script
 from icecheck.spark_tests.script import parse_script
 from icecheck.targets.target import Target
+from icecheck.witnesses.spark_statements import qualified
 
 HEADER = "-- check: spark.x\n-- title: Words\n-- proves: client.spark.x\n\n"
 NAMESPACE = ("root", "with space")

@@ -1,7 +1,7 @@
 """Reports in one line which extra a command needs, before anything else happens."""
 
 from icecheck.cli.ending import fail
-from icecheck.run.extras import SPARK, SUITE, how_to_install
+from icecheck.run.extras import CLIENTS, SPARK, SUITE, how_to_install
 
 _USAGE = 2
 
@@ -14,6 +14,11 @@ def require_suite() -> None:
 def require_spark() -> None:
     """Exit with a line that names the extra unless the Spark libraries are installed."""
     _require(SPARK, "spark")
+
+
+def require_clients() -> None:
+    """Exit with a line that names the extra unless the libraries of real clients are installed."""
+    _require(CLIENTS, "clients")
 
 
 def _require(modules: tuple[str, ...], extra: str) -> None:

@@ -66,12 +66,13 @@ class SkipKind(StrEnum):
 
 
 class Group(StrEnum):
-    """The four groups of checks that ``--only`` selects from."""
+    """The groups of checks that ``--only`` selects from; the last two run only if asked for."""
 
     CHECKS = "checks"
     GENERATED = "generated"
     SCENARIOS = "scenarios"
     SPARK = "spark"
+    CLIENTS = "clients"
 
 
 @dataclass(frozen=True, slots=True)

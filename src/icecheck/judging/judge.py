@@ -33,6 +33,7 @@ from icecheck.wire.unreachable import CredentialsEnded, Unreachable
 
 _UNKNOWN = frozenset({405, 501})
 """The statuses of an operation that a catalog does not know; 404 may be about an object."""
+_WRITERS = {Group.SPARK: "Spark", Group.CLIENTS: "PyIceberg"}
 _NO_DROP = _UNKNOWN | {403, 404}
 
 
@@ -127,8 +128,8 @@ def _to_leave_out(catalog: Catalog, ending: Exception | None) -> str | None:
 
 
 def _reason_to_skip(check: Check, catalog: Catalog) -> Skip | None:
-    if catalog.target.read_only and check.group is Group.SPARK:
-        return Skip(SkipKind.SAFETY_LEVEL, "Spark writes, and this run may only read")
+    if catalog.target.read_only and (client := _WRITERS.get(check.group)):
+        return Skip(SkipKind.SAFETY_LEVEL, f"{client} writes, and this run may only read")
     undropped = sorted(catalog.session.undropped)
     gone = {f"{catalog.contract.operation_that(Action.DROP, kind)}.gone" for kind in undropped}
     if gone and gone.isdisjoint(check.proves):

@@ -36,6 +36,11 @@ def spark(request: pytest.FixtureRequest) -> "SparkWorkbench":
     return _recorder(request).spark
 
 
+@pytest.fixture
+def spark_if_installed() -> None:
+    """The run's Spark, if there is one; filled in when a check runs."""
+
+
 def _recorder(request: pytest.FixtureRequest) -> _Recorder:
     run = request.config.pluginmanager.get_plugin(RUN_PLUGIN)
     if run is None:

@@ -13,7 +13,7 @@ from icecheck.findings.conclusion import ungated_if_unwitnessed
 from icecheck.findings.expectations import entry_for, result_of_entry
 from icecheck.findings.expected_failures import EntryMatch, EntryResult
 from icecheck.findings.finding_card import card_of
-from icecheck.findings.verdict import Level, Outcome, Verdict
+from icecheck.findings.verdict import Group, Level, Outcome, Verdict
 from icecheck.judging.check import Check, Declaration, bind, declaration_of
 from icecheck.run.check_runner import CheckRunner, open_runner
 from icecheck.run.demands import demanded_by
@@ -149,6 +149,12 @@ class Recorder:
         except Unwritable as unwritable:
             self.unwritten = self.unwritten or str(unwritable)
             return None
+
+
+def uses_clients(item: pytest.Item) -> bool:
+    """Return whether a pytest item is a check with a real client that is run only if asked for."""
+    check = _check_in(item)
+    return check is not None and check.group is Group.CLIENTS
 
 
 def is_disruptive(item: pytest.Item) -> bool:

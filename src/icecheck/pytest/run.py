@@ -1,5 +1,6 @@
 """A conformance run under pytest: from the options to the report, with or without xdist."""
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,7 +20,7 @@ from icecheck.findings.verdict import Group, Level, Outcome, Run, SkipKind, Verd
 from icecheck.judging.check import Check
 from icecheck.ownership.ledger_file import LEDGER_FILE
 from icecheck.pytest.options import given, option
-from icecheck.pytest.recording import PROPERTY, Recorder, checks_among, is_disruptive
+from icecheck.pytest.recording import PROPERTY, Recorder, checks_among, is_disruptive, uses_clients
 from icecheck.pytest.worker_report import WorkerReport
 from icecheck.reports.exchanges import ExchangeLog
 from icecheck.run.closing import residue_lines, unmet_lines
@@ -109,13 +110,18 @@ class CatalogRun:
         return self._directory / name
 
     def leave_out(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Deselect the checks that strain a catalog, unless the user allows them."""
-        if self.options.target.disruptive:
-            return
-        kept = [item for item in items if not is_disruptive(item)]
-        if len(kept) < len(items):
-            config.hook.pytest_deselected(items=[i for i in items if is_disruptive(i)])
-            items[:] = kept
+        """Deselect the checks that strain a catalog, or use real clients, unless they are wanted.
+
+        The latter are wanted where an argument names their folder or one of its files.
+        """
+        strains, clients = (
+            not self.options.target.disruptive,
+            not any(map(_names_clients, config.args)),
+        )
+        out = [i for i in items if (strains and is_disruptive(i)) or (clients and uses_clients(i))]
+        if out:
+            config.hook.pytest_deselected(items=out)
+            items[:] = [item for item in items if item not in out]
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Find out with one request whether there is a catalog, before anything is collected."""
@@ -272,6 +278,11 @@ def _is_interrupted(session: pytest.Session, processes: Sequence[ProcessReport])
     """Return whether a user ended the tests, not the breaker or a first failure."""
     interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
     return interrupted and not session.shouldfail and not any(p.tripped for p in processes)
+
+
+def _names_clients(argument: str) -> bool:
+    """Return whether an argument of pytest names the folder of the checks with real clients."""
+    return "clients" in re.split(r"[/\\.:]", argument)
 
 
 def _is_not_demanded(verdict: Verdict) -> bool:

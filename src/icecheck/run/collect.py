@@ -12,7 +12,7 @@ from icecheck.targets.target import Target, UsageError
 
 _PACKAGES = {
     "icecheck.conformance": (Group.CHECKS, Group.GENERATED),
-    "icecheck.scenarios": (Group.GENERATED, Group.SCENARIOS),
+    "icecheck.scenarios": (Group.GENERATED, Group.SCENARIOS, Group.CLIENTS),
     "icecheck.spark_tests": (Group.SPARK,),
 }
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 
 SUITE = ("hypothesis", "jinja2", "jsonschema", "schemathesis", "tomlkit", "zstandard")
+CLIENTS = ("pyarrow", "pyiceberg")
 SPARK = ("faker", "pandas", "pyarrow", "pyspark")
 
 

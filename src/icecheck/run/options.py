@@ -19,9 +19,9 @@ class RunOptions:
     which every object of the run is recorded. Checks that the document of ``spec`` does not demand
     are skipped. ``fail_fast`` ends the run at the first failure of a MUST check that is none of the
     ``foreseen``; the rest is skipped as excluded by the user. With several ``workers`` so many
-    checks are judged at a time, each over its own connections; those with Spark one after the
-    other. ``redactor`` is told every secret that comes up. ``replays`` are histories that checks
-    run again.
+    checks are judged at a time, each over its own connections; those with real clients one after
+    the other. ``redactor`` is told every secret that comes up. ``replays`` are histories that
+    checks run again.
     """
 
     target: Target

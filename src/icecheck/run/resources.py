@@ -1,13 +1,22 @@
 """The resources of checks beside the catalog: a Spark, started when a check first needs it."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from icecheck.client.catalog import Catalog
+from icecheck.findings.verdict import SkipKind
 from icecheck.judging.check import Check
+from icecheck.replies.expect import NotOffered
 from icecheck.run.options import RunOptions
 from icecheck.spark.bench import start_bench
 from icecheck.spark.session import SparkWorkbench
 from icecheck.spark.unavailable import SparkUnavailable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+_IF_INSTALLED = "spark_if_installed"
 
 
 class Resources:
@@ -39,9 +48,28 @@ class Resources:
     def of(self, check: Check) -> dict[str, Any]:
         """Return the arguments of a check's function beside the catalog."""
         wanted = check.function.__code__.co_varnames[1 : check.function.__code__.co_argcount]
-        return {"spark": self.spark} if "spark" in wanted else {}
+        own: dict[str, Any] = {"spark": self.spark} if "spark" in wanted else {}
+        return own | ({_IF_INSTALLED: SparkIfInstalled(self)} if _IF_INSTALLED in wanted else {})
 
     def stop(self) -> None:
         """Stop what was started."""
         if self._spark is not None:
             self._spark.stop()
+
+
+class SparkIfInstalled:
+    """The run's Spark for checks that can be skipped; started when a check opens a session."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+
+    def session(self, catalog: Catalog) -> "tuple[SparkSession, str]":
+        """Return a new session for the catalog under test, and the catalog's name in it.
+
+        Raises NotOffered where Spark cannot run.
+        """
+        try:
+            spark = self._resources.spark
+        except SparkUnavailable as unavailable:
+            raise NotOffered(str(unavailable), SkipKind.HARNESS_GAP) from None
+        return spark.session(catalog)

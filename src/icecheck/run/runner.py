@@ -21,6 +21,8 @@ from icecheck.run.replays.files import expect_checks_of
 from icecheck.run.workers import judge_in_threads, judge_in_turn
 from icecheck.wire.exchange import Exchange
 
+_ALONE = frozenset({Group.SPARK, Group.CLIENTS})
+
 
 class Progress(Protocol):
     """Callbacks for the progress of a run."""
@@ -104,11 +106,11 @@ def _judge_all(
     told: Progress,
     judged: dict[str, Verdict],
 ) -> None:
-    """Judge the checks until something ends the run; checks with Spark run alone, and last."""
+    """Judge the checks until something ends the run; those with real clients alone, and last."""
     breaker = runner.breaker
     many = options.workers > 1
-    together = [check for check in checks if many and check.group is not Group.SPARK]
-    alone = [check for check in checks if not many or check.group is Group.SPARK]
+    together = [check for check in checks if many and check.group not in _ALONE]
+    alone = [check for check in checks if not many or check.group in _ALONE]
     stages = [judge_in_turn(alone, runner.judge, told.judging)]
     if together:
         workers, stopped = options.workers, breaker.stopped

@@ -192,11 +192,12 @@ def test_a_check_that_was_not_run_says_why():
     ("read_only", "group", "skipped"),
     [
         (True, Group.SPARK, True),
+        (True, Group.CLIENTS, True),
         (True, Group.SCENARIOS, False),
         (False, Group.SPARK, False),
     ],
 )
-def test_spark_is_not_let_near_a_catalog_that_may_only_be_read(
+def test_no_real_client_is_let_near_a_catalog_that_may_only_be_read(
     catalog_that, read_only, group, skipped
 ):
     catalog = catalog_that(read_only=read_only)
@@ -205,7 +206,7 @@ def test_spark_is_not_let_near_a_catalog_that_may_only_be_read(
     if skipped:
         assert verdict.skip.kind is SkipKind.SAFETY_LEVEL
         assert (verdict.requests, verdict.summary) == (0, verdict.skip.reason)
-        assert "Spark" in verdict.summary
+        assert "writes" in verdict.summary
 
 
 def test_what_the_catalog_does_not_claim_is_listed(catalog_that):

@@ -21,7 +21,7 @@ _WHY_NOT = "not_tested_reason"
 )
 @click.option(
     "--group",
-    type=click.Choice(["checks", "generated", "scenarios", "spark"]),
+    type=click.Choice(["checks", "generated", "scenarios", "spark", "clients"]),
     help="Only the checks of this group.",
 )
 @click.option(
@@ -84,11 +84,13 @@ def _note(row: dict[str, Any]) -> str:
 
 def _counted(rows: list[dict[str, Any]]) -> str:
     """Return how many of the checks a run makes, and how many more there are under options."""
-    spark = [row for row in rows if row["group"] == "spark"]
+    asked_for = {name: [r for r in rows if r["group"] == name] for name in ("spark", "clients")}
     disruptive = [row for row in rows if row["disruptive"]]
     passive = sum(row["passive"] for row in rows)
-    more = ((len(spark), "with --spark"), (len(disruptive), "with --disruptive"))
-    words = [f"{len(rows) - len(spark) - len(disruptive) - passive} checks in a run"]
+    more = [(len(found), f"with --{name}") for name, found in asked_for.items()]
+    more.append((len(disruptive), "with --disruptive"))
+    others = passive + sum(many for many, _ in more)
+    words = [f"{len(rows) - others} checks in a run"]
     words += [f"{many} more {when}" for many, when in more if many]
     words += [f"{passive} judged from the answers that others get"] * bool(passive)
     return "; ".join(words)

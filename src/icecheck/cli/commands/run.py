@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from icecheck.cli.ending import ExitOnError
-from icecheck.cli.extras import require_spark, require_suite
+from icecheck.cli.extras import require_clients, require_spark, require_suite
 from icecheck.cli.gate import Gate, gate_options
 from icecheck.cli.selection import release_of_run, selected, selection_options
 from icecheck.cli.target_options import (
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from icecheck.run.output import Output
     from icecheck.targets.target import Target
 
-_GROUPS = ("checks", "generated", "scenarios", "spark")
-_WITHOUT_SPARK = ("checks", "generated", "scenarios")
+_BY_DEFAULT = ("checks", "generated", "scenarios")
+_IF_ASKED_FOR = ("spark", "clients")
+_GROUPS = _BY_DEFAULT + _IF_ASKED_FOR
 _MOCK_WAREHOUSE = "icecheck"
 _OTHER_WAREHOUSE = "another"
 _MOCK_EPOCH_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
@@ -38,6 +39,7 @@ _MOCK_EPOCH_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 @target_options("run")
 @click.option("--mock", is_flag=True, help="Start the bundled mock catalog and verify that.")
 @click.option("--spark", is_flag=True, help="Run the Spark checks too.")
+@click.option("--clients", is_flag=True, help="Run the checks with a real PyIceberg too.")
 @click.option(
     "--only", "only", multiple=True, type=click.Choice(_GROUPS), help="Run this group; repeatable."
 )
@@ -88,10 +90,12 @@ def command(output: Path, **options: Any) -> int:
         if options["only"] not in {(), ("checks",)}:
             raise click.UsageError("--smoke is about checks alone: say --only checks, or nothing")
         options["only"] = ("checks",)
-    groups = _groups(options["only"], spark=options["spark"])
+    groups = _groups(options)
     require_suite()
     if "spark" in groups:
         require_spark()
+    if "clients" in groups:
+        require_clients()
     with ExitOnError(output) as last_resort, contextlib.ExitStack() as stack:
         from icecheck.cli.shown_command import shown_command
         from icecheck.contract import contract_for
@@ -166,9 +170,9 @@ def _is_a(kind: type[BaseException] | None, wanted: type[BaseException]) -> bool
     return kind is not None and issubclass(kind, wanted)
 
 
-def _groups(only: tuple[str, ...], *, spark: bool) -> tuple[str, ...]:
-    """Return the groups to run: ``--only`` names them, ``--spark`` adds Spark to them."""
-    wanted = set(only or _WITHOUT_SPARK) | ({"spark"} if spark else set())
+def _groups(options: dict[str, Any]) -> tuple[str, ...]:
+    """Return the groups to run: ``--only`` names them, ``--spark`` and ``--clients`` add some."""
+    wanted = {*(options["only"] or _BY_DEFAULT)} | {g for g in _IF_ASKED_FOR if options.get(g)}
     return tuple(g for g in _GROUPS if g in wanted)
 
 
@@ -193,8 +197,8 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
     """Start the mock on a free port and return the facts of a target for it.
 
     It is stopped with the stack. Its ids come from the seed and its clock counts requests, so that
-    a run with the same run id and seed gets the same answers; Spark uses the system's clock, so the
-    mock does too there.
+    a run with the same run id and seed gets the same answers; real clients use the system's clock,
+    so the mock does too there.
     """
     import random
 
@@ -209,8 +213,9 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
     from icecheck.targets.target import Principal
 
     seed = options["seed"]
-    spark = "spark" in _groups(options["only"], spark=options["spark"])
-    clock = None if spark else VirtualClock(_MOCK_EPOCH_MS, step_ms=1)
+    groups = _groups(options)
+    with_clients = not {*groups}.isdisjoint(_IF_ASKED_FOR)
+    clock = None if with_clients else VirtualClock(_MOCK_EPOCH_MS, step_ms=1)
     secret = f"icecheck-mock-{random.Random(seed).getrandbits(96):024x}"  # noqa: S311 - a mock's
     table_token = f"{secret}-of-tables"
     # The user who starts the mock here also chooses the locations of the run's tables.
@@ -228,7 +233,9 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
         ),
         token=table_token,
         # Java's client would use it for the table's own session, and Spark checks are about tables.
-        vending=VendingSettings(storage="s3", table_config={} if spark else {"token": table_token}),
+        vending=VendingSettings(
+            storage="s3", table_config={} if "spark" in groups else {"token": table_token}
+        ),
         warehouses=[_MOCK_WAREHOUSE, _OTHER_WAREHOUSE],
         allow_locations=[placed] if placed.lower().startswith("file:") else (),
     )
