@@ -4,6 +4,7 @@ A finding needs a request of the client that asked for something, an answer that
 load that shows something else. Anything less is the client's affair, and no finding.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,10 @@ from icecheck.client.table import Table as OurTable
 from icecheck.findings.symptoms import NOT_AS_ACKNOWLEDGED, Severity, declare
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import Function, check
+from icecheck.judging.probes import has_capability
 from icecheck.replies.expect import Violation
 from icecheck.replies.matching import difference, show
+from icecheck.targets.target import Namespace
 from icecheck.witnesses.pyiceberg_client import PyIceberg
 
 if TYPE_CHECKING:
@@ -41,12 +44,14 @@ PLANNED_ROWS = declare(
     "PyIceberg: reads other rows than there are",
 )
 _PLANNING = frozenset({"planTableScan", "fetchPlanningResult", "fetchScanTasks"})
-# What a client works with; times, logs and statistics may change at any moment.
+# What a client works with. Times, logs and statistics may change at any moment, and a location may
+# be spelled in more than one way.
 _TOLD = (
-    "format-version", "table-uuid", "location", "last-column-id", "schemas", "current-schema-id",
+    "format-version", "table-uuid", "last-column-id", "schemas", "current-schema-id",
     "partition-specs", "default-spec-id", "last-partition-id", "sort-orders",
     "default-sort-order-id", "snapshots", "current-snapshot-id", "refs",
 )  # fmt: skip
+_BEHIND_MS_MAX = 1000
 _OF_SNAPSHOT = ("parent-snapshot-id", "manifest-list", "schema-id", "sequence-number")
 
 
@@ -67,14 +72,37 @@ def rows(*ids: int, **columns: Sequence[Any]) -> "pa.Table":
     return pa.table(known | more)
 
 
-def created(client: PyIceberg, **members: Any) -> "Table":
+def definition(
+    client: PyIceberg, namespace: Namespace, name: str, **properties: str
+) -> dict[str, Any]:
+    """Return what PyIceberg is told to create a table of: the columns of ``rows``.
+
+    It writes version 2 of the format, whatever a catalog makes of itself.
+    """
+    version = {"format-version": "2"} if has_capability(client.catalog, "format-version-2") else {}
+    return {
+        "schema": rows().schema,
+        "location": client.catalog.location_for(namespace, name),
+        "properties": version | properties,
+    }
+
+
+def created(client: PyIceberg, **properties: str) -> "Table":
     """Create a table with the columns of ``rows`` by the client; it is the run's own."""
     namespace, name = shared_namespace(client.catalog), client.catalog.new_name()
-    location = client.catalog.location_for(namespace, name)
     with client.step("create a table"):
-        return client.rest.create_table(
-            (*namespace, name), schema=rows().schema, location=location, **members
-        )
+        made = definition(client, namespace, name, **properties)
+        table = client.rest.create_table((*namespace, name), **made)
+    expect_same_clock(client, table)
+    return table
+
+
+def expect_same_clock(client: PyIceberg, table: "Table") -> None:
+    """Raise NotOffered where this machine's clock is behind: a catalog may refuse what is older."""
+    behind_ms = table.metadata.last_updated_ms - time.time() * 1000
+    if behind_ms > _BEHIND_MS_MAX:
+        seconds = round(behind_ms / 1000)
+        raise client.gap(f"dates commits by a clock that is {seconds} s behind the catalog's")
 
 
 def appended(client: PyIceberg, table: "Table", *ids: int) -> Mapping[str, Any]:
@@ -180,6 +208,11 @@ def _expect_snapshot(
     kept = snapshots.get(sent["snapshot-id"])
     detail = f"{client.name}: a snapshot that was committed"
     if kept is None:
+        named = {each.get("snapshot-id") for each in (metadata.get("refs") or {}).values()}
+        if sent["snapshot-id"] not in named and not has_capability(
+            client.catalog, "snapshot-history"
+        ):
+            return
         raise Violation(
             CHANGE_LOST, "the snapshot that was sent", "no such snapshot", detail=detail
         )

@@ -21,7 +21,7 @@ def test_branch(catalog: Catalog) -> None:
     with pyiceberg(catalog) as client:
         table = created(client)
         main = main_of(appended(client, table, 1))
-        with client.step("create a branch") as sent:
+        with client.step("create a branch", capability="branches") as sent:
             table.manage_snapshots().create_branch(main, "audit").commit()
         metadata = seen(client, table, sent, "set-snapshot-ref")
         expect("the branch begins at main", main, ref_of(metadata, "audit"), client)
@@ -44,7 +44,7 @@ def test_tag(catalog: Catalog) -> None:
     with pyiceberg(catalog) as client:
         table = created(client)
         first = main_of(appended(client, table, 1))
-        with client.step("create a tag") as sent:
+        with client.step("create a tag", capability="tags") as sent:
             table.manage_snapshots().create_tag(first, "v1").commit()
         seen(client, table, sent, "set-snapshot-ref")
         metadata = appended(client, table, 2)

@@ -39,7 +39,7 @@ _TRIES_MAX = 10
 _WAIT_SECONDS_MAX = 60.0
 
 
-@pyiceberg_check("stale-writer")
+@pyiceberg_check("stale-writer", needs=("snapshot-history",))
 def test_stale_writer(catalog: Catalog) -> None:
     """A PyIceberg that has not seen the last append is refused, and succeeds after a refresh."""
     with pyiceberg(catalog) as first, another(first) as second:
@@ -58,7 +58,7 @@ def test_stale_writer(catalog: Catalog) -> None:
         expect_rows(first, table, 1, 2)
 
 
-@pyiceberg_check("concurrent-writers")
+@pyiceberg_check("concurrent-writers", needs=("snapshot-history",))
 def test_concurrent_writers(catalog: Catalog) -> None:
     """Several PyIceberg writers append at the same time and try again: each append is there."""
     with pyiceberg(catalog) as client:

@@ -13,6 +13,7 @@ from icecheck.client.catalog import Catalog
 from icecheck.findings.statuses import Statuses
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import SkipKind
+from icecheck.judging.probes import is_refusal
 from icecheck.replies.expect import Blocked, NotOffered, Violation, blocked_by_shape
 from icecheck.wire.unreachable import Unreachable
 
@@ -53,11 +54,12 @@ class PyIceberg:
         return f"PyIceberg {version('pyiceberg')}"
 
     @contextmanager
-    def step(self, what: str) -> Iterator[list["Carried"]]:
+    def step(self, what: str, *, capability: str = "") -> Iterator[list["Carried"]]:
         """Do one thing with the client, which has to succeed; its requests are listed afterwards.
 
         Raises Violation for an answer that stops the client, and NotOffered where nothing shows
-        that an answer of the catalog stops it.
+        that an answer of the catalog stops it, or where it refuses a ``capability`` that it need
+        not have.
         """
         done: list[Carried] = []
         before = len(self.relay.carried)
@@ -66,7 +68,7 @@ class PyIceberg:
         except _ENDINGS:
             raise
         except Exception as error:
-            raise self._stopped(what, error, before) from error
+            raise self._stopped(what, error, before, capability) from error
         done += self.relay.carried[before:]
 
     def refused(self, what: str, status: int, act: Callable[[], object]) -> None:
@@ -88,12 +90,15 @@ class PyIceberg:
         """Return the end of a check which the client, not the catalog, makes impossible."""
         return NotOffered(f"{self.name} {words}", SkipKind.HARNESS_GAP)
 
-    def _stopped(self, what: str, error: Exception, before: int) -> Exception:
+    def _stopped(self, what: str, error: Exception, before: int, capability: str) -> Exception:
         """Return how a check ends whose client stopped with an error."""
         sent = self.relay.carried[before:]
         detail = f"{self.name} cannot {what}"
         if sent and not sent[-1].reply.ok and _is_about_an_answer(error):
             last = sent[-1]
+            if capability and is_refusal(last.reply):
+                reason = f"the catalog has no {capability}: it answers {last.reply.status}"
+                return NotOffered(reason, SkipKind.NOT_APPLICABLE)
             due = self.catalog.contract.operations[last.operation_id].success
             return last.reply.wrong_status(Statuses.of(int(due.rpartition(".")[2])), detail=detail)
         if sent and _is_unread(error):

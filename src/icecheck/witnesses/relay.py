@@ -23,6 +23,8 @@ from icecheck.contract import Operation
 from icecheck.findings.verdict import SkipKind
 from icecheck.ownership.effects import effect_of, read_body
 from icecheck.replies.expect import NotOffered, Reply
+from icecheck.targets.addresses import spelled_separator
+from icecheck.targets.offer import encode_segment
 from icecheck.targets.target import Namespace
 from icecheck.wire.connection import Wire
 from icecheck.wire.exchange import Exchange
@@ -32,6 +34,7 @@ _OF_A_CONNECTION = frozenset(
     {"accept-encoding", "connection", "content-length", "host", "transfer-encoding"}
 )
 _AUTHORIZATION = "authorization"
+_USUAL_SEPARATOR = "%1F"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +130,27 @@ class Relay(BaseAdapter):  # type: ignore[misc]
             found = session.offer.operation_of(session.contract, str(request.method), bare)
             if found is not None:
                 operation_id, names = found
+                self._expect_announced(names.get("namespace", ""))
                 return session.contract.operations[operation_id], path, self._read(names)
         words = f"{request.method} {url.partition('?')[0]}"
         raise NotOffered(
             f"the client sends {words}, which is no request of the document to this catalog",
             SkipKind.HARNESS_GAP,
         )
+
+    def _expect_announced(self, segment: str) -> None:
+        """Raise NotOffered for levels that are joined otherwise than the catalog announces.
+
+        What announces a separator of its own need not know the usual one, or another spelling.
+        """
+        separator = spelled_separator(self._catalog.session.offer.separator)
+        levels = unquote(segment).split(unquote(separator))
+        joined = separator.join(map(encode_segment, levels))
+        if separator.upper() != _USUAL_SEPARATOR and joined.upper() != segment.upper():
+            raise NotOffered(
+                f"the client does not join levels by {separator}, as the catalog announces",
+                SkipKind.HARNESS_GAP,
+            )
 
     def _read(self, names: Mapping[str, str]) -> dict[str, str | Namespace]:
         separator = unquote(self._catalog.session.offer.separator)
