@@ -94,7 +94,8 @@ class PyIceberg:
         """Return how a check ends whose client stopped with an error."""
         sent = self.relay.carried[before:]
         detail = f"{self.name} cannot {what}"
-        if sent and not sent[-1].reply.ok and _is_about_an_answer(error):
+        is_told = _is_about_an_answer(error) or _is_unread(error)
+        if sent and not sent[-1].reply.ok and is_told:
             last = sent[-1]
             if capability and is_refusal(last.reply):
                 reason = f"the catalog has no {capability}: it answers {last.reply.status}"

@@ -197,6 +197,7 @@ def _response(exchange: Exchange, request: PreparedRequest) -> Response:
     response.status_code = exchange.status
     response.reason = _reason(exchange.status or 0)
     response.headers = CaseInsensitiveDict(exchange.response_headers)
+    response.headers.pop("location", None)  # no redirect is followed
     response.raw = BytesIO(exchange.response_body)
     response.encoding = "utf-8"
     response.url = request.url
