@@ -1,5 +1,6 @@
 """Checks of several PyIceberg writers of one table: no append of theirs is lost."""
 
+import contextlib
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -61,23 +62,23 @@ def test_stale_writer(catalog: Catalog) -> None:
 @pyiceberg_check("concurrent-writers", needs=("snapshot-history",))
 def test_concurrent_writers(catalog: Catalog) -> None:
     """Several PyIceberg writers append at the same time and try again: each append is there."""
-    with pyiceberg(catalog) as client:
+    with pyiceberg(catalog) as client, contextlib.ExitStack() as stack:
         table = created(client)
+        writers = [stack.enter_context(another(client)) for _ in range(_WRITERS)]
+        with client.step("load a table"):
+            tables = [writer.rest.load_table(table.name()) for writer in writers]
         begun = threading.Barrier(_WRITERS)
 
-        def write(writer: int) -> None:
-            with another(client) as own:
-                with own.step("load a table"):
-                    mine = own.rest.load_table(table.name())
-                # From the same state, so that the first commits of all but one come too late.
-                begun.wait(_WAIT_SECONDS_MAX)
-                for append in range(_APPENDS_EACH):
-                    number = writer * _APPENDS_EACH + append
-                    if not _append_at_last(own, mine, number, tries=_TRIES_MAX):
-                        raise own.gap(f"is refused {_TRIES_MAX} times among other writers")
+        def write(at: int) -> None:
+            # From the same state, so that the first commits of all but one come too late.
+            begun.wait(_WAIT_SECONDS_MAX)
+            for append in range(_APPENDS_EACH):
+                number = at * _APPENDS_EACH + append
+                if not _append_at_last(writers[at], tables[at], number, tries=_TRIES_MAX):
+                    raise client.gap(f"is refused {_TRIES_MAX} times among other writers")
 
         with ThreadPoolExecutor(_WRITERS) as pool:
-            writing = [pool.submit(write, writer) for writer in range(_WRITERS)]
+            writing = [pool.submit(write, at) for at in range(_WRITERS)]
         with client.step("refresh a table"):
             table.refresh()
         # First of all: a writer whose last append is gone stops with an error of its own.

@@ -14,7 +14,9 @@ from icecheck.findings.statuses import Statuses
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import SkipKind
 from icecheck.judging.probes import is_refusal
+from icecheck.ownership.request_guard import ForeignRequest
 from icecheck.replies.expect import Blocked, NotOffered, Violation, blocked_by_shape
+from icecheck.targets.unwritable import Unwritable
 from icecheck.wire.unreachable import Unreachable
 
 if TYPE_CHECKING:
@@ -30,7 +32,8 @@ _UNREADABLE = declare(
     Severity.SHAPE,
     "PyIceberg: the call fails although it was carried out",
 )
-_ENDINGS = (Blocked, NotOffered, Unreachable, Violation)
+# What says by itself how a check ends, whatever the client makes of it.
+_ENDINGS = (Blocked, ForeignRequest, NotOffered, Unreachable, Unwritable, Violation)
 _WORDS_MAX = 160
 
 # What PyIceberg tries again it tells its log: without a handler, that would be the terminal.
@@ -69,7 +72,7 @@ class PyIceberg:
             raise
         except Exception as error:
             raise self._stopped(what, error, before, capability) from error
-        done += self.relay.carried[before:]
+        done += self.relay.since(before)
 
     def refused(self, what: str, status: int, act: Callable[[], object]) -> None:
         """Do one thing that the catalog has to refuse with this status."""
@@ -79,9 +82,9 @@ class PyIceberg:
         except _ENDINGS:
             raise
         except Exception as error:
-            if len(self.relay.carried) == before or not _is_about_an_answer(error):
+            if not self.relay.since(before) or not _is_about_an_answer(error):
                 raise self._by_itself(what, error) from error
-        sent = self.relay.carried[before:]
+        sent = self.relay.since(before)
         if not sent:
             raise self.gap(f"sends nothing to {what}")
         sent[-1].reply.expect(status, detail=f"{self.name}: {what}")
@@ -92,7 +95,7 @@ class PyIceberg:
 
     def _stopped(self, what: str, error: Exception, before: int, capability: str) -> Exception:
         """Return how a check ends whose client stopped with an error."""
-        sent = self.relay.carried[before:]
+        sent = self.relay.since(before)
         detail = f"{self.name} cannot {what}"
         is_told = _is_about_an_answer(error) or _is_unread(error)
         if sent and not sent[-1].reply.ok and is_told:

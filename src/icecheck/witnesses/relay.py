@@ -39,8 +39,12 @@ _USUAL_SEPARATOR = "%1F"
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """One request of the client with the catalog's answer; ``lost`` if the client got none."""
+    """One request of the client with the catalog's answer; ``lost`` if the client got none.
 
+    ``thread`` is the one that has sent it: writers at the same time have one each.
+    """
+
+    thread: int
     operation_id: str
     body: Mapping[str, Any]
     reply: Reply
@@ -68,6 +72,11 @@ class Relay(BaseAdapter):  # type: ignore[misc]
         self._ordinal = 0
         self._losing: set[str] = set()
         self._instead: dict[str, str] = {}
+
+    def since(self, before: int) -> list[Carried]:
+        """Return the requests of this thread, without the first ones of all threads."""
+        own = threading.get_ident()
+        return [each for each in self.carried[before:] if each.thread == own]
 
     @contextmanager
     def losing(self, operation_id: str) -> Iterator[None]:
@@ -108,7 +117,9 @@ class Relay(BaseAdapter):  # type: ignore[misc]
         sender.settle(exchange.status or 0, effect, fresh)
         lost = operation.id in self._losing
         reply = Reply(exchange, session.schemas, sender.handed_out)
-        self.carried.append(Carried(operation.id, read_body(body), reply, lost))
+        self.carried.append(
+            Carried(threading.get_ident(), operation.id, read_body(body), reply, lost)
+        )
         if lost:
             raise ConnectionLost("the answer was lost", request=request)
         return _response(exchange, request)
