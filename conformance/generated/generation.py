@@ -56,6 +56,11 @@ class GeneratedCase:
     has_body: bool = False
     cut_off: bool = False
 
+    @property
+    def place(self) -> str:
+        """What its family has in common with others: the member or the kind of update."""
+        return self.family.partition(".")[2] or self.family
+
 
 @cache
 def cases_of(operation_id: str, contract: Contract) -> tuple[GeneratedCase, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Query, Table
 from icecheck.client.given import given_namespace, given_table, reloaded, some_table
+from icecheck.client.shared_setup import shared_setup
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.judging.probes import has_capability
 from icecheck.objects.committing import expect_unchanged, set_property
@@ -45,6 +46,11 @@ class Own:
     table: Table
     view: View | None
     tag: str | None
+
+    @property
+    def name(self) -> str:
+        """The last level of the namespace, which every request about these objects names."""
+        return self.namespace[-1]
 
     @property
     def entries(self) -> list[Entry]:
@@ -107,7 +113,7 @@ def own_objects(catalog: Catalog) -> Own:
         table = some_table(catalog)
         with contextlib.suppress(NotOffered, Blocked):
             view = some_view(catalog) if catalog.claims("loadView") else None
-        return Own(table.namespace, None, table, view, _tag(catalog, table))
+        return Own(table.namespace, None, table, view, _loaded(catalog, table)[1])
     namespace = given_namespace(catalog)
     table = given_table(catalog, namespace)
     if catalog.claims("createView"):
@@ -115,11 +121,21 @@ def own_objects(catalog: Catalog) -> Own:
             view = given_view(catalog, namespace)
     if has_capability(catalog, "nested-namespaces"):
         inner = given_namespace(catalog, under=namespace)
-    return Own(namespace, inner, reloaded(catalog, table), view, _tag(catalog, table))
+    table, tag = _loaded(catalog, table)
+    return Own(namespace, inner, table, view, tag)
 
 
-def _tag(catalog: Catalog, table: Table) -> str | None:
-    return catalog.load_table(table.namespace, table.name).header("etag")
+def shared_own(catalog: Catalog) -> Own:
+    """Return such objects that checks share: for requests that read, and for refused ones."""
+    if catalog.target.read_only:
+        return own_objects(catalog)
+    return shared_setup(catalog).lend(catalog, "own", own_objects)
+
+
+def _loaded(catalog: Catalog, table: Table) -> tuple[Table, str | None]:
+    """Return a table as a load shows it, and its entity tag."""
+    loaded = reloaded(catalog, table)
+    return loaded, catalog.exchanges[-1].header("etag")
 
 
 def reads(catalog: Catalog, own: Own) -> list[Asked]:

@@ -1,6 +1,6 @@
 """Checks of reportMetrics with every kind of value in a report about one table."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from icecheck.client.catalog import Catalog, Table
@@ -49,6 +49,8 @@ _LITERALS: tuple[Json, ...] = (
 _COMPARISONS = (
     "lt", "lt-eq", "gt", "gt-eq", "eq", "not-eq", "starts-with", "not-starts-with",
 )  # fmt: skip
+_FILTERS_EACH = 3
+"""How many filters one report has, joined."""
 _TRANSFORMS = ("identity", "year", "month", "day", "hour", "bucket[256]", "truncate[16]")
 
 
@@ -103,26 +105,42 @@ def _commit(table: Table, metrics: Json = None, **members: Json) -> Report:
     return report | {name.replace("_", "-"): value for name, value in members.items()}
 
 
-def _of_metrics() -> Iterator[tuple[str, Json]]:
-    yield "no metrics", {}
-    for number in NUMBERS:
-        timer = {"count": number, "time-unit": "nanoseconds", "total-duration": number}
-        counter = {"unit": "count", "value": number}
-        yield f"numbers of {number}", {"total-duration": timer, "result-data-files": counter}
-    for unit in UNITS:
-        yield f"a counter of {unit}", {"total-file-size-bytes": {"unit": unit, "value": 1}}
-    for unit in TIME_UNITS:
-        timer = {"time-unit": unit, "count": 2, "total-duration": 3}
-        yield f"a timer in {unit}", {"total-planning-duration": timer}
-    yield "a metric of its own name", {"x.y/z \u00fc": {"unit": "count", "value": 1}}
-    yield "many metrics", {f"m-{at}": {"unit": "count", "value": at} for at in range(200)}
+def _numbered(number: int) -> Json:
+    timer = {"count": number, "time-unit": "nanoseconds", "total-duration": number}
+    return {"total-duration": timer, "result-data-files": {"unit": "count", "value": number}}
+
+
+def _counted(unit: str) -> Json:
+    return {"total-file-size-bytes": {"unit": unit, "value": 1}}
+
+
+def _timed(unit: str) -> Json:
+    return {"total-planning-duration": {"time-unit": unit, "count": 2, "total-duration": 3}}
+
+
+_OWN_METRIC = {"x.y/z \u00fc": {"unit": "count", "value": 1}}
+_MANY_METRICS = {f"m-{at}": {"unit": "count", "value": at} for at in range(200)}
+
+
+def _of_metrics() -> list[Values]:
+    """Return the values of metrics, by the names of these: one report may have one of each."""
+    return [
+        [(f"with numbers of {each}", {"metrics": _numbered(each)}) for each in NUMBERS],
+        [(f"with a counter of {each}", {"metrics": _counted(each)}) for each in UNITS],
+        [(f"with a timer in {each}", {"metrics": _timed(each)}) for each in TIME_UNITS],
+        [
+            ("with a metric of its own name", {"metrics": _OWN_METRIC}),
+            ("with many metrics", {"metrics": _MANY_METRICS}),
+        ],
+    ]
 
 
 def _scan_values() -> list[Values]:
     """Return the values of a scan report, by the part of the report that they are for."""
+    filters: Values = [(f"filtered by {show(each)}", {"filter": each}) for each in _filters()]
     return [
-        [(f"with {what}", {"metrics": metrics}) for what, metrics in _of_metrics()],
-        [(f"filtered by {show(each)}", {"filter": each}) for each in _filters()],
+        *_of_metrics(),
+        *(filters[at::_FILTERS_EACH] for at in range(_FILTERS_EACH)),
         [
             (f"of {show(names)}", {"projected_field_ids": ids, "projected_field_names": names})
             for ids, names in PROJECTIONS
@@ -135,7 +153,7 @@ def _scan_values() -> list[Values]:
 def _commit_values() -> list[Values]:
     """Return the values of a commit report in the same way."""
     return [
-        [(f"with {what}", {"metrics": metrics}) for what, metrics in _of_metrics()],
+        *_of_metrics(),
         [(f"with metadata {show(each)}", {"metadata": each}) for each in METADATA],
         [(f"that is {each}", {"operation": each}) for each in OPERATIONS],
         [
@@ -143,6 +161,18 @@ def _commit_values() -> list[Values]:
             for each in NUMBERS
         ],
     ]
+
+
+def _joined(values: Iterable[dict[str, Json]]) -> dict[str, Json]:
+    """Return members with all these values: metrics beside each other, filters joined."""
+    found: dict[str, Json] = {}
+    for member, value in (pair for members in values for pair in members.items()):
+        if member == "metrics":
+            value = {**found.get(member, {}), **value}
+        if member == "filter" and member in found:
+            value = {"type": "and", "left": found[member], "right": value}
+        found[member] = value
+    return found
 
 
 @generated_check("reportMetrics.every-value")
@@ -155,7 +185,7 @@ def test_reports_with_every_kind_of_value(catalog: Catalog) -> None:
     ):
         for at in range(max(map(len, parts))):
             together = [values[at % len(values)] for values in parts]
-            report = make(table, **{k: v for _, members in together for k, v in members.items()})
+            report = make(table, **_joined(members for _, members in together))
             reply = catalog.report_metrics(table.namespace, table.name, report)
             for what, members in () if reply.ok else together:  # so that one of them is named
                 alone = catalog.report_metrics(table.namespace, table.name, make(table, **members))

@@ -126,17 +126,20 @@ def _view_renamed(catalog: Catalog, home: Namespace) -> Freed | None:
     return Freed(home, view.name, "a view was renamed", vacated=True) if renamed else None
 
 
-FREEINGS: tuple[Freeing, ...] = (
-    _table_dropped,
-    _table_purged,
-    _table_renamed,
-    _table_moved,
-    _table_staged,
-    _namespace_dropped,
-    _inner_namespace_dropped,
-    _view_dropped,
-    _view_renamed,
-)
+_ALWAYS = (_table_dropped, _inner_namespace_dropped)
+_OF_TABLES = (_table_purged, _table_moved, _table_renamed, _table_staged, _namespace_dropped)
+_OF_VIEWS = (_view_dropped, _view_renamed)
+
+
+def freeings_for(operation_id: str) -> tuple[Freeing, ...]:
+    """Return the ways to free a name before this operation takes it.
+
+    Every operation gets the names of dropped tables and namespaces. It takes turns with the others
+    at what else frees the name of a table, two ways each, and of a view.
+    """
+    turn = [*TAKINGS].index(operation_id)
+    tables = [_OF_TABLES[(2 * turn + at) % len(_OF_TABLES)] for at in (0, 1)]
+    return (*_ALWAYS, *tables, _OF_VIEWS[turn % len(_OF_VIEWS)])
 
 
 # ----------------------------------------------------------------------------- taking
@@ -237,17 +240,17 @@ TAKINGS = {
 # ---------------------------------------------------------------------------- judging
 
 
-def judge_taking(catalog: Catalog, taking: Taking) -> None:
-    """Judge that a name can be taken in this way, however it became free.
+def judge_taking(catalog: Catalog, operation_id: str) -> None:
+    """Judge that an operation can take a name, however it became free.
 
     A refusal counts only if the same request succeeds under a name that was never used: then the
     name was the reason. Raises Violation with all the ways in which the name had become free, and
     NotOffered if the catalog refuses the operation under every name.
     """
-    home = given_home(catalog)
+    home, taking = given_home(catalog), TAKINGS[operation_id]
     refused: list[tuple[Freed, Reply]] = []
     judged = False
-    for freeing in FREEINGS:
+    for freeing in freeings_for(operation_id):
         freed: Freed | None = None
         with contextlib.suppress(NotOffered):  # this way to free it is not offered
             freed = freeing(catalog, home)

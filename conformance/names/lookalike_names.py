@@ -12,6 +12,8 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Query
+from icecheck.client.given import shared_namespace
+from icecheck.client.shared_setup import shared_setup
 from icecheck.conformance.names.odd_names import PLAIN, Names
 from icecheck.contract import Action
 from icecheck.findings.shared_symptoms import EFFECT_MISSING, NAME_ALTERED
@@ -172,18 +174,48 @@ def given_bearers(
     make = make or (lambda it: made_as(kind.create(catalog, it), it))
     possible = ([odd for odd in odds if its_own or not odd.beginning] for odds in names)
     waiting = deque(filter(None, possible))
+    addressed = _addressed(catalog, kind, waiting)
     made: list[Bearer] = []
     while waiting:
         odds = waiting.popleft()
         beginning, ending = "".join(o.beginning for o in odds), "".join(o.ending for o in odds)
         what = ", ".join(odd.what for odd in odds)
         it = Bearer(namespace, stem, ending, what, str(len(made)), beginning)
-        if bearer := make(it) if is_free(catalog, kind, it) else None:
+        known = what in addressed.whats
+        if bearer := make(it) if known or is_free(catalog, kind, it) else None:
             made.append(bearer)
         elif len(odds) > 1:
             waiting.extendleft([odd] for odd in reversed(odds))
     raise_if_none(made)
     return made
+
+
+@dataclass(frozen=True, slots=True)
+class _Addressed:
+    """What is odd about names that can be addressed, and the stem of the names that showed it."""
+
+    name: str
+    whats: frozenset[str]
+
+
+def _addressed(catalog: Catalog, kind: Kind, names: Names) -> _Addressed:
+    """Find out, once for many checks, which of these names can be addressed."""
+
+    def look(maker: Catalog) -> _Addressed:
+        nests = kind.word != "namespace" or has_capability(maker, "nested-namespaces")
+        home = shared_namespace(maker) if nests else maker.session.isolation.base
+        stem, whats = maker.new_name("_"), set[str]()
+        for odds in names:
+            beginning, ending = "".join(o.beginning for o in odds), "".join(o.ending for o in odds)
+            what = ", ".join(odd.what for odd in odds)
+            reply = kind.load(maker, Bearer(home, stem, ending, what, "", beginning))
+            # Any other answer is judged by the check, which looks for the name itself.
+            if reply.status == 404 and not is_stopped_on_the_way(reply.exchange):
+                whats.add(what)
+        return _Addressed(stem, frozenset(whats))
+
+    told = " ".join(odd.what for odds in names for odd in odds)
+    return shared_setup(catalog).lend(catalog, f"{kind.word} names with {told}", look)
 
 
 def made_as(reply: Reply, it: Bearer) -> Bearer | None:

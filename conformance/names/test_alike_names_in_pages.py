@@ -19,8 +19,9 @@ from icecheck.objects.reading import (
 from icecheck.replies.expect import Reply
 from icecheck.replies.matching import show
 
-PAGED = ("b", "A", "a1", "a10", "a2", "a_1", "aa", "B1", "C", "c0")
+PAGED = ("b", "A", "a1", "a10", "a_1", "aa", "B1", "C")
 """Names that different collations sort differently; no two differ in case only."""
+PAGE_SIZE = 2
 
 Listing = tuple[Callable[[Query], Reply], Callable[[Reply], Sequence[Any]]]
 
@@ -46,8 +47,7 @@ def _pages(catalog: Catalog, make: Callable[[str], Reply], listing: Listing) -> 
         reply = supported(make(f"{stem}{ending}"))
         if not reply.ok:  # it may be case-insensitive, or take letters only
             reply.expect(400, 403, 409, 422, detail=f"a name that ends in {ending}")
-    for size in (1, 2):
-        _expect_pages(stem, listing, size)
+    _expect_pages(stem, listing, PAGE_SIZE)
 
 
 @generated_check("alike.pages-of-namespaces", needs=("pagination", "nested-namespaces"))

@@ -33,7 +33,7 @@ def _declare(operation_id: str, title: str) -> None:
 
     def taken(catalog: Catalog) -> None:
         require(catalog, *taking.operations)
-        judge_taking(catalog, taking)
+        judge_taking(catalog, operation_id)
 
     snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", operation_id).lower()
     taken.__name__ = taken.__qualname__ = f"test_{snake}_under_a_freed_name"

@@ -13,51 +13,48 @@ from icecheck.conformance.names.lookalike_names import (
     Bearer,
     expect_listed,
     found,
-    is_free,
+    given_bearers,
     is_made,
     raise_if_none,
 )
+from icecheck.conformance.names.odd_names import PLAIN, Names, Odd
 from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.arranging import require
-from icecheck.objects.edge_values import EdgeValue as Hostile
 from icecheck.objects.reading import LISTING, entries_in_pages, namespaces_in
 from icecheck.replies.expect import Reply
 from icecheck.replies.matching import show
 from icecheck.targets.target import Namespace
 
-_ENDINGS = (
-    Hostile("a dot", "a.b"),  # how SQL writes a path
-    Hostile("a space", "a b"),
-    Hostile("a plus sign", "a+b"),  # a space in a form
-    Hostile("a percent sign", "a%b"),
+_NAMES: Names = (
+    (
+        Odd("a dot", "a.b"),  # how SQL writes a path
+        Odd("a colon", "a:b"),
+        Odd("a comma", "a,b"),
+        Odd("an ampersand", "a&b=c"),
+    ),
+    (Odd("a space", "a b"),),
+    (Odd("a plus sign", "a+b"),),  # a space in a form
+    (Odd("a percent sign", "a%b"),),
     # Decoded twice. No capitals: a catalog may be case-insensitive.
-    Hostile("the separator's code", "a%1fb"),
-    Hostile("a slash", "a/b"),  # how stores write a path
-    Hostile("a colon", "a:b"),
-    Hostile("a comma", "a,b"),
-    Hostile("an ampersand", "a&b=c"),
-    Hostile("letters beyond ASCII", "a\u00fc\u6771b"),
-    Hostile("the separator's picture", "a\u241fb"),
-    Hostile("the separator's escape", "a\\u001fb"),
-    Hostile("nothing odd", "a"),  # has a child b
+    (Odd("the separator's code", "a%1fb"),),
+    (Odd("a slash", "a/b"),),  # how stores write a path
+    (Odd("letters beyond ASCII", "a\u00fc\u6771b"), Odd("the separator's picture", "a\u241fb")),
+    (Odd("the separator's escape", "a\\u001fb"),),
+    (PLAIN,),  # has a child b
 )
 
 
 def _given_parents(catalog: Catalog, home: Namespace) -> dict[Namespace, Bearer]:
     """Make the accepted namespaces with a child each; return them by the child's path."""
-    stem = catalog.new_name("_")
     # A newer catalog may announce a separator that a name contains; such names are left out.
     separator = unquote(catalog.session.offer.separator)
-    endings = [each for each in _ENDINGS if separator not in each.value]
+    names = [[odd for odd in odds if separator not in odd.ending] for odds in _NAMES]
     inside: dict[Namespace, Bearer] = {}
-    for number, each in enumerate(endings):
-        it = Bearer(home, stem, each.value, each.what, str(number))
-        if not (is_free(catalog, NAMESPACES, it) and is_made(NAMESPACES.create(catalog, it), it)):
-            continue
+    for it in given_bearers(catalog, NAMESPACES, home, names):
         # A server that splits the odd name finds the plain namespace and this child of it.
-        child = Bearer(it.path, stem, str(number), each.what, "")
-        child = child if it.odd else Bearer(it.path, "", "b", each.what, "")
+        child = Bearer(it.path, it.stem, it.mark, it.what, "")
+        child = child if it.odd else Bearer(it.path, "", "b", it.what, "")
         if is_made(NAMESPACES.create(catalog, child), child):
             inside[child.path] = it
     raise_if_none([*inside.values()])
@@ -65,23 +62,24 @@ def _given_parents(catalog: Catalog, home: Namespace) -> dict[Namespace, Bearer]
 
 
 def _expect_children(catalog: Catalog, it: Bearer, child: Namespace) -> None:
-    """Judge that a namespace lists exactly one child, in the whole list and in pages."""
+    """Judge that a namespace lists exactly one child, in the whole list or in pages."""
 
     def ask(query: Query) -> Reply:
         return found(catalog.list_namespaces(it.path, query), it)
 
-    whole = ask(())
-    lists = [(whole, namespaces_in(whole))]
-    if has_capability(catalog, "pagination"):
-        lists.append(entries_in_pages(ask, namespaces_in, 2))
-    for reply, listed in lists:
-        if listed != [child]:
-            raise reply.violation(
-                LISTING,
-                "the namespace's only child",
-                "another list",
-                detail=f"below {show(it.name)}, a name with {it.what}: {show([*listed])}",
-            )
+    # The names take turns: what a list does to them it does to its pages.
+    if int(it.mark) % 2 and has_capability(catalog, "pagination"):
+        reply, listed = entries_in_pages(ask, namespaces_in, 2)
+    else:
+        reply = ask(())
+        listed = namespaces_in(reply)
+    if listed != [child]:
+        raise reply.violation(
+            LISTING,
+            "the namespace's only child",
+            "another list",
+            detail=f"below {show(it.name)}, a name with {it.what}: {show([*listed])}",
+        )
 
 
 @generated_check("listNamespaces.odd-parents", needs=("nested-namespaces",))

@@ -39,7 +39,7 @@ DRESSES: dict[str, Dress] = {
 }
 """Forms of a scan besides its snapshots; none of them excludes a file."""
 
-SOME_DRESSES = {asked: DRESSES[asked] for asked in ("nothing else", "a filter", "everything")}
+SOME_DRESSES = {asked: DRESSES[asked] for asked in ("nothing else", "everything")}
 """The forms that are asked for again after a change, so that a plan kept from before shows."""
 
 

@@ -39,7 +39,7 @@ from icecheck.findings.symptoms import OTHER_ROWS, Severity, declare
 from icecheck.judging.check import generated_check
 from icecheck.objects.committing import commit, shared_snapshots
 from icecheck.objects.reading import not_applicable
-from icecheck.replies.expect import Reply, equal
+from icecheck.replies.expect import Reply, Violation, equal
 
 _PLANNED_FILES_OF_ANOTHER_TABLE = declare(
     "planned-files-of-another-table",
@@ -77,10 +77,11 @@ def test_every_snapshot_after_every_step(catalog: Catalog) -> None:
         turn = 0
         for step, do in WALK.items():
             do(history)
-            for word in [*history.points][-2:]:
-                turn += 1
-                asked, _ = dress(turn)
-                _expect_point(catalog, history, word, asked, f"after {step}")
+            turn += 1
+            asked, _ = dress(turn)
+            # The last one and the one before it, in turn.
+            word = [*history.points][-2:][turn % 2 - 1]
+            _expect_point(catalog, history, word, asked, f"after {step}")
         for at, word in enumerate(history.points):
             for turn in (at, at + 3):
                 asked, _ = dress(turn)
@@ -94,7 +95,7 @@ def test_main_after_every_step(catalog: Catalog) -> None:
         history = History(files)
         for turn, (step, do) in enumerate(WALK.items()):
             do(history)
-            for asked, members in dict([dress(0), dress(turn), dress(turn + 3)]).items():
+            for asked, members in (dress(turn), dress(turn + 3)):
                 found = planned(catalog, files.table, **members)
                 detail = f"after {step}, scan of main with {asked}"
                 _expect_dressed(files, found, history.due(history.main), members, detail)
@@ -113,9 +114,12 @@ def test_every_range(catalog: Catalog) -> None:
                 "start_snapshot_id": history.points[each.start].snapshot_id,
                 "end_snapshot_id": history.points[each.end].snapshot_id,
             }
-            if not each.appends_only and not takes(catalog, files.table, **ends):
-                continue  # a catalog may refuse an empty range or one with a removal
-            found = planned(catalog, files.table, **ends, **members)
+            try:
+                found = planned(catalog, files.table, **ends, **members)
+            except Violation:
+                if not each.appends_only and not takes(catalog, files.table, **ends):
+                    continue  # a catalog may refuse an empty range or one with a removal
+                raise
             due = [f"{name}.parquet" for name in each.files]
             detail = f"after “{each.start}” up to “{each.end}” with {asked}"
             _expect_dressed(files, found, due, members, detail)

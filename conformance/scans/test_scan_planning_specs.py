@@ -139,17 +139,18 @@ def test_files_of_every_spec(catalog: Catalog) -> None:
         for turn, (step, (snapshot_id, names)) in enumerate(
             zip(STEPS, snapshots.items(), strict=True)
         ):
-            for asked, members in (dress(turn), dress(turn + 3)):
-                found = planned(catalog, files.table, snapshot_id=snapshot_id, **members)
-                why = f"scan as when {', '.join(step)} came, with {asked}"
-                _expect_specs(files, found, _due_deletes(names), why)
-            for value, due in _FILTERS.items():
+            asked, members = dress(turn)
+            found = planned(catalog, files.table, snapshot_id=snapshot_id, **members)
+            why = f"scan as when {', '.join(step)} came, with {asked}"
+            _expect_specs(files, found, _due_deletes(names), why)
+            for number, (value, due) in enumerate(_FILTERS.items()):
                 there = [f"{n}.parquet" for n in due if n in names]
                 category = {"type": "eq", "term": "category", "value": value}
-                found = planned(catalog, files.table, snapshot_id=snapshot_id, filter=category)
                 asked = f"asked for category {value}"
-                left_out = lost(files, found, there)
-                equal(left_out, [], symptom=PLANNED_FILES, detail=asked)
+                if (turn + number) % 2:
+                    found = planned(catalog, files.table, snapshot_id=snapshot_id, filter=category)
+                    equal(lost(files, found, there), [], symptom=PLANNED_FILES, detail=asked)
+                    continue
                 both = {"type": "and", "left": category, "right": SOME_OF}
                 found = planned(catalog, files.table, snapshot_id=snapshot_id, filter=both)
                 _expect_some_of(files, found, there, f"{asked}, and for some of the numbers")

@@ -166,9 +166,12 @@ _COMPARISONS = frozenset({
 def _filters() -> Iterator[Due]:
     """Yield every predicate and its contrary, then some negated, and pairs joined, in turn."""
     notes, spots, scores = _of_texts("note"), _of_texts("place.spot"), _of_numbers("score")
-    for one, contrary in [*notes, *scores]:
+    for one, contrary in notes:
         yield one
         yield contrary
+    # What is not yielded here is yielded negated.
+    for turn, (one, contrary) in enumerate(scores):
+        yield (contrary, one)[turn % 2]
     for turn, (one, contrary) in enumerate([*spots, *scores]):
         negated, same = ((contrary, one), (one, contrary))[turn % 2]
         yield {"type": "not", "child": negated[0]}, same[1]
@@ -177,7 +180,7 @@ def _filters() -> Iterator[Due]:
         either: Due = ({"type": "or", "left": one[0], "right": two[0]}, one[1] | two[1])
         neither: Due = ({"type": "not", "child": either[0]}, not_one[1] & not_two[1])
         not_both: Due = ({"type": "not", "child": both[0]}, not_one[1] | not_two[1])
-        yield from ((both, neither), (either, not_both))[turn % 2]
+        yield (both, not_both, neither, either)[turn % 4]
 
 
 @generated_check(

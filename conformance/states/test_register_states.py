@@ -36,7 +36,7 @@ _LOGS = ("snapshot-log", "metadata-log")
 """Members that must start with their former entries; a catalog may append to them."""
 _MOVED_EVERY = 2
 """The table is dropped and registered again after every so many commits."""
-_AT_ONCE = 3
+_AT_ONCE = 4
 """The number of stages in a commit."""
 _OVERWRITTEN_WITH = (1, 4, -1, 2, -1)
 """The indexes of the versions that overwrite the table, in turn, older and newer ones mixed."""
@@ -123,7 +123,7 @@ def test_a_table_that_is_registered_again(catalog: Catalog) -> None:
             homes.append(given_namespace(catalog))
         bystander = given_bystander(catalog, table)
         # What follows from the version needs few states: the other moves are not repeated.
-        at_once = _AT_ONCE if version is None else 2 * _AT_ONCE
+        at_once = _AT_ONCE if version is None else 6
         live(catalog, table, _Mover(catalog, table, homes).visit, group_size=at_once)
         expect_bystander(catalog, bystander)
 

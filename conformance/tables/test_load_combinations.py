@@ -211,8 +211,8 @@ def test_a_tag_is_taken_for_its_version_alone(catalog: Catalog) -> None:
     fresh: dict[str, _Combination] = {}
     few = [each for each in _EVERY if each.access in {None, _VENDED}]
     for turn, (stage, table) in enumerate(_stages(catalog)):
-        # The tags of the last version each by itself, and all older ones in a list.
-        for old, asked in fresh.items():
+        # Half of the tags of the last version each by itself, and all older ones in a list.
+        for old, asked in [*fresh.items()][turn % 2 :: 2]:
             _expect_new(catalog, asked, old, table, f"an old tag, {asked}, {stage}")
         weak = [f"W/{tag}" for tag in stale if tag.startswith('"')]
         joined = ", ".join([_UNKNOWN_TAG, *(weak if turn % 2 else stale)])
