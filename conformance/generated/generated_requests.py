@@ -31,10 +31,10 @@ _MISTYPED = declare(
     family=STATUS,
 )
 
-REFUSED_CASES_MAX = 18
-MISTYPED_CASES_MAX = 12
-TOLERABLE_CASES_MAX = 6
-ACCEPTED_CASES_MAX = 10
+REFUSED_CASES_MAX = 14
+MISTYPED_CASES_MAX = 16
+TOLERABLE_CASES_MAX = 4
+ACCEPTED_CASES_MAX = 7
 FINDINGS_MAX = 12
 _FILE = "metadata-location"
 _COMMITS_EACH = 4
@@ -253,7 +253,7 @@ def _cases(
         purpose=f"{operation_id}.{purpose}",
         cases_max=cases_max // 2 if operation_id in _ALIKE else cases_max,
         # What a catalog may overlook is no reason for a request at every place.
-        at_most=cases_max == TOLERABLE_CASES_MAX,
+        at_most=cases_max in {TOLERABLE_CASES_MAX, MISTYPED_CASES_MAX},
     )
 
 

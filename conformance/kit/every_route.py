@@ -7,7 +7,7 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Query, Table
-from icecheck.client.given import given_namespace, given_table, reloaded, some_table
+from icecheck.client.given import given_loaded, given_namespace, given_table, some_table
 from icecheck.client.shared_setup import shared_setup
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.judging.probes import has_capability
@@ -134,7 +134,7 @@ def shared_own(catalog: Catalog) -> Own:
 
 def _loaded(catalog: Catalog, table: Table) -> tuple[Table, str | None]:
     """Return a table as a load shows it, and its entity tag."""
-    loaded = reloaded(catalog, table)
+    loaded = given_loaded(catalog, table)
     return loaded, catalog.exchanges[-1].header("etag")
 
 

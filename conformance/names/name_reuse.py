@@ -87,7 +87,6 @@ def given_first_table(catalog: Catalog) -> tuple[Table, dict[str, Query]]:
     table = given_table(catalog, given_namespace(catalog), properties=FIRST_LIFE)
     made = catalog.exchanges[-1].header("etag")
     tags: dict[str, Query] = {} if made is None else {made: ()}
-    tags |= warm(catalog, table.namespace, table.name)
     with contextlib.suppress(Blocked, NotOffered):  # a table without snapshots is cached too
         table = given_snapshot(catalog, table)
     if catalog.claims("updateTable"):

@@ -262,8 +262,8 @@ def _apart(catalog: Catalog, kind: Kind, rename: Rename) -> None:
             made[number] = _changed(catalog, kind, made[number], f"changed {number} {turn}")
         expect_bearers(catalog, kind, made)
     if renames(catalog, kind):
-        for number in (0, len(made) - 1):
-            made[number] = _moved(catalog, kind, rename, made, number)
+        # The last one made: a rename that takes the first one of the name shows.
+        made[-1] = _moved(catalog, kind, rename, made, len(made) - 1)
     if not drops(catalog, kind):
         return
     first, *others = made

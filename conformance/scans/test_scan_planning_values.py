@@ -172,7 +172,7 @@ def _filters() -> Iterator[Due]:
     # What is not yielded here is yielded negated.
     for turn, (one, contrary) in enumerate(scores):
         yield (contrary, one)[turn % 2]
-    for turn, (one, contrary) in enumerate([*spots, *scores]):
+    for turn, (one, contrary) in enumerate([*spots[::2], *scores]):
         negated, same = ((contrary, one), (one, contrary))[turn % 2]
         yield {"type": "not", "child": negated[0]}, same[1]
     for turn, ((one, not_one), (two, not_two)) in enumerate(_of_two(notes, scores, spots)):

@@ -42,7 +42,7 @@ Json = dict[str, Any]
 _ASSERT_CREATE = {"type": "assert-create"}
 _UNWANTED = "icecheck.unwanted"
 """A property that only commits set which must be refused."""
-_APART = 8
+_APART = 10
 """The number of states between two wrong assertions of one kind."""
 
 

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from icecheck.client.catalog import Catalog, Table
@@ -19,7 +20,7 @@ from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import Send, by_update, change_of, set_property
 from icecheck.objects.comparing import expect_shown
 from icecheck.objects.reading import not_applicable, refused
-from icecheck.objects.round_trip import loaded_answer, shown_of
+from icecheck.objects.round_trip import loaded_answer, shown_of, told
 from icecheck.objects.views import View, replace_view
 from icecheck.replies.expect import Reply
 from icecheck.replies.matching import show
@@ -99,12 +100,13 @@ def lead(
 ) -> Thing:
     """Lead a table or a view through stages; send with each requirements that hold before it.
 
-    Judges what a load then shows and calls ``visit`` after that. A refused stage is skipped if its
+    Judges what it then shows and calls ``visit`` after that: what a load shows after every second
+    stage and in the end, and otherwise the answer, if that shows what is due. A refused stage is skipped if its
     requirements were not the reason, or done in parts. Raises NotOffered if all were refused.
     """
     send, taken = send or kind.send, 0
     actions: set[str] = set()
-    waiting = deque(stages)
+    waiting, unseen, looks = deque(stages), "", load is not loaded_answer
     while waiting:
         stage = waiting.popleft()
         updates, due = grown(stage, in_order(thing.metadata))
@@ -131,9 +133,15 @@ def lead(
             continue
         actions |= sent
         taken += 1
-        reply = load(catalog, thing)
-        after = expect_grown(reply, thing, due, stage.what)
-        thing = visit(Step(stage.what, taken, thing, after, updates, answer, reply))
+        before, expect = thing, partial(expect_grown, before=thing, due=due, what=stage.what)
+        reply, after = answer, told(answer, expect) if taken % 2 and not looks else None
+        unseen = stage.what if after else ""
+        if after is None:
+            reply = load(catalog, thing)
+            after = expect(reply)
+        thing = visit(Step(stage.what, taken, before, after, updates, answer, reply))
+    if unseen:
+        expect_shown(load(catalog, thing), thing, {}, unseen)
     if not taken:
         raise not_applicable("the catalog refuses every one of these commits")
     return thing

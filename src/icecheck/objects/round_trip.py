@@ -15,7 +15,7 @@ from icecheck.objects.committing import commit
 from icecheck.objects.comparing import KEPT, expect_answer, expect_shown, expect_unaltered
 from icecheck.objects.reading import not_applicable, refused
 from icecheck.objects.views import View
-from icecheck.replies.expect import Reply
+from icecheck.replies.expect import Blocked, Reply, Violation
 
 _SEVERAL = 2
 _SHOWN_MAX = 3
@@ -92,10 +92,11 @@ def given_bystander(catalog: Catalog, table: Table) -> Table:
 
 
 def judge_changes(catalog: Catalog, table: Table, changes: Iterable[Make]) -> Table:
-    """Make the changes one by one to a table as loaded, and judge what a load shows after each.
+    """Make the changes one by one to a table as loaded, and judge what it then shows.
 
-    A refusal is fine if nothing has changed; the parts of the change are then sent. Raises
-    NotOffered if all changes were refused.
+    After every second change and the last one a load shows it, and otherwise the answer, or a load
+    where the answer shows something else. A refusal is fine if nothing has changed; the parts of
+    the change are then sent. Raises NotOffered if all changes were refused.
     """
     bystander = given_bystander(catalog, table)
     waiting, taken = deque(changes), 0
@@ -111,7 +112,8 @@ def judge_changes(catalog: Catalog, table: Table, changes: Iterable[Make]) -> Ta
             expect_as_before(catalog, table, CHANGED_ALTHOUGH_REFUSED, change.what)
             continue
         taken += 1
-        table = _expect_after(catalog, table, change, reply)
+        seen = _told(table, change, reply) if taken % 2 and waiting else None
+        table = seen or _expect_after(catalog, table, change, reply)
     expect_bystander(catalog, bystander)
     if not taken:
         raise not_applicable("the catalog refuses every one of these updates")
@@ -147,6 +149,28 @@ def expect_bystander(catalog: Catalog, bystander: Table | View) -> None:
     noun = "view" if isinstance(bystander, View) else "table"
     what, symptom = f"a {noun} that no request named", CHANGED_BESIDE.of(f"another-{noun}")
     expect_unaltered(loaded_answer(catalog, bystander), bystander, symptom, what)
+
+
+def told(answer: Reply, judge: Callable[[Reply], Thing]) -> Thing | None:
+    """Return what an answer to a commit shows if it shows what is due, and None otherwise.
+
+    A load has to tell then: what an answer leaves out is another finding than what is lost.
+    """
+    if answer.exchange.operation not in {"updateTable", "replaceView"}:
+        return None
+    try:
+        return judge(answer)
+    except (Violation, Blocked):
+        return None
+
+
+def _told(before: Table, change: Change, answer: Reply) -> Table | None:
+    def judge(reply: Reply) -> Table:
+        named = change.named(dict(before.metadata), view.metadata_in(reply))
+        expect_shown(reply, before, named, change.what)
+        return shown_of(reply, before)
+
+    return told(answer, judge)
 
 
 def _expect_after(catalog: Catalog, before: Table, change: Change, answer: Reply) -> Table:
