@@ -253,7 +253,7 @@ def _cases(
         purpose=f"{operation_id}.{purpose}",
         cases_max=cases_max // 2 if operation_id in _ALIKE else cases_max,
         # What a catalog may overlook is no reason for a request at every place.
-        at_most=cases_max in {TOLERABLE_CASES_MAX, MISTYPED_CASES_MAX},
+        at_most=cases_max == TOLERABLE_CASES_MAX,
     )
 
 

@@ -136,12 +136,19 @@ def _views_in(catalog: Catalog, place: LentNamespace) -> Place:
 Placing = Callable[[Catalog], Place]
 Judge = Callable[[Place], None]
 
+_ENTRIES = 5
 SHARED: Mapping[str, Placing] = {
     "Namespaces": namespaces_shared,
     "Tables": tables_shared,
     "Views": views_shared,
 }
 """Lists with entries that checks share, by what they list."""
+PLACED: Mapping[str, Placing] = {
+    "Namespaces": lambda catalog: namespaces_placed(catalog, _ENTRIES),
+    "Tables": lambda catalog: tables_placed(catalog, _ENTRIES),
+    "Views": lambda catalog: views_placed(catalog, _ENTRIES),
+}
+"""Lists with five new entries, by what they list."""
 PAGED: Mapping[str, tuple[str, ...]] = {
     "Namespaces": ("pagination", "nested-namespaces"),
     "Tables": ("pagination",),

@@ -6,6 +6,7 @@ from typing import Any
 from icecheck.client.catalog import Catalog, Query
 from icecheck.client.given import given_namespace, given_table
 from icecheck.conformance.kit.paging import (
+    PLACED,
     Place,
     first_page,
     of_each_list,
@@ -111,7 +112,7 @@ def test_pages_of_an_empty_parent(catalog: Catalog) -> None:
 
 # ------------------------------------------------------- page sizes that change within a list
 
-_SIZES = (2, 1)
+_SIZES = (3, 1, 2)
 """The sizes of the pages in turn, starting with the largest; the last one is repeated."""
 
 
@@ -119,6 +120,7 @@ _SIZES = (2, 1)
     "page-size-of-each-page",
     "page-size-bound",
     "pages-cover-all",
+    lists=PLACED,
     group=Group.GENERATED,
 )
 def _expect_each_page(place: Place) -> None:

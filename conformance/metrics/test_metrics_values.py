@@ -49,13 +49,11 @@ _LITERALS: tuple[Json, ...] = (
 _COMPARISONS = (
     "lt", "lt-eq", "gt", "gt-eq", "eq", "not-eq", "starts-with", "not-starts-with",
 )  # fmt: skip
-_FILTERS_EACH = 3
-"""How many filters one report has, joined."""
 _TRANSFORMS = ("identity", "year", "month", "day", "hour", "bucket[256]", "truncate[16]")
 
 
 def _filters() -> Iterator[Json]:
-    """Yield every kind of expression, alone and inside others."""
+    """Yield every kind of expression, some of them joined, and some inside others."""
     yield {"type": "true"}
     yield {"type": "false"}
     plain: list[Json] = [{"type": each, "term": "data", "value": "a"} for each in _COMPARISONS]
@@ -64,10 +62,11 @@ def _filters() -> Iterator[Json]:
         {"type": "in", "term": "id", "values": [1, 2**53 + 1]},
         {"type": "not-in", "term": "place.spot.lat", "values": [1.5]},
     ]
+    for first, second in zip(plain[::2], plain[1::2], strict=True):
+        yield {"type": "and", "left": first, "right": second}
     for each in _TRANSFORMS:
         term: Json = {"type": "transform", "transform": each, "term": "data"}
-        plain.append({"type": "eq", "term": term, "value": 3})
-    yield from plain
+        yield {"type": "eq", "term": term, "value": 3}
     joined = plain[0]
     for at, each in enumerate(plain[1:10]):
         joined = {"type": "and" if at % 2 else "or", "left": {"type": "not", "child": each},
@@ -137,10 +136,9 @@ def _of_metrics() -> list[Values]:
 
 def _scan_values() -> list[Values]:
     """Return the values of a scan report, by the part of the report that they are for."""
-    filters: Values = [(f"filtered by {show(each)}", {"filter": each}) for each in _filters()]
     return [
         *_of_metrics(),
-        *(filters[at::_FILTERS_EACH] for at in range(_FILTERS_EACH)),
+        [(f"filtered by {show(each)}", {"filter": each}) for each in _filters()],
         [
             (f"of {show(names)}", {"projected_field_ids": ids, "projected_field_names": names})
             for ids, names in PROJECTIONS
@@ -164,14 +162,13 @@ def _commit_values() -> list[Values]:
 
 
 def _joined(values: Iterable[dict[str, Json]]) -> dict[str, Json]:
-    """Return members with all these values: metrics beside each other, filters joined."""
+    """Return members with all these values, metrics beside each other."""
     found: dict[str, Json] = {}
     for member, value in (pair for members in values for pair in members.items()):
         if member == "metrics":
-            value = {**found.get(member, {}), **value}
-        if member == "filter" and member in found:
-            value = {"type": "and", "left": found[member], "right": value}
-        found[member] = value
+            found[member] = {**found.get(member, {}), **value}
+        else:
+            found[member] = value
     return found
 
 

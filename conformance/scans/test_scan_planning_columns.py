@@ -151,7 +151,7 @@ def _questions(
 ) -> Iterator[_Asked]:
     for number, (snapshot_id, schema, names, then) in enumerate(written):
         # What false says is said by leaving it out too.
-        now_too: dict[str, bool] = {} if number % 2 else {"use_snapshot_schema": False}
+        now_too: dict[str, bool] = {"use_snapshot_schema": False} if number % 2 else {}
         for flags in ({"use_snapshot_schema": True}, now_too):
             old = flags.get("use_snapshot_schema", False)
             ids = _ids_by_name((schema if old else current)["fields"])

@@ -74,10 +74,8 @@ def test_every_snapshot_after_every_step(catalog: Catalog) -> None:
     """A scan plans the files of the snapshot that it names, whatever happened before and since."""
     with given_files(catalog) as files:
         history = History(files)
-        turn = 0
-        for step, do in WALK.items():
+        for turn, (step, do) in enumerate(WALK.items(), start=1):
             do(history)
-            turn += 1
             asked, _ = dress(turn)
             # The last one and the one before it, in turn.
             word = [*history.points][-2:][turn % 2 - 1]

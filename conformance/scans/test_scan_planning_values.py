@@ -166,12 +166,9 @@ _COMPARISONS = frozenset({
 def _filters() -> Iterator[Due]:
     """Yield every predicate and its contrary, then some negated, and pairs joined, in turn."""
     notes, spots, scores = _of_texts("note"), _of_texts("place.spot"), _of_numbers("score")
-    for one, contrary in notes:
+    for one, contrary in [*notes, *scores]:
         yield one
         yield contrary
-    # What is not yielded here is yielded negated.
-    for turn, (one, contrary) in enumerate(scores):
-        yield (contrary, one)[turn % 2]
     for turn, (one, contrary) in enumerate([*spots[::2], *scores]):
         negated, same = ((contrary, one), (one, contrary))[turn % 2]
         yield {"type": "not", "child": negated[0]}, same[1]

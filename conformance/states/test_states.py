@@ -42,8 +42,8 @@ Json = dict[str, Any]
 _ASSERT_CREATE = {"type": "assert-create"}
 _UNWANTED = "icecheck.unwanted"
 """A property that only commits set which must be refused."""
-_APART = 10
-"""The number of states between two wrong assertions of one kind."""
+_APART = 5
+"""The number of states between two wrong assertions of one kind, in a walk of few states."""
 
 
 # ---- requirements that hold, and ones that do not
@@ -100,11 +100,12 @@ def test_a_life_of_transactions(catalog: Catalog) -> None:
 class _Doubter:
     """Sends requirements that are nearly true in each state; the bystander must stay unchanged.
 
-    One of each kind is sent in every third state at most, and none twice.
+    One of each kind is sent in one of ``apart`` states in a row at most, and none twice.
     """
 
-    def __init__(self, catalog: Catalog, bystander: Table, send: Send) -> None:
+    def __init__(self, catalog: Catalog, bystander: Table, send: Send, apart: int) -> None:
         self.catalog = catalog
+        self.apart = apart
         self.bystander = bystander
         self.send = send
         self.known: set[tuple[str, str]] = set()
@@ -135,7 +136,7 @@ class _Doubter:
         for wrong in nearly_true(table.metadata, self.bystander.uuid, besides_main=besides_main):
             key = (show(wrong.assertion), show(wrong.truth))
             kind = (wrong.truth["type"], wrong.truth.get("ref", ""), wrong.what)
-            if key in self.known or self.states - self.kinds.get(kind, -1) < _APART:
+            if key in self.known or self.states - self.kinds.get(kind, -1) < self.apart:
                 continue
             self.known.add(key)
             self.kinds[kind] = self.states
@@ -151,11 +152,12 @@ def _doubt(
     catalog: Catalog,
     send: Send,
     doubtfully: Callable[[Table], Send],
-    group_size: int = 1,
+    group_size: int,
+    apart: int,
 ) -> None:
     table = given_born(catalog)
     bystander = given_bystander(catalog, table)
-    doubter = _Doubter(catalog, bystander, doubtfully(bystander))
+    doubter = _Doubter(catalog, bystander, doubtfully(bystander), apart)
     doubter.expect_conflicts(table)
     last = live(catalog, table, doubter.visit, send, group_size=group_size)
     for each in (last, bystander):
@@ -165,13 +167,13 @@ def _doubt(
 @generated_check("states.conflicts")
 def test_what_is_nearly_true(catalog: Catalog) -> None:
     """In every state an assertion that is nearly true stops a commit, and nothing changes."""
-    _doubt(catalog, by_update, lambda _bystander: by_update, group_size=3)
+    _doubt(catalog, by_update, lambda _bystander: by_update, group_size=3, apart=2 * _APART)
 
 
 @generated_check("states.conflicts-by-transaction")
 def test_what_is_nearly_true_in_a_transaction(catalog: Catalog) -> None:
     """In every state an assertion that is nearly true stops a transaction of two tables."""
-    _doubt(catalog, by_transaction, by_transaction_after, group_size=5)
+    _doubt(catalog, by_transaction, by_transaction_after, group_size=5, apart=_APART)
 
 
 # ---- all stages in one commit

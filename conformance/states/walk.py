@@ -101,12 +101,13 @@ def lead(
     """Lead a table or a view through stages; send with each requirements that hold before it.
 
     Judges what it then shows and calls ``visit`` after that: what a load shows after every second
-    stage and in the end, and otherwise the answer, if that shows what is due. A refused stage is skipped if its
-    requirements were not the reason, or done in parts. Raises NotOffered if all were refused.
+    stage and in the end, and otherwise the answer, if that shows what is due. A refused stage is
+    skipped if its requirements were not the reason, or done in parts. Raises NotOffered if all were
+    refused.
     """
     send, taken = send or kind.send, 0
     actions: set[str] = set()
-    waiting, unseen, looks = deque(stages), "", load is not loaded_answer
+    waiting, reply = deque(stages), None
     while waiting:
         stage = waiting.popleft()
         updates, due = grown(stage, in_order(thing.metadata))
@@ -133,15 +134,15 @@ def lead(
             continue
         actions |= sent
         taken += 1
-        before, expect = thing, partial(expect_grown, before=thing, due=due, what=stage.what)
-        reply, after = answer, told(answer, expect) if taken % 2 and not looks else None
-        unseen = stage.what if after else ""
-        if after is None:
-            reply = load(catalog, thing)
-            after = expect(reply)
-        thing = visit(Step(stage.what, taken, before, after, updates, answer, reply))
-    if unseen:
-        expect_shown(load(catalog, thing), thing, {}, unseen)
+        expect = partial(expect_grown, before=thing, due=due, what=stage.what)
+        # One with its own way to load looks each time.
+        by_answer = taken % 2 and load is loaded_answer
+        after = told(answer, expect) if by_answer else None
+        reply = load(catalog, thing) if after is None else answer
+        after = after or expect(reply)
+        thing = visit(Step(stage.what, taken, thing, after, updates, answer, reply))
+    if taken and reply is answer:
+        expect_shown(load(catalog, thing), thing, {}, "the last commit")
     if not taken:
         raise not_applicable("the catalog refuses every one of these commits")
     return thing

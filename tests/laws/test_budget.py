@@ -19,6 +19,8 @@ from icecheck.targets.target import Principal, Target
 from icecheck.wire.exchange import Exchange, Step
 
 REQUESTS_MAX = 2500
+GENERATED_REQUESTS_MAX = 7500
+"""What a default run sends more than the plain checks: the generated ones and the scenarios."""
 OF_THE_COMMAND = 10
 """An upper bound of the command line's own requests, before the checks and after them."""
 SMOKE_REQUESTS_MAX = 150
@@ -36,7 +38,9 @@ OF_A_NAMESPACE = frozenset(
 
 
 @cache
-def sent(isolation: str, *globs: str) -> tuple[Exchange, ...]:
+def sent(
+    isolation: str, *globs: str, groups: tuple[Group, ...] = (Group.CHECKS,)
+) -> tuple[Exchange, ...]:
     """Return all requests of the checks to a mock that offers everything, like the bundled one."""
     nobody = Client("nobody", "law-secret", permissions=Permissions.nothing())
     mock = MockCatalog(
@@ -53,7 +57,7 @@ def sent(isolation: str, *globs: str) -> tuple[Exchange, ...]:
         second=Principal(credential="nobody:law-secret"),
         isolation=isolation,
     )
-    options = RunOptions(target, run_id="law", groups=(Group.CHECKS,), globs=globs)
+    options = RunOptions(target, run_id="law", groups=groups, globs=globs)
     exchanges: list[Exchange] = []
     run_checks(options, transport=mock.httpx_transport(), on_exchange=exchanges.append)
     mock.stop()
@@ -63,6 +67,11 @@ def sent(isolation: str, *globs: str) -> tuple[Exchange, ...]:
 @pytest.mark.parametrize("isolation", ["nested", "flat"])
 def test_the_checks_keep_their_budget_of_requests(isolation: str) -> None:
     assert len(sent(isolation)) <= REQUESTS_MAX - OF_THE_COMMAND
+
+
+def test_the_generated_checks_and_scenarios_keep_their_budget_of_requests() -> None:
+    groups = (Group.GENERATED, Group.SCENARIOS)
+    assert len(sent("nested", groups=groups)) <= GENERATED_REQUESTS_MAX - OF_THE_COMMAND
 
 
 def test_smoke_keeps_its_budget_of_requests() -> None:

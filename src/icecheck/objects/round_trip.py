@@ -159,9 +159,10 @@ def told(answer: Reply, judge: Callable[[Reply], Thing]) -> Thing | None:
     if answer.exchange.operation not in {"updateTable", "replaceView"}:
         return None
     try:
-        return judge(answer)
+        shown = judge(answer)
     except (Violation, Blocked):
         return None
+    return shown if shown.metadata_location is not None else None
 
 
 def _told(before: Table, change: Change, answer: Reply) -> Table | None:
