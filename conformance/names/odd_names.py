@@ -56,6 +56,8 @@ FAMILIES: dict[str, Names] = {
     ),
 }
 """The names of a family, by where they cause errors."""
+IN_PATHS: dict[str, Names] = {**FAMILIES, "address": FAMILIES["address"][:-1]}
+"""The same, where no name of an address is turned into the plain one."""
 IN_BODIES: dict[str, Names] = {**FAMILIES, "address": FAMILIES["address"][:3]}
 """The same, for requests that name an object in their body, where nothing cuts a name off."""
 

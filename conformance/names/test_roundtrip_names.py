@@ -5,7 +5,7 @@ in stores (``odd_names.FAMILIES``). Its objects are each other's bystanders.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -32,7 +32,7 @@ from icecheck.conformance.names.lookalike_names import (
     properties_in,
     raise_if_none,
 )
-from icecheck.conformance.names.odd_names import FAMILIES, IN_BODIES, Names, apart
+from icecheck.conformance.names.odd_names import FAMILIES, IN_BODIES, IN_PATHS, Names, apart
 from icecheck.contract import Action
 from icecheck.findings.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
 from icecheck.findings.verdict import SkipKind
@@ -316,18 +316,20 @@ _JUDGES: dict[str, tuple[Judge, tuple[str, ...]]] = {
 }
 
 
-_NAMED_IN_BODIES = frozenset(
-    {
-        "roundtrip.table-renames",
-        "roundtrip.view-renames",
-        "roundtrip.transaction-by-name",
-        "roundtrip.registered-names",
-    }
-)
+_FEWER: Mapping[str, Mapping[str, Names]] = {
+    "roundtrip.table-renames": IN_BODIES,
+    "roundtrip.view-renames": IN_BODIES,
+    "roundtrip.transaction-by-name": IN_BODIES,
+    "roundtrip.registered-names": IN_BODIES,
+    "roundtrip.table-commits-by-name": IN_PATHS,
+    "roundtrip.view-commits-by-name": IN_PATHS,
+    "roundtrip.properties-by-name": IN_PATHS,
+}
+"""Requirements whose requests need not be sent for every name of a family."""
 
 
 def _declare(requirement: str, judge: Judge, needs: tuple[str, ...], family: str) -> None:
-    families = IN_BODIES if requirement in _NAMED_IN_BODIES else FAMILIES
+    families = _FEWER.get(requirement, FAMILIES)
 
     def names(catalog: Catalog) -> None:
         try:

@@ -8,11 +8,12 @@ def case(ordinal, family):
     return GeneratedCase("createTable", ordinal, None, family, f"case {ordinal}")
 
 
-CASES = [case(i, f"family {i % 5}") for i in range(100)]
+CASES = [case(i, f"scenario {i % 2}.place {i % 5}") for i in range(100)]
 
 
-def pick(seed, cases_max=20, purpose="p"):
-    return [c.ordinal for c in sample(CASES, seed=seed, purpose=purpose, cases_max=cases_max)]
+def pick(seed, cases_max=20, purpose="p", at_most=False):
+    picked = sample(CASES, seed=seed, purpose=purpose, cases_max=cases_max, at_most=at_most)
+    return [c.ordinal for c in picked]
 
 
 def test_the_same_seed_picks_the_same_cases_whatever_order_they_come_in():
@@ -33,8 +34,22 @@ def test_no_more_than_the_limit_is_picked():
     assert len(pick(3)) == 20
 
 
-def test_every_family_is_represented_even_beyond_the_limit():
-    assert {i % 5 for i in pick(3, cases_max=2)} == set(range(5))
+def test_every_family_is_represented_within_the_limit():
+    assert {i % 10 for i in pick(3, cases_max=10)} == set(range(10))
+
+
+def test_every_place_is_represented_even_beyond_the_limit():
+    assert sorted(i % 5 for i in pick(3, cases_max=2)) == [*range(5)]
+
+
+def test_nothing_is_beyond_a_limit_that_is_one():
+    assert len(pick(3, cases_max=2, at_most=True)) == 2
+
+
+def test_a_case_that_is_the_only_one_of_its_kind_is_within_every_limit():
+    alone = case(100, "unknown-members")
+    picked = sample([*CASES, alone], seed=3, purpose="p", cases_max=1, at_most=True)
+    assert picked == (alone,)
 
 
 def test_several_seeds_together_pick_nearly_everything():
