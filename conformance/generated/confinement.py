@@ -1,14 +1,14 @@
 """Confines generated requests to the run: every name in them is in the run's own namespace."""
 
-import copy
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from icecheck.client.catalog import NO_BODY
 from icecheck.conformance.generated.flaws import Flaw
 from icecheck.conformance.generated.generation import ANOTHER_LISTS_TOKEN, GeneratedCase
+from icecheck.conformance.generated.live_values import with_values
 from icecheck.conformance.generated.sample_values import TABLE_LOCATION, TABLE_TIME
 from icecheck.contract import Contract
 from icecheck.contract import Place as Named
@@ -27,7 +27,7 @@ class Place:
     ``metadata_location`` are the table's, ``updated_ms`` is the time of its last change in epoch
     milliseconds. ``parent`` is the namespace as a query value, ``warehouse`` the one that the user
     named. ``another_lists_token`` is a page token that another list has given. ``new_name`` returns
-    a name with the run's token.
+    a name with the run's token. ``live`` are the values of placeholders in drawn bodies.
     """
 
     base: Namespace
@@ -41,6 +41,7 @@ class Place:
     updated_ms: int = 0
     warehouse: str | None = None
     another_lists_token: str | None = None
+    live: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def confine(case: GeneratedCase, place: Place) -> ConfinedRequest | None:
     if place.another_lists_token is None and ANOTHER_LISTS_TOKEN in dict(case.query).values():
         return None
     if case.has_body:
-        body = _filled(_confined_body(case, place), place)
+        body = _filled(with_values(_confined_body(case, place), place.live), place)
         valid = schema_judge(place.contract).request_is_valid(case.operation_id, body)
         if valid != (case.flawed_part != "body" or case.cut_off):
             return None
@@ -107,7 +108,7 @@ def _confined_query(case: GeneratedCase, place: Place) -> tuple[tuple[str, str],
 
 
 def _confined_body(case: GeneratedCase, place: Place) -> Json:
-    body = copy.deepcopy(case.body)
+    body = _copied(case.body)
     if not isinstance(body, dict):
         return body
     for named in place.contract.operations[case.operation_id].facts.names:
@@ -119,6 +120,16 @@ def _confined_body(case: GeneratedCase, place: Place) -> Json:
     full_name = ".".join((*place.namespace, place.table))
     _rewrite(body, "table-name", lambda v: _name(v, full_name))
     return body
+
+
+def _copied(value: Json) -> Json:
+    """Copy a JSON value; parts that two places share, as the ends of a rename, become two."""
+    match value:
+        case dict():
+            return {key: _copied(each) for key, each in value.items()}
+        case list():
+            return [_copied(each) for each in value]
+    return value
 
 
 def _confine_names(named: Named, body: dict[str, Json], place: Place) -> None:

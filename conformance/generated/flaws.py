@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from icecheck.contract import Contract
+from icecheck.contract import Contract, Operation
 
 ABSENT: Any = type("Absent", (), {"__repr__": lambda _: "absent"})()
 """The value of a missing member."""
@@ -181,6 +181,105 @@ def spot_of(
         path.append(missing[0] if missing else "")
         required, value = True, ABSENT
     return Spot(".".join(path), keyword, frozenset(_types(document, node)), required, value)
+
+
+def flaw_of_body(operation: Operation, contract: Contract, body: Any) -> Flaw:
+    """Return the gravest flaw that a body certainly has, however many it has.
+
+    It is looked for where one reading of the schema is possible: not in unions, but for updates and
+    requirements, which are told apart by their names.
+    """
+    if operation.id == "reportMetrics":
+        return Flaw.TOLERABLE  # a catalog may discard reports unread
+    document = contract.corrected(("repair", "strict"))
+    walk = _Walk(document, contract)
+    spots = walk.spots(operation.request_schema or {}, body, [operation.id], required=True)
+    found = {flaw_of(spot) for spot in spots}
+    return next((flaw for flaw in Flaw if flaw in found), Flaw.TOLERABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """A walk through a body beside its schema."""
+
+    document: Mapping[str, Any]
+    contract: Contract
+
+    def spots(self, node: Any, value: Any, path: list[str], *, required: bool) -> Iterator[Spot]:
+        """Yield the places of a value that break its schema."""
+        if (kind := _DISCRIMINATORS.get("".join(path[-2:-1]))) and path[-1] == _ARRAY_ITEM:
+            yield self._of_no_kind(value, path, kind)
+            return
+        node = self._branch(_resolved(self.document, node), path)
+        if node is None:
+            return
+        declared = frozenset(_types(self.document, node))
+        wrong_type = declared and not any(_is_of_type(value, each) for each in declared)
+        if wrong_type or ("enum" in node and value not in node["enum"]):
+            keyword = "type" if wrong_type else "enum"
+            yield Spot(".".join(path), keyword, declared, required, value)
+        elif isinstance(value, dict):
+            yield from self._members(node, value, path)
+        elif isinstance(value, list) and "items" in node:
+            for item in value:
+                inner = [*path, _ARRAY_ITEM]
+                inner += _kind_of_item(inner, item, self.contract)
+                yield from self.spots(node["items"], item, inner, required=True)
+
+    def _of_no_kind(self, value: Any, path: list[str], discriminator: str) -> Spot:
+        """Return the spot of an update or requirement that has no known name."""
+        declared = frozenset({"object"})
+        if not isinstance(value, dict):
+            return Spot(".".join(path), "type", declared, required=True, value=value)
+        name = value.get(discriminator, ABSENT)
+        return Spot(".".join([*path, discriminator]), "required", declared, True, name)
+
+    def _members(self, node: Any, value: dict[str, Any], path: list[str]) -> Iterator[Spot]:
+        for part in (node, *(_resolved(self.document, each) for each in node.get("allOf", ()))):
+            needed = part.get("required", ())
+            for name in needed:
+                if name not in value:
+                    place = ".".join([*path, name])
+                    yield Spot(place, "required", frozenset(), required=True, value=ABSENT)
+            for name, below in part.get("properties", {}).items():
+                if name in value:
+                    inner, is_needed = [*path, name], name in needed
+                    yield from self.spots(below, value[name], inner, required=is_needed)
+
+    def _branch(self, node: Any, path: list[str]) -> Any:
+        """Return the schema itself, or that of a union which is meant; None if that is unclear."""
+        branches = [each for union in ("anyOf", "oneOf") for each in node.get(union, ())]
+        if not branches:
+            return node
+        *_, member, item, name = ("", "", *path)
+        if item != _ARRAY_ITEM or member not in _DISCRIMINATORS:
+            return None
+        meant = [_resolved(self.document, each) for each in branches]
+        of_name = [each for each in meant if name in _names_of(each, _DISCRIMINATORS[member])]
+        return of_name[0] if len(of_name) == 1 else None
+
+
+def _names_of(node: Any, discriminator: str) -> Iterator[str]:
+    for part in (node, *node.get("allOf", ())):
+        told = part.get("properties", {}).get(discriminator, {}) if isinstance(part, dict) else {}
+        yield from [told["const"]] if "const" in told else told.get("enum", ())
+
+
+def _is_of_type(value: Any, declared: str) -> bool:
+    match value:
+        case bool():
+            return declared == "boolean"
+        case int():
+            return declared in {"integer", "number"}
+        case float():
+            return declared == "number" or (declared == "integer" and value.is_integer())
+        case str():
+            return declared == "string"
+        case None:
+            return declared == "null"
+        case list():
+            return declared == "array"
+    return declared == "object"
 
 
 def flaw_of(spot: Spot) -> Flaw:

@@ -160,7 +160,7 @@ def _with_page_tokens(operation_id: str, ordinal: int) -> Iterator[GeneratedCase
 
 
 def _generate(operation_id: str, contract: Contract, mode: Any) -> Iterator[Any]:
-    schema = _schema(contract)
+    schema = schema_of(contract)
     operation = schema.find_operation_by_id(operation_id)
     generation = schema.config.generation_for(operation=operation, phase="coverage")
     yield from schema.iter_coverage_cases(
@@ -169,7 +169,8 @@ def _generate(operation_id: str, contract: Contract, mode: Any) -> Iterator[Any]
 
 
 @cache
-def _schema(contract: Contract) -> Any:
+def schema_of(contract: Contract) -> Any:
+    """Return schemathesis' schema of a contract, with our samples as examples."""
     import schemathesis
 
     # An empty Config prevents schemathesis from reading a schemathesis.toml of the user's
@@ -257,11 +258,11 @@ def _describe(phase: Any) -> str:
 
 
 def _pairs(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    pairs: list[tuple[str, str]] = []
+    found: list[tuple[str, str]] = []
     for key, value in values.items():
         each = value if isinstance(value, list | tuple) else (value,)
-        pairs += [(str(key), str(one)) for one in each]
-    return tuple(pairs)
+        found += [(str(key), str(one)) for one in each]
+    return tuple(found)
 
 
 def _sent(case: GeneratedCase) -> str:

@@ -98,6 +98,12 @@ def _selecting(of: dict[str, Sample]) -> dict[str, Sample]:
 _SMALL = ("--check", "getConfig.answered")
 _CHOOSING = {
     "--race-rounds": Sample(("--race-rounds", "1"), beside=("--check", "race.create-namespace")),
+    "--fuzz-cases": Sample(
+        ("--fuzz-cases", "1"), beside=("--check", "generated.reportMetrics.fuzzed")
+    ),
+    "--fuzz-seconds": Sample(
+        ("--fuzz-seconds", "0.001"), beside=("--check", "generated.reportMetrics.fuzzed")
+    ),
     "--disruptive": Sample(("--disruptive",), beside=("--check", "updateTable.large-commit")),
     "--only": Sample(("--only", "scenarios"), beside=("--check", "*.tables", "--check", "get*")),
     "--check": Sample(_SMALL, beside=("--check", "getConfig.bad-token")),

@@ -192,8 +192,8 @@ for _operation in _operations("accepted"):
 # ---- requests that are wrong in what their schemas do not say
 
 
-def _breaks_down_on(registries: Registries, operation_id: str, on: Callable[[Call], bool]) -> None:
-    """Answer 500 to requests of a kind."""
+def breaks_down_on(registries: Registries, operation_id: str, on: Callable[[Call], bool]) -> None:
+    """Let an operation answer 500 to requests of a kind."""
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         return Outcome(state, _BROKEN) if on(call) else faithful(state, call)
@@ -205,16 +205,16 @@ declare_each(
     ("page-token-is-an-offset", "generated.listTables.accepted",
      "A page token is read as an offset, without a look at its sign.",
      "A client that goes on with a token of yesterday meets a stack trace.",
-     by(_breaks_down_on, "listTables", lambda call: call.query.get("pageToken", "")[:1] == "-")),
+     by(breaks_down_on, "listTables", lambda call: call.query.get("pageToken", "")[:1] == "-")),
     ("page-token-of-another-list", "generated.listViews.accepted",
      "A page token is believed to be of this list if it can be decoded.",
      "A client that mixes up two lists meets a stack trace.",
-     by(_breaks_down_on, "listViews",
+     by(breaks_down_on, "listViews",
         lambda call: len(call.query.get("pageToken", "")) > len("99999999999999999999"))),
     ("unknown-member-is-a-breakdown", "generated.replaceView.accepted",
      "Objects are read into classes that have no place for an unknown member.",
      "A client of the next version of the document meets a stack trace.",
-     by(_breaks_down_on, "replaceView", lambda call: b"not-in-the-document" in call.request.body)),
+     by(breaks_down_on, "replaceView", lambda call: b"not-in-the-document" in call.request.body)),
 )  # fmt: skip
 
 

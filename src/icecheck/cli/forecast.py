@@ -113,6 +113,8 @@ def _like(target: Target) -> Target:
         given=target.given,
         disruptive=target.disruptive,
         race_rounds=target.race_rounds,
+        fuzz_cases=target.fuzz_cases,
+        fuzz_seconds=target.fuzz_seconds,
     )
 
 

@@ -22,7 +22,8 @@ _STAGES_OF = {
 }
 """The stages whose options a command has: those that change what it does."""
 _OF_OTHER_CHECKS = frozenset(
-    {"disruptive", "given-namespace", "given-table", "given-view", "race-rounds", "read-only",
+    {"disruptive", "fuzz-cases", "fuzz-seconds", "given-namespace", "given-table", "given-view",
+     "race-rounds", "read-only",
      "reader-credential", "reader-token", "second-credential", "second-token", "second-warehouse"}
 )  # fmt: skip
 _WITHOUT = {"explore": _OF_OTHER_CHECKS, "replay": _OF_OTHER_CHECKS}

@@ -19,7 +19,8 @@ def evidence_of(catalog: Catalog, ordinal: int | None) -> tuple[Evidence, ...]:
     These are the setup that the check used, its arrange steps, and the last ones of the others.
     Without an ordinal it is the last exchange that was not cleaning up.
     """
-    told = [e for e in catalog.exchanges if e.step not in {Step.UNDO, Step.PROBE}]
+    beside = {Step.UNDO, Step.PROBE}
+    told = [e for e in catalog.exchanges if e.step not in beside or e.ordinal == ordinal]
     if ordinal is not None:
         told = [e for e in told if e.ordinal <= ordinal]
     arranged = [e for e in told[:-_EXCHANGES_MAX] if e.step is Step.GIVEN]

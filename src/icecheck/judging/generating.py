@@ -10,6 +10,7 @@ from typing import Any
 
 # Hypothesis' storage and the filters of warnings belong to the whole process.
 _ONE_AT_A_TIME = threading.RLock()
+_BACKEND = "icecheck-without-constants"
 
 
 @contextlib.contextmanager
@@ -32,15 +33,19 @@ def generating() -> Iterator[None]:
             configuration.set_hypothesis_home_dir(before)
 
 
-def drawing(seed: int, examples_max: int) -> Callable[[Any], Any]:
+def drawing(
+    seed: int, examples_max: int, *, without_constants: bool = False
+) -> Callable[[Any], Any]:
     """Return a decorator for what ``given`` has made: it only draws, by the seed alone.
 
-    Nothing is shrunk, remembered or told.
+    Nothing is shrunk, remembered or told. Hypothesis mixes constants of the modules that happen to
+    be loaded into texts and large numbers; ``without_constants`` these are the same everywhere.
     """
     from hypothesis import HealthCheck, Phase, Verbosity, settings
     from hypothesis import seed as seeded
 
     quiet = settings(
+        backend=_backend_without_constants() if without_constants else "hypothesis",
         max_examples=examples_max,
         phases=(Phase.generate,),
         database=None,
@@ -52,6 +57,20 @@ def drawing(seed: int, examples_max: int) -> Callable[[Any], Any]:
         verbosity=Verbosity.quiet,
     )
     return lambda given: seeded(seed)(quiet(given))
+
+
+def _backend_without_constants() -> str:
+    """Return the name of a backend of Hypothesis that draws like its own, without constants."""
+    from hypothesis.internal.conjecture import providers
+
+    if _BACKEND not in providers.AVAILABLE_PROVIDERS:
+
+        class WithoutConstants(providers.HypothesisProvider):
+            def _maybe_draw_constant(self, *_asked: Any, **_further: Any) -> None:
+                return None
+
+        providers.AVAILABLE_PROVIDERS[_BACKEND] = WithoutConstants
+    return _BACKEND
 
 
 def _cache_directory() -> Path:

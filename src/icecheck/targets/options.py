@@ -227,6 +227,14 @@ TARGET_OPTIONS: tuple[TargetOption, ...] = (
         key="race-rounds",
     ),
     TargetOption(
+        "fuzz-cases", "Send up to N drawn requests to each operation; 0 sends none", "N",
+        Kind.WHOLE_NUMBER, fact="fuzz_cases", stage=Stage.RUNNING, default="10", key="fuzz-cases",
+    ),
+    TargetOption(
+        "fuzz-seconds", "Draw no further requests to an operation after so many seconds", "SECONDS",
+        Kind.NUMBER, fact="fuzz_seconds", stage=Stage.RUNNING, key="fuzz-seconds",
+    ),
+    TargetOption(
         "disruptive",
         "Also strain the catalog: long lists and histories, large commits, many races",
         kind=Kind.FLAG, fact="disruptive", stage=Stage.RUNNING, key="disruptive",

@@ -24,6 +24,8 @@ _TIMEOUT_SECONDS_MAX = 86_400
 _TOKEN_CHARACTERS_MIN = 8
 _ID_CHARACTERS_MIN = 6
 _RACE_ROUNDS_MAX = 1_000
+_FUZZ_CASES_MAX = 1_000_000
+_FUZZ_SECONDS_MAX = 86_400
 # Four rounds of four competing clients give two dozen pairs; disruptive runs race more often.
 _RACE_ROUNDS = 4
 _RACE_ROUNDS_DISRUPTIVE = 20
@@ -101,6 +103,9 @@ class Target:
     ``disruptive`` allows checks that strain a catalog; each race is then run more often, unless
     ``race_rounds`` says how often.
 
+    ``fuzz_cases`` is the number of requests that are drawn for each operation; none is drawn after
+    ``fuzz_seconds`` of one.
+
     ``allow_hosts`` (HOST or HOST:PORT) are hosts to which the catalog's config may send requests,
     and credentials with them; otherwise they go to the host of ``url`` only.
 
@@ -137,6 +142,8 @@ class Target:
     reader: Principal | None = None
     second_warehouse: str | None = None
     race_rounds: int | None = None
+    fuzz_cases: int = 10
+    fuzz_seconds: float | None = None
     disruptive: bool = False
     allow_hosts: tuple[str, ...] = ()
     name_pattern: str = NAME_PATTERN
@@ -158,8 +165,7 @@ class Target:
             )
         if self.requests_per_second is not None and not self.requests_per_second > 0:
             raise UsageError("the rate limit must be more than 0 requests a second")
-        if not 1 <= self.rounds <= _RACE_ROUNDS_MAX:
-            raise UsageError(f"races take 1 to {_RACE_ROUNDS_MAX} rounds: write --race-rounds 20")
+        self._refuse_odd_amounts()
         if self.disruptive and self.read_only:
             raise UsageError("--disruptive strains what --read-only must leave alone: choose one")
         if self.isolation not in {"auto", "nested", "flat", "parent"}:
@@ -171,6 +177,17 @@ class Target:
                 f"the name pattern {self.name_pattern!r} makes no names: a letter, then small "
                 "letters, digits, underscores, and {run} once, such as sales_{run}"
             )
+
+    def _refuse_odd_amounts(self) -> None:
+        """Raise UsageError for more than anybody waits for, or less than nothing."""
+        if not 1 <= self.rounds <= _RACE_ROUNDS_MAX:
+            raise UsageError(f"races take 1 to {_RACE_ROUNDS_MAX} rounds: write --race-rounds 20")
+        if not 0 <= self.fuzz_cases <= _FUZZ_CASES_MAX:
+            words = f"0 to {_FUZZ_CASES_MAX} requests can be drawn for each operation"
+            raise UsageError(f"{words}: write --fuzz-cases 100")
+        if self.fuzz_seconds is not None and not 0 < self.fuzz_seconds <= _FUZZ_SECONDS_MAX:
+            words = f"drawing takes more than 0 and at most {_FUZZ_SECONDS_MAX} seconds"
+            raise UsageError(f"{words}: write --fuzz-seconds 60")
 
     def _refuse_bad_access(self) -> None:
         """Raise UsageError for credentials that identify nobody, or a root that is no location."""

@@ -49,6 +49,14 @@ def place():
     )
 
 
+def test_the_ends_of_a_rename_are_named_apart():
+    usual = cases_of("renameTable", CONTRACT)[0]
+    assert usual.body["source"] is usual.body["destination"]
+    body = confine(usual, place()).body
+    assert body["source"]["name"] == f"{TOKEN}_table"
+    assert body["destination"]["name"] == f"{TOKEN}_new_1"
+
+
 def names_in(operation_id, body):
     """Yield every value that stands where a body names an object or a place."""
     if not isinstance(body, dict):

@@ -14,10 +14,11 @@ from icecheck.replies.schema import schema_judge
 from tests.kit.contracts import CONTRACT
 
 DIGEST = """
-import hashlib, sys
+import hashlib, itertools, sys
 sys.path[:0] = [{folder!r}]
 import {module}
 from icecheck.client.catalog import Catalog
+from icecheck.conformance.fuzzed.drawing import drawn
 from icecheck.conformance.generated.generated_requests import judge_refused
 from icecheck.conformance.generated.generation import cases_of
 from icecheck.conformance.generated.test_generated import OPERATIONS
@@ -35,6 +36,9 @@ session = open_session(
 catalog = Catalog(session, "generated.updateTable.refused")
 judge_refused(catalog, "updateTable")
 sent = [(e.method, e.url, e.request_headers, e.request_body) for e in catalog.exchanges]
+DRAWN = ("createTable", "updateTable", "planTableScan")
+cases = {{o: repr([*itertools.islice(drawn(o, CONTRACT, 5), 9)]) for o in order(DRAWN)}}
+sent += [cases[o] for o in DRAWN]
 print(len(sent), hashlib.sha256(repr(([found[o] for o in OPERATIONS], sent)).encode()).hexdigest())
 """
 

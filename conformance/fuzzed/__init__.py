@@ -1,0 +1,1 @@
+"""Checks of drawn requests: schemathesis' fuzzing and our own strategies, judged and shrunk."""
