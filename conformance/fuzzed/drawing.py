@@ -9,7 +9,7 @@ import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from icecheck.conformance.fuzzed.drawn_requests import POSITIVE
@@ -29,11 +29,13 @@ if TYPE_CHECKING:
 
 _OWN, _SPOILED, _ALLOWED, _FORBIDDEN = "own", "spoiled", "allowed", "forbidden"
 _FIRST = {_OWN: 5, _SPOILED: 2, _ALLOWED: 1, _FORBIDDEN: 2}
-_LATER = {_OWN: 60, _SPOILED: 30, _ALLOWED: 3, _FORBIDDEN: 7}
+_LATER = {_OWN: 64, _SPOILED: 32, _ALLOWED: 1, _FORBIDDEN: 3}
 """How many cases of each kind are in a batch; some are left out because they cannot be sent.
 
-What schemathesis draws takes ten times as long as the rest, so there is less of it in the end.
+What schemathesis draws takes several times as long as the rest, so there is less of it later.
 """
+_BATCHES_KEPT = 64
+"""So many batches are kept in a process: a check that is called again sends the same ones."""
 
 
 def drawn(operation_id: str, contract: Contract, seed: int) -> Iterator[GeneratedCase]:
@@ -48,17 +50,11 @@ def _numbered(case: GeneratedCase, ordinal: int) -> GeneratedCase:
     return replace(case, ordinal=ordinal)
 
 
+@lru_cache(maxsize=_BATCHES_KEPT)
 def _batch(
     operation_id: str, contract: Contract, seed: int, number: int
 ) -> tuple[GeneratedCase, ...]:
     """Return a batch, the kinds in turn, so that its beginning has some of each."""
-    draw = _first_batch if number == 0 else _drawn_batch
-    return draw(operation_id, contract, seed, number)
-
-
-def _drawn_batch(
-    operation_id: str, contract: Contract, seed: int, number: int
-) -> tuple[GeneratedCase, ...]:
     shares = _LATER if number else _FIRST
     with generating():
         found = [
@@ -67,10 +63,6 @@ def _drawn_batch(
         ]
     turns = itertools.zip_longest(*found)
     return tuple(case for turn in turns for case in turn if case is not None)
-
-
-_first_batch = cache(_drawn_batch)
-"""The first batch is kept: a check that is called again sends it again."""
 
 
 def _of_kind(
