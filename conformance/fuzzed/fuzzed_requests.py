@@ -24,6 +24,7 @@ from icecheck.conformance.generated.sites import Site, expect_unchanged, visible
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.findings.verdict import CauseKey, SkipKind
 from icecheck.replies.expect import NotOffered, Reply, Violation
+from icecheck.wire.exchange import Step
 
 SHRINKING_REQUESTS_MAX = 60
 """So many requests make one failing body smaller, those that make a new place included."""
@@ -41,7 +42,7 @@ def judge_fuzzed(catalog: Catalog, operation_id: str) -> None:
         raise NotOffered("no requests are drawn: --fuzz-cases 0", SkipKind.NOT_APPLICABLE)
     found: dict[CauseKey, Violation] = {}
     end = None if seconds is None else time.monotonic() + seconds
-    with catalog.probing():
+    with catalog.sender.marking(Step.PROBE):
         fuzz = _Fuzz(catalog, operation_id)
         cases = drawn(operation_id, catalog.contract, catalog.session.seed)
         for case in itertools.islice(cases, wanted):
@@ -121,7 +122,7 @@ class _Fuzz:
         body = case.body
         if case.has_body:
             body = smaller(body, fails, lambda: len(catalog.exchanges) < limit)
-        with catalog.showing():
+        with catalog.sender.marking(Step.DO):
             alone = _Fuzz(catalog, self._operation.id, fresh=True)
             again = alone.judged(replace(case, body=body), looks=looks)
         return again if again is not None and again.finding.key == key else wrong

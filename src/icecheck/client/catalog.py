@@ -346,24 +346,8 @@ class Catalog:
     def arranging(self) -> Iterator[None]:
         """Mark the requests sent inside as arrange steps, unless a search sends them."""
         searching = self.sender.step is Step.PROBE
-        with self._marking(Step.PROBE if searching else Step.GIVEN):
+        with self.sender.marking(Step.PROBE if searching else Step.GIVEN):
             yield
-
-    def probing(self) -> contextlib.AbstractContextManager[None]:
-        """Mark the requests sent inside as a search for a fault, which no evidence shows."""
-        return self._marking(Step.PROBE)
-
-    def showing(self) -> contextlib.AbstractContextManager[None]:
-        """Mark the requests sent inside, in the midst of a search, as those that show a fault."""
-        return self._marking(Step.DO)
-
-    @contextlib.contextmanager
-    def _marking(self, step: Step) -> Iterator[None]:
-        before, self.sender.step = self.sender.step, step
-        try:
-            yield
-        finally:
-            self.sender.step = before
 
     # ---- cleaning up
 

@@ -1,7 +1,8 @@
 """Sends requests for one check: adapts, enters in the ledger, records and settles each."""
 
+import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import httpx
@@ -38,6 +39,15 @@ class Sender:
         self.handed_out: list[IllShapedBody] = []
         self.step = Step.DO
         self.ordinal = last_ordinal + 1
+
+    @contextlib.contextmanager
+    def marking(self, step: Step) -> Iterator[None]:
+        """Mark the requests sent inside; those of a search (PROBE) no evidence shows."""
+        before, self.step = self.step, step
+        try:
+            yield
+        finally:
+            self.step = before
 
     def refuse_to_write(self, operation_id: str, method: str | None = None) -> None:
         """Raise NotOffered for a request that changes something, if the run may only read."""
