@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from icecheck.client import bodies
-from icecheck.conformance.states.after_updates import after_updates
+from icecheck.objects.after_updates import after_updates
 
 Json = dict[str, Any]
 Metadata = Mapping[str, Any]

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from icecheck.client import bodies
-from icecheck.conformance.states.after_updates import LAST_ADDED
 from icecheck.objects import metadata_view as view
+from icecheck.objects.after_updates import LAST_ADDED
 from icecheck.objects.comparing import KEPT
 from icecheck.objects.edge_values import string_map
 from icecheck.objects.evolving import schema_addition

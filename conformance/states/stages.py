@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from icecheck.conformance.states.after_updates import after_updates
+from icecheck.objects.after_updates import after_updates
 from icecheck.replies.expect import SHAPE_ERRORS
 
 Json = dict[str, Any]

@@ -6,12 +6,12 @@ from typing import Any
 
 from icecheck.client.catalog import Catalog, Table
 from icecheck.conformance.states import layout_stages as layout
-from icecheck.conformance.states.after_updates import after_updates
 from icecheck.conformance.states.stage_assertions import true_assertions
 from icecheck.conformance.states.stages import Stage, grown, in_groups, in_order
 from icecheck.conformance.states.table_stages import stages_of
 from icecheck.conformance.states.walk import expect_grown, given_born, knows_refs
 from icecheck.judging.check import generated_check
+from icecheck.objects.after_updates import after_updates
 from icecheck.objects.committing import by_update, change_of, set_property
 from icecheck.objects.comparing import KEPT
 from icecheck.objects.reading import not_applicable, refused

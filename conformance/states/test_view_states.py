@@ -8,7 +8,6 @@ from typing import Any
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
 from icecheck.client.given import shared_namespace as given_home
-from icecheck.conformance.states.after_updates import as_assigned
 from icecheck.conformance.states.view_stages import (
     FIRST_SCHEMA,
     PROPERTIES,
@@ -33,6 +32,7 @@ from icecheck.findings.shared_symptoms import (
 from icecheck.findings.symptoms import ANOTHER_THING, Severity, Symptom, declare
 from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
+from icecheck.objects.after_updates import as_assigned
 from icecheck.objects.arranging import require
 from icecheck.objects.comparing import expect_answer, expect_shown
 from icecheck.objects.metadata_view import metadata_in

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from icecheck.client import bodies
-from icecheck.conformance.states.after_updates import LAST_ADDED
 from icecheck.conformance.states.stages import Stage
 from icecheck.objects import metadata_view
+from icecheck.objects.after_updates import LAST_ADDED
 from icecheck.objects.views import (
     MARK,
     View,

@@ -9,7 +9,6 @@ from typing import Any, Generic, TypeVar
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import arrange, given_loaded
 from icecheck.client.given import shared_namespace as given_home
-from icecheck.conformance.states.after_updates import as_assigned, without_expired
 from icecheck.conformance.states.stage_assertions import true_assertions
 from icecheck.conformance.states.stages import Stage, grown, in_groups, in_order
 from icecheck.conformance.states.table_stages import life_body, stages_of
@@ -17,6 +16,7 @@ from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.findings.symptoms import Symptom
 from icecheck.judging.probes import has_capability
 from icecheck.objects import metadata_view as view
+from icecheck.objects.after_updates import as_assigned, without_expired
 from icecheck.objects.committing import Send, by_update, change_of, set_property
 from icecheck.objects.comparing import expect_shown
 from icecheck.objects.reading import not_applicable, refused

@@ -6,11 +6,11 @@ from functools import cache
 
 from icecheck.client.catalog import Catalog
 from icecheck.conformance.generated.sample_values import sample_of
-from icecheck.conformance.states.after_updates import FORESEEN
 from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Call
 from icecheck.mock_server.defects.kit.rewriting import alter_call
 from icecheck.mock_server.operations.served import default_registries
+from icecheck.objects.after_updates import FORESEEN
 from tests.interop.oracle.drawn_updates import WEIGHTS, Updates
 from tests.kill.killing import checks_of, mock_session
 from tests.kit.contracts import CONTRACT
@@ -81,7 +81,7 @@ def _lacking_of_view(action: str) -> Iterator[str]:
 
 def _lacking_of_any(action: str) -> Iterator[str]:
     if action not in FORESEEN:
-        yield "no effect in conformance/states/after_updates.py"
+        yield "no effect in src/icecheck/objects/after_updates.py"
     if action not in _sampled():
         yield "no sample in conformance/generated/sample_values.py"
     if action not in WEIGHTS:

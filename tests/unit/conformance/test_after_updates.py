@@ -6,14 +6,14 @@ import pytest
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
-from icecheck.conformance.states.after_updates import (
+from icecheck.conformance.states.view_stages import OTHER_DOC, UNUSED
+from icecheck.conformance.states.walk import expect_grown
+from icecheck.objects.after_updates import (
     LAST_ADDED,
     after_updates,
     as_assigned,
     without_expired,
 )
-from icecheck.conformance.states.view_stages import OTHER_DOC, UNUSED
-from icecheck.conformance.states.walk import expect_grown
 from icecheck.objects.comparing import ANYTHING
 from icecheck.objects.round_trip import loaded_answer
 from icecheck.objects.views import MARK, View, given_view, set_current_version, view_version
