@@ -25,6 +25,7 @@ from icecheck.objects.views import (
 from icecheck.replies.expect import Blocked, Reply
 from icecheck.replies.matching import ABSENT, difference, show
 from icecheck.scenarios.model.choosing import chosen, share
+from icecheck.scenarios.model.foresight import contradictions, unforeseen
 from icecheck.scenarios.model.progress import Progress
 from icecheck.scenarios.model.world import WATCHED, Held, Thing, World, marked
 from icecheck.targets.target import Namespace
@@ -44,6 +45,7 @@ _PROPERTIES_OF_NEW = {
 }
 _NESTED = "nested-namespaces"
 _SHOWN_MAX = 80
+_MADE = ("what the steps have made of it", "something else")
 
 _PAGES_MAX = 24
 """More pages than a list of any walk has."""
@@ -129,7 +131,7 @@ class Observer:
         seen = self._seen(thing, reply, held)
         self._expect_due(reply, thing, held, seen)
         self.progress.saw(thing)
-        return world.settled(thing, seen)
+        return world.settled(thing, seen, self.metadata.get(thing, {}))
 
     def listen(self, world: World, thing: Thing, reply: Reply) -> World:
         """Judge the answer to a step, which shows the thing that the step made or changed."""
@@ -138,6 +140,11 @@ class Observer:
             return world
         seen = self._seen(thing, reply, held)
         self._expect_due(reply, thing, held, seen)
+        if thing.kind == "namespace":
+            return world
+        if not self._claims(Action.LOAD, thing.kind):
+            return world.settled(thing, seen, self.metadata[thing])
+        world = world.assigned(thing, self.metadata[thing])
         if reply.exchange.operation != "updateTable" or "metadata-location" not in seen:
             return world
         self.answered[thing, "metadata-location"] = seen["metadata-location"]
@@ -235,7 +242,7 @@ class Observer:
             shown = seen.get(member, ABSENT)
             if shown is ABSENT and (member == "metadata-location" or thing.kind == "namespace"):
                 continue  # optional: a location, and properties in some catalogs
-            found = difference(wanted, shown, exact=member not in held.loose)
+            found = difference(wanted, shown, exact=True)
             if found is not None and member == "namespace":
                 expect_levels(reply, thing.path)
             if found is not None and wanted == self.answered.get((thing, member)):
@@ -243,8 +250,26 @@ class Observer:
             if found is not None:
                 pointer, one, other = found
                 told = f"{member}{pointer} is {_brief(other)}, due is {_brief(one)}"
-                due, got = "what the steps have made of it", "something else"
-                raise self.progress.violation(reply, thing, member, due, got, told)
+                raise self.progress.violation(reply, thing, member, *_MADE, told)
+        if thing.kind != "namespace":
+            self._expect_foreseen(reply, thing, held)
+
+    def _expect_foreseen(self, reply: Reply, thing: Thing, held: Held) -> None:
+        """Judge whole metadata: what the commits since the last load have made, and no more."""
+        shown = self.metadata[thing]
+        has_history = bool((held.foreseen or shown).get("snapshots"))
+        whole = not has_history or has_capability(self.catalog, "snapshot-history")
+        if held.foreseen is not None:
+            found = unforeseen(thing.kind, held.shown, held.foreseen, shown, whole_history=whole)
+            if found is not None:
+                told = f"{found.member}{found.pointer} is {_brief(found.seen)}"
+                told = f"{told}, due is {_brief(found.due)}"
+                raise self.progress.violation(
+                    reply, thing, found.about, *_MADE, told, beside=found.beside
+                )
+        for member, words in contradictions(held.shown, shown, whole_history=whole):
+            told = f"{member}: {words}"
+            raise self.progress.contradiction(reply, thing, member, told)
 
     # ---- one list
 

@@ -10,11 +10,18 @@ from icecheck.findings.shared_symptoms import (
     EFFECT_MISSING,
 )
 from icecheck.findings.statuses import STATUS, Statuses
-from icecheck.findings.symptoms import Symptom
+from icecheck.findings.symptoms import Severity, Symptom, declare
 from icecheck.objects.reading import LISTING
 from icecheck.replies.expect import Reply, Violation
 from icecheck.scenarios.model.world import Thing
 from icecheck.targets.target import Namespace
+
+_CONTRADICTS = declare(
+    "contradicts-itself",
+    "Shows metadata that cannot be together: {what}",
+    Severity.FALSE_OR_LOST,
+    "every client: the table or view cannot be read, or its next commit goes wrong",
+)
 
 _STEPS_MAX = 3
 
@@ -56,24 +63,35 @@ class Progress:
         actual: str | int,
         told: str = "",
         what: str = "",
+        *,
+        beside: bool = False,
     ) -> Violation:
         """Return a violation about a thing that is not as the steps have left it.
 
         ``member`` is what differs: a member of the thing, its "existence", its "entity-tag" or a
-        "listing". ``told`` says how, ``what`` is what was read if not the thing itself.
+        "listing". ``told`` says how, ``what`` is what was read if not the thing itself. The last
+        step was not to change what is ``beside``.
         """
-        about = what or f"{thing.kind} {self.label(thing.path) or 'at the top'}"
         if member == "listing":
             symptom = LISTING  # a wrong list has one symptom, whatever the step was
-        elif thing not in self.touched:
+        elif beside or thing not in self.touched:
             symptom = CHANGED_BESIDE.of(member)
         elif self.refused:
             symptom = CHANGED_ALTHOUGH_REFUSED
         else:
             symptom = self._symptom(thing, member)
-        sentence = about + (f": {told}" if told else "") + f"; after {self.since(thing, what)}"
         due = Statuses.of(200) if symptom == STATUS else expected
-        return reply.violation(symptom, due, actual, detail=sentence)
+        return reply.violation(symptom, due, actual, detail=self._sentence(thing, told, what))
+
+    def contradiction(self, reply: Reply, thing: Thing, member: str, told: str) -> Violation:
+        """Return a violation about metadata that no steps can have made."""
+        one, other = "metadata that fit together", "a contradiction"
+        detail = self._sentence(thing, told, "")
+        return reply.violation(_CONTRADICTS.of(member), one, other, detail=detail)
+
+    def _sentence(self, thing: Thing, told: str, what: str) -> str:
+        about = what or f"{thing.kind} {self.label(thing.path) or 'at the top'}"
+        return about + (f": {told}" if told else "") + f"; after {self.since(thing, what)}"
 
     def _symptom(self, thing: Thing, member: str) -> Symptom:
         """Return the symptom that other checks use when a step has no effect."""

@@ -3,10 +3,12 @@
 Every function here is pure and returns a new state.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from icecheck.objects.after_updates import after_updates, as_assigned
+from icecheck.replies.expect import SHAPE_ERRORS
 from icecheck.targets.target import Namespace
 
 Json = Mapping[str, Any]
@@ -14,6 +16,9 @@ Json = Mapping[str, Any]
 KINDS = ("namespace", "table", "view")
 MARK, KEPT, ADDED = WATCHED = ("icecheck.mark", "icecheck.kept", "icecheck.added")
 """The properties that steps set, each with a value that no other object has."""
+
+
+_IDENTITY = ("table-uuid", "view-uuid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +48,16 @@ class Thing:
 class Held:
     """What a load of an existing thing must show, member by member.
 
-    The server assigns members that are not in ``due``: the first load that shows them fixes them. A
-    load may show more than is due of ``loose`` members. ``life`` and ``version`` identify a state:
-    a renamed thing keeps its ``life``, one that was made again gets a new one.
+    The server assigns members that are not in ``due``: the first load that shows them fixes them.
+    ``shown`` are the whole metadata of a table or a view as it was last settled; ``foreseen`` are
+    those that are due after the commits since, if there were any, with the ids that were sent.
+    ``life`` and ``version`` identify a state: a renamed thing keeps its ``life``, one that was made
+    again gets a new one.
     """
 
     due: Json
-    loose: frozenset[str] = frozenset()
+    shown: Json = field(default_factory=dict)
+    foreseen: Json | None = None
     life: int = 0
     version: int = 0
 
@@ -114,13 +122,41 @@ class World:
         lives = self.lives + 1
         return replace(self, held=held, gone=gone, vacated=vacated, lives=lives, staged=staged)
 
-    def changed(
-        self, thing: Thing, due: Json, *, loose: tuple[str, ...] = (), left_open: tuple[str, ...]
-    ) -> "World":
-        """Return the state with a new version of a thing."""
+    def registered(self, thing: Thing, source: Thing) -> "World":
+        """Return the state with a new thing from the file of a dropped one, which is in use then.
+
+        A file of two tables is nobody's to remove: none of them could be judged any more.
+        """
+        own = {"location", "metadata-location"}
+        due = {member: value for member, value in self.last[source].items() if member not in own}
+        made = self.made(thing, due, registered=True)
+        left = {each: value for each, value in self.last.items() if each != source}
+        return replace(made, last=left)
+
+    def changed(self, thing: Thing, due: Json) -> "World":
+        """Return the state with a new version of a namespace, in which these members differ."""
         before = self.held[thing]
-        kept = {member: value for member, value in before.due.items() if member not in left_open}
-        after = Held({**kept, **due}, frozenset(loose), before.life, before.version + 1)
+        after = replace(before, due={**before.due, **due}, version=before.version + 1)
+        return replace(self, held={**self.held, thing: after})
+
+    def committed(self, thing: Thing, updates: Sequence[dict[str, Any]]) -> "World":
+        """Return the state after a commit to a table or a view.
+
+        A catalog may write a new version for a commit that changes nothing, or none.
+        """
+        held = self.held[thing]
+        before = held.shown if held.foreseen is None else held.foreseen
+        due = {member: held.due[member] for member in _IDENTITY if member in held.due}
+        foreseen: Json | None = None
+        try:
+            foreseen = after_updates(before, updates)
+            due["properties"] = marked(foreseen.get("properties") or {})
+        except SHAPE_ERRORS:
+            before = {}  # too little is shown to foresee what the commit does
+        if foreseen == before:
+            return self.perhaps_changed(thing, "metadata-location")
+        after = replace(held, due=due, shown=before and held.shown, foreseen=foreseen)
+        after = replace(after, version=held.version + 1)
         return replace(self, held={**self.held, thing: after})
 
     def perhaps_changed(self, thing: Thing, *left_open: str) -> "World":
@@ -131,10 +167,20 @@ class World:
         due = {member: value for member, value in held.due.items() if member not in left_open}
         return replace(self, held={**self.held, thing: replace(held, due=due)})
 
-    def settled(self, thing: Thing, due: Json) -> "World":
-        """Return the state in which a thing must show what its first load has shown."""
+    def assigned(self, thing: Thing, metadata: Json) -> "World":
+        """Return the state after an answer that shows metadata: they have the server's ids."""
         held = self.held[thing]
-        return replace(self, held={**self.held, thing: replace(held, due=due, loose=frozenset())})
+        if held.foreseen is not None:
+            foreseen = as_assigned(held.shown, held.foreseen, metadata)
+            held = replace(held, foreseen=foreseen)
+        elif not held.shown:
+            held = replace(held, shown=metadata)
+        return replace(self, held={**self.held, thing: held})
+
+    def settled(self, thing: Thing, due: Json, metadata: Json) -> "World":
+        """Return the state in which a thing must show what its first load has shown."""
+        settled = replace(self.held[thing], due=due, shown=metadata, foreseen=None)
+        return replace(self, held={**self.held, thing: settled})
 
     def pinned(self, thing: Thing, member: str, value: Any) -> "World":
         """Return the state in which a thing must show the value of a member from an answer."""

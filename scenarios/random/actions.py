@@ -6,12 +6,13 @@ inside it, ``n0.x1`` a table or view. A table and a view of one label have the s
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from icecheck.scenarios.model.world import KEPT, MARK, Thing
 from icecheck.scenarios.steps import commits, tables, views
 from icecheck.scenarios.steps import step as things
+from icecheck.scenarios.steps.evolving import VOCABULARIES, evolve, evolve_together
 from icecheck.scenarios.steps.step import Step
 from icecheck.targets.target import Namespace
 
@@ -106,6 +107,35 @@ def _refused_together_steps(paths: Sequence[Namespace], _: Sequence[str]) -> tup
     return (commits.refused_together(first, last),) if first != last else ()
 
 
+def _words(kind: str, value: str) -> tuple[str, ...]:
+    """Return the names of changes in a value such as ``add-column+sort``."""
+    words = tuple(value.split("+"))
+    if not VOCABULARIES[kind].knows(words):
+        raise ValueError(f"{value!r} names no changes of a {kind}")
+    return words
+
+
+def _evolve_steps(kind: str) -> Meaning:
+    def steps(paths: Sequence[Namespace], values: Sequence[str]) -> tuple[Step, ...]:
+        thing, number = Thing(kind, paths[0]), int(values[1])
+        missing = commits.refused_commit(thing, 404)
+        if kind == "view":
+            missing = views.refused_replace(thing, 404)
+        return (evolve(thing, _words(kind, values[0]), number), missing)
+
+    return steps
+
+
+def _evolve_together_steps(paths: Sequence[Namespace], values: Sequence[str]) -> tuple[Step, ...]:
+    first, last = (Thing("table", path) for path in paths)
+    words = _words("table", values[0])
+    return (evolve_together(first, last, words, int(values[1])),) if first != last else ()
+
+
+def _register_over_steps(paths: Sequence[Namespace], _: Sequence[str]) -> tuple[Step, ...]:
+    return (tables.register_over(*(Thing("table", path) for path in paths)),)
+
+
 def _on_view(make: Callable[[Thing, Sequence[str]], tuple[Step, ...]]) -> Meaning:
     return lambda paths, values: make(Thing("view", paths[0]), values)
 
@@ -131,6 +161,7 @@ ACTIONS: Mapping[str, Meaning] = {
     "stage-table": _on_table(lambda t, v: (tables.stage(t, v[0]), tables.refused_stage(t))),
     "commit-staged-table": _on_table(lambda t, _: (tables.commit_staged(t),)),
     "register-table": _register_steps,
+    "register-over": _register_over_steps,
     "drop-table": _drop_steps("table"),
     "purge-table": _on_table(lambda t, _: (tables.purge(t),)),
     "rename-table": _rename_steps("table"),
@@ -144,6 +175,9 @@ ACTIONS: Mapping[str, Meaning] = {
         lambda t, v: (commits.name_snapshot(t, v[0], v[1]), commits.refused_name(t, v[0], v[1]))
     ),
     "remove-ref": _commit_steps(lambda t, v: (commits.remove_name(t, v[0]),)),
+    "evolve": _evolve_steps("table"),
+    "evolve-view": _evolve_steps("view"),
+    "evolve-together": _evolve_together_steps,
     "commit-together": _together_steps,
     "commit-together-stale": _refused_together_steps,
     "create-view": _on_view(_view_steps),
@@ -162,6 +196,10 @@ _SHAPES: Mapping[str, tuple[int, int]] = {
     "rename-table": (2, 0),
     "rename-view": (2, 0),
     "register-table": (2, 0),
+    "register-over": (2, 0),
+    "evolve": (1, 2),
+    "evolve-view": (1, 2),
+    "evolve-together": (2, 2),
     "commit-together": (2, 1),
     "commit-together-stale": (2, 0),
     LOOK: (0, 0),
@@ -206,6 +244,21 @@ def is_nested(action: Action) -> bool:
 def labels_of(action: Action) -> tuple[tuple[str, ...], ...]:
     """Return the parts of the labels of an action."""
     return tuple(tuple(label.split(".")) for label in action.on)
+
+
+def is_about_the_same(one: Action, other: Action) -> bool:
+    """Return whether actions are about the same object, or one about a namespace of the other's."""
+    return any(
+        a == b[: len(a)] or b == a[: len(b)] for a in labels_of(one) for b in labels_of(other)
+    )
+
+
+def shorter_forms(action: Action) -> Iterator[Action]:
+    """Yield the action with one change less, for each of the changes that it commits."""
+    words = action.values[0].split("+") if action.name.startswith("evolve") else ()
+    for at in range(len(words) if len(words) > 1 else 0):
+        kept = "+".join((*words[:at], *words[at + 1 :]))
+        yield replace(action, values=(kept, *action.values[1:]))
 
 
 def operations_of(actions: Sequence[Action]) -> frozenset[str]:

@@ -15,10 +15,14 @@ from icecheck.targets.target import Namespace
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """A difference between catalog and model: the index of the action, and the finding."""
+    """A difference between catalog and model: the index of the action, and the finding.
+
+    ``at_the_end``: it showed only when everything was read after the last action.
+    """
 
     index: int
     finding: Finding
+    at_the_end: bool = False
 
 
 class _Player:
@@ -45,21 +49,25 @@ class _Player:
         return (*self.root, *(self.names[part] for part in label))
 
 
-def play(catalog: Catalog, actions: Sequence[Action]) -> Divergence | None:
+def play(
+    catalog: Catalog, actions: Sequence[Action], *, to_the_end: bool = True
+) -> Divergence | None:
     """Run a history under new names; return the first difference from the model, or None.
 
-    After each action the objects that it is about are read, at the end everything. Raises
-    Unreachable when the catalog gives no answer, which proves nothing.
+    After each action the objects that it is about are read; everything is, if it is to be played
+    ``to_the_end``. Raises Unreachable when the catalog gives no answer, which proves nothing.
     """
     player = _Player(catalog, actions)
-    taken = 0
+    taken, ended = 0, False
     try:
         for action in actions:
             taken += 1
             player.take(action)
-        player.walker.look_at_everything(at_the_end=True)
+        ended = True
+        if to_the_end:
+            player.walker.look_at_everything(at_the_end=True)
     except Violation as violation:
-        return Divergence(taken - 1, violation.finding)
+        return Divergence(taken - 1, violation.finding, ended)
     return None
 
 

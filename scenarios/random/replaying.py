@@ -1,10 +1,17 @@
 """Runs a history, and shrinks a failing one to the few actions that matter."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from icecheck.client.catalog import Catalog
+from icecheck.judging.explaining.explained import explained
 from icecheck.replies.expect import Violation
-from icecheck.scenarios.random.actions import Action, in_words, to_json
+from icecheck.scenarios.random.actions import (
+    Action,
+    in_words,
+    is_about_the_same,
+    shorter_forms,
+    to_json,
+)
 from icecheck.scenarios.random.playing import Divergence, play, tidy
 from icecheck.scenarios.random.shrinking import UNABLE, shrunk
 
@@ -15,13 +22,19 @@ def replay(catalog: Catalog, actions: Sequence[Action]) -> None:
     """Run a history; if the catalog differs from the model, report the shortest failing history.
 
     Actions that the catalog does not offer are left out. Raises Violation with the actions in
-    words, and as JSON in the finding's ``steps``; Unreachable when the catalog gives no answer.
+    words, and as JSON in the finding's ``steps``; Unreachable when the catalog gives no answer. A
+    failure that the catalog's loss of an effect explains is not worth shrinking: the check is
+    blocked by that loss, or judged again without it.
     """
     found = play(catalog, actions)
     tidy(catalog)
     if found is None:
         return
-    shortest, found = _shortest(catalog, actions, found)
+    whole = tuple(actions[: found.index + 1])
+    failed = Violation.again(found.finding, steps=to_json(whole))
+    if explained(catalog, (), failed) is not None:
+        raise failed
+    shortest, found = _shortest(catalog, whole, found)
     words = "; ".join(in_words(action) for action in shortest)
     where = found.finding.detail
     detail = f"{where}; the shortest history: {words}"
@@ -29,28 +42,67 @@ def replay(catalog: Catalog, actions: Sequence[Action]) -> None:
 
 
 def _shortest(
-    catalog: Catalog, actions: Sequence[Action], found: Divergence
+    catalog: Catalog, whole: tuple[Action, ...], found: Divergence
 ) -> tuple[tuple[Action, ...], Divergence]:
-    """Shrink a failing history within a budget of requests, and run the result once more."""
+    """Shrink a failing history within a budget of requests, and run the result once more.
+
+    The last action is the one that shows the failure, and stays.
+    """
     limit = len(catalog.exchanges) + SHRINKING_REQUESTS_MAX
     able = True
 
     def played(candidate: Sequence[Action]) -> Divergence | None:
         nonlocal able
         try:
-            seen = play(catalog, candidate)
+            seen = play(catalog, candidate, to_the_end=found.at_the_end)
             tidy(catalog)
         except UNABLE:  # what was found stays found, as long as it is
             able = False
             return None
         return seen
 
-    prefix = tuple(actions[: found.index + 1])
-    shortest = shrunk(
-        prefix,
-        lambda candidate: played(candidate) is not None,
-        lambda: able and len(catalog.exchanges) < limit,
-    )
+    def fails(candidate: Sequence[Action]) -> bool:
+        return played(candidate) is not None
+
+    def affordable() -> bool:
+        return able and len(catalog.exchanges) < limit
+
+    shortest = _with_what_it_needs(whole, fails, affordable)
+    shortest = _in_few_words(shortest, fails, affordable)
     again = played(shortest) if able else None
     # A failure that does not repeat is reported as it was first seen.
-    return (shortest, again) if again is not None else (prefix, found)
+    return (shortest, again) if again is not None else (whole, found)
+
+
+Fails = Callable[[Sequence[Action]], bool]
+Affordable = Callable[[], bool]
+
+
+def _with_what_it_needs(
+    whole: tuple[Action, ...], fails: Fails, affordable: Affordable
+) -> tuple[Action, ...]:
+    """Return a failing history without the actions that can be left out.
+
+    Most failures need the actions on the objects of the last one, and no others.
+    """
+    *before, last = whole
+    related = [each for each in before if is_about_the_same(each, last)]
+    if len(related) < len(before) and affordable() and fails((*related, last)):
+        before = related
+    if not before or (affordable() and fails((last,))):
+        return (last,)
+    return (*shrunk(before, lambda kept: fails((*kept, last)), affordable), last)
+
+
+def _in_few_words(
+    actions: tuple[Action, ...], fails: Fails, affordable: Affordable
+) -> tuple[Action, ...]:
+    """Return a failing history whose commits are made of as few changes as possible."""
+    for at in reversed(range(len(actions))):
+        for shorter in shorter_forms(actions[at]):
+            if not affordable():
+                return actions
+            candidate = (*actions[:at], shorter, *actions[at + 1 :])
+            if fails(candidate):
+                return _in_few_words(candidate, fails, affordable)
+    return actions

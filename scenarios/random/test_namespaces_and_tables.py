@@ -5,14 +5,13 @@ from icecheck.client.given import given_namespace
 from icecheck.judging.check import check
 from icecheck.judging.probes import require_capability
 from icecheck.scenarios.random.actions import from_json, is_nested
-from icecheck.scenarios.random.plans import draw_plans
+from icecheck.scenarios.random.plans import Sizes, draw_plans
 from icecheck.scenarios.random.replaying import replay
 from icecheck.scenarios.walking.walker import given_root
 
 CHECK = "scenario.namespaces-and-tables"
-PLANS_MAX = 6
-STEPS_MIN = 12
-STEPS_MAX = 24
+USUAL = Sizes(plans_max=6, steps_min=12, steps_max=24)
+THOROUGH = Sizes(plans_max=250, steps_min=30, steps_max=40)
 
 
 @check(CHECK)
@@ -27,8 +26,6 @@ def test_histories_follow_the_model(catalog: Catalog) -> None:
             require_capability(catalog, "nested-namespaces")  # the rest has found nothing
         replay(catalog, actions)
     if not replays.alone:
-        drawn = draw_plans(
-            catalog.session.seed, plans_max=PLANS_MAX, steps_min=STEPS_MIN, steps_max=STEPS_MAX
-        )
-        for plan in drawn:
+        sizes = THOROUGH if catalog.target.thorough else USUAL
+        for plan in draw_plans(catalog.session.seed, sizes):
             replay(catalog, plan)

@@ -9,6 +9,7 @@ from icecheck.client.catalog import Table
 from icecheck.judging.probes import DOES_NOT
 from icecheck.objects.committing import keeps_updates, set_property
 from icecheck.objects.evolving import schema_addition, wider_schema
+from icecheck.ownership.effects import read_body
 from icecheck.replies.expect import Reply
 from icecheck.scenarios.model.observer import Observer
 from icecheck.scenarios.model.world import ADDED, MARK, Thing, World
@@ -23,7 +24,6 @@ from icecheck.scenarios.steps.step import (
 
 Json = dict[str, Any]
 
-_LEFT_OPEN = ("metadata-location",)
 _NO_SUCH_SNAPSHOT = 4_242_424_242
 
 
@@ -35,7 +35,6 @@ def _committed(
     what: str,
     thing: Thing,
     updates: Callable[[Json], Sequence[Json]],
-    after: Callable[[World], World],
     *,
     needs: str = "",
     lawful: frozenset[int] = frozenset(),
@@ -46,7 +45,7 @@ def _committed(
         if thing not in observer.metadata:
             return None
         sent = updates(observer.metadata[thing])
-        if not keeps_updates(observer.catalog, sent):
+        if not sent or not keeps_updates(observer.catalog, sent):
             return None
         return observer.catalog.update_table(
             thing.namespace, thing.name, sent, _same(observer, thing)
@@ -58,16 +57,16 @@ def _committed(
         send,
         world_has(thing),
         (200,),
-        lambda world, _: after(world),
+        lambda world, reply: world.committed(thing, sent_updates(reply)),
         (thing,),
         lawful,
         needs=needs,
     )
 
 
-def _with_mark(world: World, thing: Thing, mark: str) -> World:
-    properties = {**world.held[thing].due["properties"], MARK: mark}
-    return world.changed(thing, {"properties": properties}, left_open=_LEFT_OPEN)
+def sent_updates(reply: Reply) -> list[Json]:
+    """Return the updates of the commit that this is the answer to."""
+    return [*read_body(reply.exchange.request_body)["updates"]]
 
 
 def commit(thing: Thing, change: Mapping[str, str | None]) -> Step:
@@ -85,11 +84,7 @@ def commit(thing: Thing, change: Mapping[str, str | None]) -> Step:
             changes.append({"action": "remove-properties", "removals": removals})
         return changes
 
-    def after(world: World) -> World:
-        properties = {**world.held[thing].due["properties"], **change}
-        return world.changed(thing, {"properties": properties}, left_open=_LEFT_OPEN)
-
-    return _committed("a commit of properties", thing, sent, after)
+    return _committed("a commit of properties", thing, sent)
 
 
 def commit_snapshot(thing: Thing, ordinal: int) -> Step:
@@ -104,15 +99,7 @@ def commit_snapshot(thing: Thing, ordinal: int) -> Step:
             bodies.snapshot_ref(added["snapshot-id"]),
         ]
 
-    def after(world: World) -> World:
-        snapshot_id = bodies.snapshot({}, ordinal)["snapshot-id"]
-        due = {"current-snapshot-id": snapshot_id}
-        assigned = ("snapshots", "refs", "last-sequence-number", "next-row-id")
-        return world.changed(thing, due, left_open=(*assigned, *_LEFT_OPEN))
-
-    return _committed(
-        "a commit of a snapshot", thing, updates, after, needs="metadata-only-snapshots"
-    )
+    return _committed("a commit of a snapshot", thing, updates, needs="metadata-only-snapshots")
 
 
 def add_column(thing: Thing, name: str) -> Step:
@@ -125,12 +112,7 @@ def add_column(thing: Thing, name: str) -> Step:
             {"action": "set-current-schema", "schema-id": -1},
         ]
 
-    def after(world: World) -> World:
-        due = {"columns": [*world.held[thing].due.get("columns", ()), name]}
-        assigned = ("schemas", "current-schema-id", "last-column-id")
-        return world.changed(thing, due, left_open=(*assigned, *_LEFT_OPEN))
-
-    step = _committed("a commit of a column", thing, updates, after)
+    step = _committed("a commit of a column", thing, updates)
 
     def possible(world: World) -> bool:
         return world.has(thing) and "columns" in world.held[thing].due
@@ -148,16 +130,7 @@ def name_snapshot(thing: Thing, name: str, ref_type: str) -> Step:
     def updates(metadata: Json) -> list[Json]:
         return [bodies.snapshot_ref(metadata.get("current-snapshot-id", 0), name, ref_type)]
 
-    def after(world: World) -> World:
-        held = world.held[thing].due
-        ref = {"snapshot-id": held["current-snapshot-id"], "type": ref_type}
-        before = held.get("refs", {})
-        if ref.items() <= before.get(name, {}).items():
-            return world.perhaps_changed(thing, *_LEFT_OPEN)
-        due = {"refs": {**before, name: ref}}
-        return world.changed(thing, due, loose=("refs",), left_open=_LEFT_OPEN)
-
-    step = _committed(f"a commit of a {ref_type}", thing, updates, after, lawful=DOES_NOT)
+    step = _committed(f"a commit of a {ref_type}", thing, updates, lawful=DOES_NOT)
 
     def possible(world: World) -> bool:
         return world.has(thing) and world.held[thing].due.get("current-snapshot-id") is not None
@@ -184,16 +157,11 @@ def refused_name(thing: Thing, name: str, ref_type: str) -> Step:
 def remove_name(thing: Thing, name: str) -> Step:
     """Remove a branch or tag that is there: the document is silent about a missing one."""
 
-    def after(world: World) -> World:
-        before = world.held[thing].due["refs"]
-        refs = {each: ref for each, ref in before.items() if each != name}
-        return world.changed(thing, {"refs": refs}, left_open=_LEFT_OPEN)
-
     def possible(world: World) -> bool:
         return world.has(thing) and name in world.held[thing].due.get("refs", {})
 
     update = {"action": "remove-snapshot-ref", "ref-name": name}
-    removal = _committed("a removal of a ref", thing, lambda _: [update], after, lawful=DOES_NOT)
+    removal = _committed("a removal of a ref", thing, lambda _: [update], lawful=DOES_NOT)
     return replace(removal, possible=possible)
 
 
@@ -220,7 +188,7 @@ def commit_together(marks: Mapping[Thing, str]) -> Step:
 
     def after(world: World, _reply: Reply) -> World:
         for each, mark in marks.items():
-            world = _with_mark(world, each, mark)
+            world = world.committed(each, [set_property(mark, MARK)])
         return world
 
     return Step(

@@ -203,7 +203,7 @@ def update_properties(path: Namespace, change: Mapping[str, str | None]) -> Step
 
     def after(world: World, _reply: Reply) -> World:
         was = world.held[thing].due["properties"]
-        return world.changed(thing, {"properties": {**was, **change}}, left_open=())
+        return world.changed(thing, {"properties": {**was, **change}})
 
     def judge(world: World, reply: Reply) -> None:
         was = world.held[thing].due["properties"]

@@ -53,7 +53,7 @@ def _new_table(world: World, thing: Thing, mark: str, reply: Reply) -> World:
     """Return the state with a new table; its identity and schema are from the answer."""
     told = settled(metadata_in(reply))
     known = {"table-uuid": own_uuid(world, reply, "table-uuid"), "schemas": told["schemas"]}
-    fresh: Json = {"snapshots": {}, "refs": {}, "current-snapshot-id": None}
+    fresh: Json = {"snapshots": {}, "refs": {}, "current-snapshot-id": None, "statistics": []}
     properties = marked(_properties(mark))
     return world.made(thing, {**known, **fresh, "properties": properties})
 
@@ -228,7 +228,6 @@ def register(thing: Thing, source: Thing) -> Step:
 
     A catalog may have removed the file or may not accept it: any refusal is lawful.
     """
-    kept = ("table-uuid", "schemas", "snapshots", "refs", "current-snapshot-id", "properties")
     lawful = frozenset({*DOES_NOT, 404})
 
     def send(observer: Observer) -> Reply | None:
@@ -246,19 +245,41 @@ def register(thing: Thing, source: Thing) -> Step:
             send_drop(observer.catalog, another)
         return reply if again.ok else None
 
-    def after(world: World, reply: Reply) -> World:
-        due = {m: v for m, v in world.last[source].items() if m in kept}
-        return world.made(thing, due, registered=True)
-
     return Step(
         "registering a table",
         "registerTable",
         send,
         lambda world: world.is_free(thing) and source in world.last and not world.has(source),
         (200,),
-        after,
+        lambda world, _: world.registered(thing, source),
         (thing, source),
         lawful,
+    )
+
+
+def register_over(thing: Thing, source: Thing) -> Step:
+    """Register the metadata file of a dropped table in place of another table.
+
+    A catalog may not know this option, or not replace a table by another one.
+    """
+
+    def send(observer: Observer) -> Reply | None:
+        location = observer.locations.get(source)
+        if location is None or source in observer.outdated:
+            return None
+        return observer.catalog.register_table(
+            thing.namespace, thing.name, location, overwrite=True
+        )
+
+    return Step(
+        "registering a table in place of another one",
+        "registerTable",
+        send,
+        lambda world: world.has(thing) and source in world.last and not world.has(source),
+        (200,),
+        lambda world, _: world.registered(thing, source),
+        (thing, source),
+        frozenset({*DOES_NOT, 404, 409}),
     )
 
 

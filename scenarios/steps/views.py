@@ -16,6 +16,7 @@ from icecheck.objects.views import (
 from icecheck.replies.expect import Reply
 from icecheck.scenarios.model.observer import Observer
 from icecheck.scenarios.model.world import KEPT, MARK, Thing, World, marked
+from icecheck.scenarios.steps.commits import sent_updates
 from icecheck.scenarios.steps.step import (
     ANOTHER_UUID,
     NOT_SUPPORTED,
@@ -105,8 +106,6 @@ def _replaced(
     what: str,
     thing: Thing,
     updates: Callable[[View], Sequence[Json] | None],
-    due: Callable[[World], Json],
-    *assigned: str,
 ) -> Step:
     def send(observer: Observer) -> Reply | None:
         view = _shown(observer, thing)
@@ -123,7 +122,7 @@ def _replaced(
         send,
         world_has(thing),
         (200,),
-        lambda world, _: world.changed(thing, due(world), left_open=assigned),
+        lambda world, reply: world.committed(thing, sent_updates(reply)),
         (thing,),
         NOT_SUPPORTED,
     )
@@ -135,8 +134,6 @@ def replace_query(thing: Thing, sql: str) -> Step:
         "replacing a view's query",
         thing,
         lambda view: [add_version(view, sql), set_current_version(-1)],
-        lambda _: {"query": [sql]},
-        *("versions", "schemas", "current-version-id"),
     )
 
 
@@ -152,8 +149,6 @@ def roll_back(thing: Thing, sql: str) -> Step:
         "rolling a view back",
         thing,
         updates,
-        lambda _: {"query": [sql]},
-        *("versions", "current-version-id"),
     )
 
 
@@ -163,7 +158,6 @@ def set_on_view(thing: Thing, change: Mapping[str, str]) -> Step:
         "setting a view's properties",
         thing,
         lambda _: [{"action": "set-properties", "updates": dict(change)}],
-        lambda world: {"properties": {**world.held[thing].due["properties"], **change}},
     )
 
 

@@ -23,8 +23,8 @@ _STAGES_OF = {
 """The stages whose options a command has: those that change what it does."""
 _OF_OTHER_CHECKS = frozenset(
     {"disruptive", "fuzz-cases", "fuzz-seconds", "given-namespace", "given-table", "given-view",
-     "race-rounds", "read-only",
-     "reader-credential", "reader-token", "second-credential", "second-token", "second-warehouse"}
+     "race-rounds", "read-only", "reader-credential", "reader-token", "second-credential",
+     "second-token", "second-warehouse", "thorough"}
 )  # fmt: skip
 _WITHOUT = {"explore": _OF_OTHER_CHECKS, "replay": _OF_OTHER_CHECKS}
 """Options of these stages that change nothing of what a command does."""

@@ -5,7 +5,7 @@ A comparison sends nothing: who asks the catalog, and when, is decided elsewhere
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from icecheck.client.catalog import Table
@@ -33,7 +33,10 @@ ODD_KEPT = {"icecheck.Kept": "3", "icecheck.kept.empty": "", "icecheck.kept.blan
 TURN = ("icecheck.added", "icecheck.turn")
 """Properties that checks set and remove in turn."""
 
-_WATCHED = (*KEPT, *ODD_KEPT, *string_map(), MARK, *TURN)
+OF_STEPS = ("icecheck.mark",)
+"""Properties that the steps of histories set beside these."""
+
+_WATCHED = (*KEPT, *ODD_KEPT, *string_map(), MARK, *TURN, *OF_STEPS)
 """The properties that are compared; a server may have further ones of its own."""
 _KEYED = (
     ("statistics", "snapshot-id"),
@@ -182,15 +185,37 @@ _KINDS: Mapping[type, _Kind] = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Difference:
+class Difference:
+    """What differs of a member of metadata, below it at ``pointer``.
+
+    ``beside``: it was to stay as it was. ``about`` is what the difference is about, as symptoms
+    name it.
+    """
+
     member: str
     pointer: str
     due: Any
     seen: Any
     beside: bool
+    about: str = ""
 
 
-def _violation(kind: _Kind, reply: Reply, what: str, found: Sequence[_Difference]) -> Violation:
+def first_difference(
+    kind: type[Table] | type[View], before: Json, due: Json, after: Json
+) -> Difference | None:
+    """Return how metadata differ from those that are due, if they do.
+
+    What was to change comes before what was to stay as ``before``.
+    """
+    found = _compared(_KINDS[kind], before, due, after)
+    if not found:
+        return None
+    first = next((each for each in found if not each.beside), found[0])
+    pointer = "" if first.beside else first.pointer
+    return replace(first, about=_KINDS[kind].effect(first.member, pointer))
+
+
+def _violation(kind: _Kind, reply: Reply, what: str, found: Sequence[Difference]) -> Violation:
     first = next((each for each in found if not each.beside), found[0])
     if first.beside:
         symptom = CHANGED_BESIDE.of(kind.effect(first.member, ""))
@@ -207,7 +232,7 @@ def _violation(kind: _Kind, reply: Reply, what: str, found: Sequence[_Difference
     )
 
 
-def _told(what: str, found: Sequence[_Difference]) -> str:
+def _told(what: str, found: Sequence[Difference]) -> str:
     shown = "; ".join(
         f"{each.member}{each.pointer} is {show(each.seen, 60)}, due is {show(each.due, 60)}"
         for each in found[:_SHOWN_MAX]
@@ -216,7 +241,7 @@ def _told(what: str, found: Sequence[_Difference]) -> str:
     return f"{what}: {shown}{more}"
 
 
-def _compared(kind: _Kind, before: Json, due: Json, after: Json) -> list[_Difference]:
+def _compared(kind: _Kind, before: Json, due: Json, after: Json) -> list[Difference]:
     if _is_same(due, after):
         return []
     return [*_differences(*map(kind.settled, (due, after, before)))]
@@ -233,20 +258,20 @@ def _is_same(due: Json, seen: Json) -> bool:
     return texts[0] == texts[1]
 
 
-def _differences(due: Json, seen: Json, was: Json) -> Iterator[_Difference]:
+def _differences(due: Json, seen: Json, was: Json) -> Iterator[Difference]:
     """Yield the differences item by item; items that are new may have further members."""
     for member, wanted in due.items():
         if not isinstance(wanted, dict):
             if found := difference(wanted, seen[member], exact=True):
                 pointer, one, other = found
-                yield _Difference(member, pointer, one, other, wanted == was[member])
+                yield Difference(member, pointer, one, other, wanted == was[member])
             continue
         for key in {**wanted, **seen[member]}:
             named, shown = wanted.get(key, ABSENT), seen[member].get(key, ABSENT)
             is_old = was[member].get(key, ABSENT) == named
             if found := difference(named, shown, exact=is_old) or _made_up(named, shown):
                 pointer, one, other = found
-                yield _Difference(member, f"/{key}{pointer}", one, other, is_old)
+                yield Difference(member, f"/{key}{pointer}", one, other, is_old)
 
 
 def _with_few_snapshots(answered: Json, loaded: Json) -> Json:
@@ -261,19 +286,19 @@ def _with_few_snapshots(answered: Json, loaded: Json) -> Json:
     return answered | {"snapshots": kept}
 
 
-def _differences_of_one_version(due: Json, seen: Json) -> Iterator[_Difference]:
+def _differences_of_one_version(due: Json, seen: Json) -> Iterator[Difference]:
     """Yield what differs although both are of one version: logs, and what versions of views say."""
     for log in _LOGS:
         one, other = (_entries(each.get(log)) for each in (due, seen))
         shared = min(len(one), len(other))
         if shared and one[-shared:] != other[-shared:]:
-            yield _Difference(log, "", one[-shared:], other[-shared:], beside=False)
+            yield Difference(log, "", one[-shared:], other[-shared:], beside=False)
     versions = [{str(v.get("version-id")): v for v in m.get("versions") or ()} for m in (due, seen)]
     for key in versions[0].keys() & versions[1].keys():
         for member in _OF_A_VERSION:
             one, other = (each[key].get(member) for each in versions)
             if None not in (one, other) and one != other:
-                yield _Difference("versions", f"/{key}/{member}", one, other, beside=False)
+                yield Difference("versions", f"/{key}/{member}", one, other, beside=False)
 
 
 def _entries(log: Any) -> list[Any]:

@@ -239,5 +239,9 @@ TARGET_OPTIONS: tuple[TargetOption, ...] = (
         "Also strain the catalog: long lists and histories, large commits, many races",
         kind=Kind.FLAG, fact="disruptive", stage=Stage.RUNNING, key="disruptive",
     ),
+    TargetOption(
+        "thorough", "Draw histories of 10 000 steps in all, for a night, in place of 150",
+        kind=Kind.FLAG, fact="thorough", stage=Stage.RUNNING, key="thorough",
+    ),
 )  # fmt: skip
 """Every option, in the order of pytest's help; the command line orders them by stage."""

@@ -101,7 +101,7 @@ class Target:
     list them.
 
     ``disruptive`` allows checks that strain a catalog; each race is then run more often, unless
-    ``race_rounds`` says how often.
+    ``race_rounds`` says how often. A ``thorough`` run draws many more histories, and longer ones.
 
     ``fuzz_cases`` is the number of requests that are drawn for each operation; none is drawn after
     ``fuzz_seconds`` of one.
@@ -145,6 +145,7 @@ class Target:
     fuzz_cases: int = 10
     fuzz_seconds: float | None = None
     disruptive: bool = False
+    thorough: bool = False
     allow_hosts: tuple[str, ...] = ()
     name_pattern: str = NAME_PATTERN
 

@@ -15,11 +15,9 @@ from icecheck.scenarios.random.actions import (
     steps_of,
     to_json,
 )
-from icecheck.scenarios.random.plans import SEQUENCES, draw_plans
+from icecheck.scenarios.random.plans import SEQUENCES, Sizes, draw_plans
 from icecheck.scenarios.random.test_namespaces_and_tables import (
-    PLANS_MAX,
-    STEPS_MAX,
-    STEPS_MIN,
+    USUAL,
 )
 from tests.kit.contracts import CONTRACT
 
@@ -29,15 +27,15 @@ sys.path[:0] = [sys.argv[1]]
 if len(sys.argv) > 2:
     import constants
     import icecheck.cli, icecheck.mock_server
-from icecheck.scenarios.random.plans import draw_plans
+from icecheck.scenarios.random.plans import Sizes, draw_plans
 from icecheck.scenarios.random.actions import to_json
-for plan in draw_plans(7, plans_max=6, steps_min=12, steps_max=22):
+for plan in draw_plans(7, Sizes(plans_max=6, steps_min=12, steps_max=22)):
     print(to_json(plan))
 """
 
 
 def plans(seed=0, plans_max=12):
-    return draw_plans(seed, plans_max=plans_max, steps_min=12, steps_max=22)
+    return draw_plans(seed, Sizes(plans_max, steps_min=12, steps_max=22))
 
 
 def test_the_same_seed_draws_the_same_histories_and_another_seed_others():
@@ -84,7 +82,7 @@ def test_a_few_seeds_take_every_action():
 def test_the_few_histories_of_a_run_have_every_sequence():
     named = {each.partition(" ")[0] for text in SEQUENCES for each in text.split("; ")}
     for seed in range(6):
-        drawn = draw_plans(seed, plans_max=PLANS_MAX, steps_min=STEPS_MIN, steps_max=STEPS_MAX)
+        drawn = draw_plans(seed, USUAL)
         taken = {action.name for plan in drawn for action in plan}
         assert {each for each in named if "{" not in each} <= taken
 
