@@ -60,7 +60,7 @@ class Routes:
             self.answering = [each for each in self.finding if self._ask(each, name).ok]
             return
         due: tuple[int, ...] = (404,) if held is None else _DONE
-        if held is None and name in world.staged:
+        if held is None and name in world.once_staged:
             # Under a staged table's name, the requirement of a commit may be what fails (L1049).
             due = (404, 409)
         last = self.progress.doing[-1] if self.progress.doing else "nothing"

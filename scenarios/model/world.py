@@ -76,8 +76,8 @@ class World:
     about that. ``lives`` counts the things ever made; ``last`` is what
     things showed when they were dropped without purging their files. ``supported`` are the sorts of
     steps that have succeeded. ``staged`` are the marks of the tables that were staged under a name
-    and are not yet committed. ``bare`` are the kinds of things that begin without properties,
-    because the catalog loses those of a creation.
+    and are not yet committed, ``once_staged`` all names under which one ever was. ``bare`` are the
+    kinds of things that begin without properties, because the catalog loses those of a creation.
     """
 
     root: Namespace
@@ -88,6 +88,7 @@ class World:
     last: Mapping[Thing, Json] = field(default_factory=dict)
     supported: frozenset[str] = frozenset()
     staged: Mapping[Thing, str] = field(default_factory=dict)
+    once_staged: frozenset[Thing] = frozenset()
     bare: frozenset[str] = frozenset()
 
     def has(self, thing: Thing) -> bool:
@@ -219,7 +220,8 @@ class World:
 
     def with_staged(self, thing: Thing, mark: str) -> "World":
         """Return the state in which a table with this mark is staged; it does not exist yet."""
-        return replace(self.watching(thing), staged={**self.staged, thing: mark})
+        staged, once = {**self.staged, thing: mark}, self.once_staged | {thing}
+        return replace(self.watching(thing), staged=staged, once_staged=once)
 
     def watching(self, thing: Thing) -> "World":
         """Return the state in which the absence of a thing is also judged."""

@@ -149,8 +149,9 @@ def refused_name(thing: Thing, name: str, ref_type: str) -> Step:
         return world.has(thing) and world.held[thing].due.get("snapshots") == {}
 
     what = f"a commit of a {ref_type} on no snapshot"
-    # Not 409: the commit has no requirements.
-    step = refused(what, "updateTable", send, 400, 404, 422, possible=possible, around=(thing,))
+    # The status is a SHOULD: a catalog may answer what cannot be carried out with 409.
+    refusals = range(400, 500)
+    step = refused(what, "updateTable", send, *refusals, possible=possible, around=(thing,))
     return replace(step, needs=_OF_REFS[ref_type])
 
 
@@ -227,8 +228,8 @@ def refused_together(first: Thing, last: Thing) -> Step:
 def refused_commit(thing: Thing, *statuses: int) -> Step:
     """Commit to a table with another table's uuid (409), or to a missing table (404).
 
-    A table that is only staged is missing, but the requirement may be held against it (L1049): it
-    is the table if both statuses are given.
+    A table that is only staged is missing, but the requirement may be held against it (L1049), also
+    when another one has had the name since: it is the table if both statuses are given.
     """
     there, staged = 404 not in statuses, len(statuses) > 1
 
@@ -245,6 +246,6 @@ def refused_commit(thing: Thing, *statuses: int) -> Step:
         "updateTable",
         send,
         *statuses,
-        possible=lambda w: w.has(thing) is there and (there or (thing in w.staged) is staged),
+        possible=lambda w: w.has(thing) is there and (there or (thing in w.once_staged) is staged),
         around=(thing,),
     )

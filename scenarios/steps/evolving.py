@@ -56,11 +56,10 @@ def _judged(step: Step, vocabulary: Vocabulary, words: Sequence[str]) -> Step:
     A catalog may look at the updates before it looks at the requirements.
     """
     kept = sorted(word for word in words if word in vocabulary.changes)
-    sort = " ".join((step.operation, *kept))
     lawful = NOT_SUPPORTED if vocabulary.is_due(kept) else DOES_NOT
     if statuses := vocabulary.statuses_of(words):
-        step = replace(step, due=statuses, after=None)
-    return replace(step, lawful=lawful, sort=sort)
+        return replace(step, due=statuses, after=None, lawful=lawful)
+    return replace(step, lawful=lawful, sort=" ".join((step.operation, *kept)))
 
 
 def evolve_together(first: Thing, last: Thing, words: Sequence[str], number: int) -> Step:

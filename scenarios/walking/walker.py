@@ -119,8 +119,8 @@ class Walker:
         reply.expect(*step.due, detail=f"{self.progress.doing[-1]}, as step {self.taken}")
         if step.judge is not None:
             step.judge(self.world, reply)
+        self.world = self.world.supporting(step.sort)
         if step.after is not None:
-            self.world = self.world.supporting(step.sort)
             self.world = step.after(self.world, reply)
             self.world = self.listen(self.world, step.touched[0], reply)
 

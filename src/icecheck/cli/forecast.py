@@ -115,7 +115,6 @@ def _like(target: Target) -> Target:
         race_rounds=target.race_rounds,
         fuzz_cases=target.fuzz_cases,
         fuzz_seconds=target.fuzz_seconds,
-        thorough=target.thorough,
     )
 
 

@@ -1,6 +1,6 @@
 """The options that name and describe a catalog, and which command has which of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,11 @@ _OF_OTHER_CHECKS = frozenset(
      "race-rounds", "read-only", "reader-credential", "reader-token", "second-credential",
      "second-token", "second-warehouse", "thorough"}
 )  # fmt: skip
-_WITHOUT = {"explore": _OF_OTHER_CHECKS, "replay": _OF_OTHER_CHECKS}
+_WITHOUT: Mapping[str, Collection[str]] = {
+    "explore": _OF_OTHER_CHECKS,
+    "replay": _OF_OTHER_CHECKS,
+    "plan": ("thorough",),  # it tries out what it tells, which is no night's work
+}
 """Options of these stages that change nothing of what a command does."""
 
 _TYPES: Mapping[Kind, Any] = {

@@ -7,18 +7,18 @@ import sys
 import pytest
 
 from icecheck.scenarios.model.world import World
+from icecheck.scenarios.random import test_namespaces_and_tables as check
 from icecheck.scenarios.random.actions import (
     ACTIONS,
     Action,
     from_json,
     in_words,
+    operations_of,
     steps_of,
     to_json,
 )
 from icecheck.scenarios.random.plans import SEQUENCES, Sizes, draw_plans
-from icecheck.scenarios.random.test_namespaces_and_tables import (
-    USUAL,
-)
+from icecheck.scenarios.random.test_namespaces_and_tables import THOROUGH, USUAL
 from tests.kit.contracts import CONTRACT
 
 SCRIPT = """
@@ -85,6 +85,22 @@ def test_the_few_histories_of_a_run_have_every_sequence():
         drawn = draw_plans(seed, USUAL)
         taken = {action.name for plan in drawn for action in plan}
         assert {each for each in named if "{" not in each} <= taken
+
+
+@pytest.mark.parametrize("sizes", [USUAL, THOROUGH])
+def test_a_thorough_run_has_ten_thousand_steps_and_any_other_few(sizes, open_catalog, monkeypatch):
+    asked = []
+    monkeypatch.setattr(check, "draw_plans", lambda _seed, sizes: asked.append(sizes) or ())
+    check.test_histories_follow_the_model(open_catalog(thorough=sizes is THOROUGH))
+    assert asked == [sizes]
+    steps = sizes.plans_max * sizes.steps_max
+    assert steps == 10_000 if sizes is THOROUGH else steps < 150
+
+
+def test_no_sequence_of_a_run_is_cut_off():
+    for at in range(6):
+        mine = [each for text in SEQUENCES[at::6] for each in text.split("; ")]
+        assert 3 + len(mine) <= USUAL.steps_max
 
 
 def renames_onto_dropped_names(plan):
@@ -154,8 +170,11 @@ def test_words_call_objects_by_their_labels():
         '[["set-ref",["n0.x0"],["main","branch"]]]',
         '[["add-snapshot",["n0.x0"],["1"]],["add-snapshot",["n0.x0"],["1"]]]',
         '[["add-column",["n0.x0"],["1"]],["add-column",["n0.x0"],["1"]]]',
+        '[["evolve",["n0.x0"],["add-column+explode","1"]]]',
+        '[["evolve-view",["n0.x0"],["add-column","1"]]]',
+        '[["evolve",["n0.x0"],["add-column","one"]]]',
     ],
 )
 def test_what_is_no_history_is_refused(text):
     with pytest.raises(ValueError, match=r"."):
-        from_json(text)
+        operations_of(from_json(text))
