@@ -10,7 +10,7 @@ from icecheck.scenarios.random.replaying import replay
 from icecheck.scenarios.walking.walker import given_root
 
 CHECK = "scenario.namespaces-and-tables"
-USUAL = Sizes(plans_max=6, steps_min=12, steps_max=24)
+USUAL = Sizes(plans_max=6, steps_min=12, steps_max=23)
 THOROUGH = Sizes(plans_max=250, steps_min=30, steps_max=40)
 
 
