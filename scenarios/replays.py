@@ -5,22 +5,19 @@ from dataclasses import replace
 
 from icecheck.findings.replay import Replay, ReplayUnusable
 from icecheck.scenarios.races import programs
-from icecheck.scenarios.races.test_random_races import RANDOM_CHANGES, RANDOM_READS
+from icecheck.scenarios.races.test_random_races import RACES
 from icecheck.scenarios.random import actions
 from icecheck.scenarios.random.test_namespaces_and_tables import CHECK
 
 _OPERATIONS_IN: Mapping[str, Callable[[str], frozenset[str]]] = {
     CHECK: lambda steps: actions.operations_of(actions.from_json(steps)),
-    RANDOM_CHANGES: lambda steps: programs.operations_of(programs.from_json(steps)),
-    RANDOM_READS: lambda steps: programs.operations_of(programs.from_json(steps)),
+    **dict.fromkeys(RACES, lambda steps: programs.operations_of(programs.from_json(steps))),
 }
 """Check id -> reads steps, and returns the operations that they need."""
 
 
 CHECKS = tuple(_OPERATIONS_IN)
 """The ids of these checks."""
-STRAINING = frozenset({RANDOM_CHANGES, RANDOM_READS})
-"""Those of them that strain a catalog, and are run only where the user allows that."""
 
 
 def understood(replay: Replay) -> Replay:

@@ -25,7 +25,6 @@ from icecheck.histories.history import (
     Deed,
     Event,
     Release,
-    Seen,
     Take,
     Write,
 )
@@ -44,13 +43,14 @@ from icecheck.objects.moves import (
     expect_success,
     given,
     load,
+    load_namespace,
     look,
     named,
     rename,
     violation_of,
 )
 from icecheck.objects.views import create_view_body, view_version
-from icecheck.replies.expect import NotOffered, Reply
+from icecheck.replies.expect import NotOffered
 from icecheck.targets.target import Namespace
 
 MovesOf = dict[str, Sequence[Move]]
@@ -83,16 +83,8 @@ def test_a_namespace_is_created_once(catalog: Catalog) -> None:
             client: [Move("createNamespace", body=body, deeds=(Take(named(namespace), client),))]
             for client in CONTENDERS
         }
-        history += expect_one_taker(catalog, racers, _load_namespace(namespace))
+        history += expect_one_taker(catalog, racers, load_namespace(namespace))
     expect_success(history, "createNamespace.200")
-
-
-def _load_namespace(namespace: Namespace) -> Move:
-    def reads(reply: Reply) -> tuple[Deed, ...]:
-        known = reply.status in {200, 404}
-        return (Seen(named(namespace), present=reply.ok),) if known else ()
-
-    return Move("loadNamespaceMetadata", {"namespace": namespace}, reads=reads)
 
 
 @check("race.create-table", proves="race.create-table")
@@ -203,7 +195,7 @@ def test_tables_are_not_renamed_over_each_other(catalog: Catalog) -> None:
     history: tuple[Event, ...] = (before,)
     for _ in rounds(catalog):
         racers: MovesOf = {
-            client: [rename(table, target.name, (Release(own[client]), Take(label, client)))]
+            client: [rename(table, target, (Release(own[client]), Take(label, client)))]
             for client, table in owned.items()
         }
         told = expect_one_taker(catalog, racers, load(namespace, target.name))
@@ -211,7 +203,7 @@ def test_tables_are_not_renamed_over_each_other(catalog: Catalog) -> None:
         # Rename the table of each client that may have won back to its own name.
         refused = {event.process for event in told if event.answer is Answer.REFUSED}
         back = [
-            rename(target, table.name, (Release(label), Take(own[client], client)))
+            rename(target, table, (Release(label), Take(own[client], client)))
             for client, table in owned.items()
             if client not in refused
         ]

@@ -14,10 +14,8 @@ from icecheck.conformance.transactions.contenders import (
 from icecheck.histories.history import Deed, Event, Release, Seen, Take, Write
 from icecheck.histories.racing import Move, race
 from icecheck.judging.check import check, generated_check
-from icecheck.objects.moves import MARK, expect_success, load, look, named
+from icecheck.objects.moves import MARK, expect_success, load, load_namespace, look, named
 from icecheck.objects.views import create_view_body, given_view, view_version
-from icecheck.replies.expect import Reply
-from icecheck.replies.matching import find
 from icecheck.targets.target import Namespace
 
 MovesOf = dict[str, Sequence[Move]]
@@ -65,7 +63,7 @@ def test_no_acknowledged_property_is_lost(catalog: Catalog) -> None:
         deeds = (Write(named(namespace), key, "1"),)
         return Move("updateProperties", {"namespace": namespace}, body, deeds=deeds)
 
-    history = _set_at_once(catalog, change) + look(catalog, _properties(namespace))
+    history = _set_at_once(catalog, change) + look(catalog, load_namespace(namespace))
     # No answer of the document says that there was a conflict: a server may call it a failure.
     expect_fair(catalog, history, {"updateProperties": (500,)})
     expect_success(history, "updateProperties.200")
@@ -99,21 +97,6 @@ def _set_at_once(catalog: Catalog, change: Callable[[str], Move]) -> tuple[Event
         }
         history += race(catalog, racers)
     return history
-
-
-def _properties(namespace: Namespace) -> Move:
-    label = named(namespace)
-
-    def reads(reply: Reply) -> tuple[Deed, ...]:
-        if reply.status == 404:
-            return (Seen(label, present=False),)
-        if reply.status != 200:
-            return ()
-        shown = find(reply.json(), ("properties",))
-        # Another check judges a catalog that shows no properties.
-        return (Seen(label, present=True, fields=shown),) if isinstance(shown, dict) else ()
-
-    return Move("loadNamespaceMetadata", {"namespace": namespace}, reads=reads)
 
 
 @check("race.create-in-dropped-namespace", proves="race.create-in-dropped-namespace")
@@ -153,7 +136,7 @@ def test_who_drops_something_is_told_so(catalog: Catalog) -> None:
         tables += _race_to_drop(catalog, drop, load(home, table.name))
         dropped = (Release(named(namespace)),)
         drop = Move("dropNamespace", {"namespace": namespace}, deeds=dropped)
-        namespaces += _race_to_drop(catalog, drop, _properties(namespace))
+        namespaces += _race_to_drop(catalog, drop, load_namespace(namespace))
     expect_success(tables, "dropTable.204")
     expect_success(namespaces, "dropNamespace.204")
 

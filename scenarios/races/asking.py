@@ -1,165 +1,59 @@
-"""Where a program takes place, and its requests as they are sent."""
+"""The requests of a program as they are sent, and what answers to those that look show."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
-from icecheck.client import bodies
-from icecheck.client.catalog import Table
-from icecheck.histories.history import Deed, Event, Release, Seen, Take, Transfer, Write
+from icecheck.histories.history import Deed, Release, Seen
 from icecheck.histories.racing import Move
-from icecheck.objects.committing import creation_updates, same_table, set_property
-from icecheck.objects.moves import MARK, commit_to, given, heads_in, load, rename
-from icecheck.objects.reading import next_page_token, tables_in
+from icecheck.objects.moves import load, load_namespace
+from icecheck.objects.reading import namespaces_in, next_page_token, tables_in
 from icecheck.replies.expect import Reply
-from icecheck.scenarios.races.programs import ANY, READING, Request, in_words
-from icecheck.targets.target import Namespace
+from icecheck.scenarios.races.on_tables import change_of_table, missing
+from icecheck.scenarios.races.on_views_and_namespaces import change_of_namespace, change_of_view
+from icecheck.scenarios.races.programs import (
+    Request,
+    home_of,
+    in_words,
+    kind_of,
+    operations_in,
+)
+from icecheck.scenarios.races.scene import Scene
 
-_ASSERT_CREATE = {"type": "assert-create"}
-# The property that a transaction sets beside a move of main.
-_BESIDE = "p"
-
-Json = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """The name of each label, and the tables that are there when the clients begin.
-
-    ``staged`` are tables that commits may create.
-    """
-
-    namespace: Namespace
-    places: Mapping[str, Table]
-    tables: Mapping[str, Table]
-    staged: Mapping[str, Table]
-
-    @property
-    def before(self) -> Event:
-        """The event that a history begins with: the given tables as they were shown."""
-        deeds: list[Deed] = []
-        for label, table in self.tables.items():
-            deeds.append(Take(label, mark_of(label)))
-            main = heads_in(table.metadata)["main"]
-            if main is not None:
-                deeds.append(Write(label, "main", main))
-        return given(*deeds)
-
-    def move(self, request: Request) -> Move:
-        """Return a request as it is sent."""
-        asked = self._look(request) if request.name in READING else self._change(request)
-        return replace(asked, words=in_words(request))
-
-    def load(self, label: str) -> Move:
-        """Return a load of a label."""
-        return replace(
-            load(self.namespace, self.places[label].name, label=label), words=f"load {label}"
-        )
-
-    def _change(self, request: Request) -> Move:
-        match request.name, request.on, request.values:
-            case "create", (label,), (mark,):
-                body = bodies.create_table_body(self.places[label].name, properties={MARK: mark})
-                names: dict[str, str | Namespace] = {"namespace": self.namespace}
-                return Move("createTable", names, body, deeds=(Take(label, mark),))
-            case "create-by-commit", (label,), (mark,):
-                return self._create_by_commit(label, mark)
-            case "drop", (label,), _:
-                return Move(
-                    "dropTable", self._at(label), deeds=(Release(label),), missed=_missing(label)
-                )
-            case "rename", (source, target), _:
-                deeds = [Transfer(source, target)]
-                moved = rename(self.places[source], self.places[target].name, deeds)
-                return replace(moved, missed=_missing(source))
-            case "set", (label,), (key, value, asserted):
-                write, change = self._set(label, key, value, "" if asserted == ANY else asserted)
-                # To a commit for another table than the one that is there, it may be missing.
-                missed = _missing(label) if asserted == ANY else ()
-                return Move("updateTable", self._at(label), change, (write,), missed)
-            case "move-main", (label,), (snapshot, base):
-                write, change = self._main(label, snapshot, base)
-                return Move("updateTable", self._at(label), change, (write,))
-            case "together", (one, other), (key, value):
-                parts = [self._set(label, key, value, label) for label in (one, other)]
-                return _transaction(*parts)
-            case "move-main-together", (one, other), (snapshot, base, value):
-                moved_main = self._main(one, snapshot, base)
-                return _transaction(moved_main, self._set(other, _BESIDE, value, other))
-        raise ValueError(f"{request.name} is no change")
-
-    def _look(self, request: Request) -> Move:
-        match request.name, request.on:
-            case "exists", (label,):
-                return Move("tableExists", self._at(label), reads=_existence(label))
-            case "load", (label,):
-                return self.load(label)
-        return Move("listTables", {"namespace": self.namespace}, reads=self._listed)
-
-    def _at(self, label: str) -> dict[str, str | Namespace]:
-        return {"namespace": self.namespace, "table": self.places[label].name}
-
-    def _create_by_commit(self, label: str, mark: str) -> Move:
-        updates = [*creation_updates(self.staged[label].metadata), set_property(mark, MARK)]
-        return commit_to(self.places[label], updates, _ASSERT_CREATE, deeds=[Take(label, mark)])
-
-    def _set(self, label: str, key: str, value: str, asserted: str) -> tuple[Write, Json]:
-        """Return what setting a property does, and the commit that does it.
-
-        The commit asserts the uuid of a given table, if there is one of that label.
-        """
-        key = f"icecheck.{key}"
-        holder = mark_of(asserted) if asserted in self.tables else None
-        write = Write(label, key, value, holder=holder)
-        return write, _commit(self.places[label], [set_property(value, key)], self._same(asserted))
-
-    def _main(self, label: str, snapshot: str, base: str) -> tuple[Write, Json]:
-        """Return what moving main does, and the commit that does it."""
-        holds, target = self._same(label), snapshot_id(int(snapshot))
-        holder = mark_of(label) if label in self.tables else None
-        write = Write(label, "main", target, holder=holder)
-        if base != ANY:
-            write = replace(write, base=snapshot_id(int(base)))
-            holds.append(
-                {
-                    "type": "assert-ref-snapshot-id",
-                    "ref": "main",
-                    "snapshot-id": snapshot_id(int(base)),
-                }
-            )
-        return write, _commit(self.places[label], [bodies.snapshot_ref(target)], holds)
-
-    def _same(self, label: str) -> list[Json]:
-        return [same_table(self.tables[label])] if label in self.tables else []
-
-    def _listed(self, reply: Reply) -> tuple[Deed, ...]:
-        """Return what a list shows: the names that are there and, if it is whole, the others."""
-        if reply.status != 200:
-            return ()
-        listed = {name.casefold() for _, name in tables_in(reply)}
-        found = {label: at.name.casefold() in listed for label, at in self.places.items()}
-        whole = not next_page_token(reply)
-        return tuple(
-            Seen(label, present=present) for label, present in found.items() if present or whole
-        )
+_CHANGES: Mapping[str, Callable[[Scene, Request], Move]] = {
+    "table": change_of_table,
+    "view": change_of_view,
+    "namespace": change_of_namespace,
+}
+_LISTS = {"list": "table", "list-views": "view", "list-namespaces": "namespace"}
 
 
-def _commit(table: Table, updates: list[Json], holds: list[Json]) -> Json:
-    return {"identifier": table.identifier, "requirements": holds, "updates": updates}
+def move_of(scene: Scene, request: Request) -> Move:
+    """Return a request as it is sent."""
+    return replace(_asked(scene, request), words=in_words(request))
 
 
-def mark_of(label: str) -> str:
-    """Return the mark of a given table."""
-    return f"before.{label}"
+def load_of(scene: Scene, label: str) -> Move:
+    """Return a load of a label."""
+    return move_of(scene, Request("load", (label,)))
 
 
-def snapshot_id(number: int) -> int:
-    """Return the id of a snapshot of a given table, by its number."""
-    return int(bodies.snapshot({}, number + 1)["snapshot-id"])
-
-
-def _missing(label: str) -> tuple[Deed, ...]:
-    return (Seen(label, present=False),)
+def _asked(scene: Scene, request: Request) -> Move:
+    if request.name in _LISTS:
+        return _list(scene, request)
+    label = request.on[0]
+    kind, operation_id = kind_of(label), operations_in(request)[0]
+    match request.name:
+        case "load" if kind == "namespace":
+            return load_namespace(scene.namespaces[label], label)
+        case "load":
+            place = scene.places[label]
+            return load(place.namespace, place.name, kind, label)
+        case "exists":
+            return Move(operation_id, scene.names(label, kind), reads=_existence(label))
+        case "drop":
+            names, deeds = scene.names(label, kind), (Release(label),)
+            return Move(operation_id, names, deeds=deeds, missed=missing(label))
+    return _CHANGES[kind](scene, request)
 
 
 def _existence(label: str) -> Callable[[Reply], tuple[Deed, ...]]:
@@ -170,6 +64,43 @@ def _existence(label: str) -> Callable[[Reply], tuple[Deed, ...]]:
     return reads
 
 
-def _transaction(*parts: tuple[Write, Json]) -> Move:
-    body = {"table-changes": [change for _, change in parts]}
-    return Move("commitTransaction", body=body, deeds=tuple(write for write, _ in parts))
+def _list(scene: Scene, request: Request) -> Move:
+    """Return a list of what stands beside each other: in one namespace, or below one."""
+    (operation_id,), kind = operations_in(request), _LISTS[request.name]
+    if kind == "namespace":
+        places = {label: path[-1] for label, path in scene.namespaces.items()}
+        query = (("parent", scene.parent),) if scene.parent else ()
+        return Move(operation_id, query=query, reads=_listed(places, _namespaces_in))
+    names = {
+        label: place.name
+        for label, place in scene.places.items()
+        if kind_of(label) == kind and not home_of(label)
+    }
+    where = {"namespace": scene.namespace}
+    return Move(operation_id, where, reads=_listed(names, _names_in))
+
+
+def _names_in(reply: Reply) -> list[str]:
+    return [name for _, name in tables_in(reply)]
+
+
+def _namespaces_in(reply: Reply) -> list[str]:
+    return [path[-1] for path in namespaces_in(reply) if path]
+
+
+def _listed(
+    places: Mapping[str, str], names_in: Callable[[Reply], list[str]]
+) -> Callable[[Reply], tuple[Deed, ...]]:
+    """Return what reads a list: the names that are there and, if it is whole, the others."""
+
+    def reads(reply: Reply) -> tuple[Deed, ...]:
+        if reply.status != 200:
+            return ()
+        listed = {name.casefold() for name in names_in(reply)}
+        found = {label: name.casefold() in listed for label, name in places.items()}
+        whole = not next_page_token(reply)
+        return tuple(
+            Seen(label, present=present) for label, present in found.items() if present or whole
+        )
+
+    return reads

@@ -1,40 +1,22 @@
 """Races the clients of a program against a catalog, and records what each was told."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from http import HTTPStatus
 
-from icecheck.client import bodies
-from icecheck.client.catalog import Catalog, Table
-from icecheck.client.given import given_commit, given_loaded, given_table
+from icecheck.client.catalog import Catalog
 from icecheck.histories.explaining import Judgement, judged
 from icecheck.histories.history import Answer, Event, Seen, is_read
 from icecheck.histories.racing import race
-from icecheck.judging.probes import has_capability
-from icecheck.objects.committing import same_table
-from icecheck.objects.moves import CLIENTS, MARK
-from icecheck.ownership.ledger import Entry
-from icecheck.scenarios.races.asking import Scene, mark_of
-from icecheck.scenarios.races.programs import (
-    GIVEN,
-    READING,
-    SNAPSHOTS,
-    Program,
-    Request,
-    labels_of,
-    requests_of,
-)
+from icecheck.objects.moves import CLIENTS
+from icecheck.scenarios.races.arranging import arranged
+from icecheck.scenarios.races.asking import load_of, move_of
+from icecheck.scenarios.races.programs import READING, Program, Request, kind_of
+from icecheck.scenarios.races.scene import Scene
 from icecheck.targets.target import Namespace
+from icecheck.wire.unreachable import CredentialsEnded, Unreachable
 
-_NEEDS = {
-    "drop": "dropTable",
-    "rename": "renameTable",
-    "together": "commitTransaction",
-    "move-main-together": "commitTransaction",
-    "exists": "tableExists",
-    "list": "listTables",
-}
-_OF_SNAPSHOTS = frozenset({"move-main", "move-main-together"})
+ATTEMPTS_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +43,25 @@ class Contest:
 def contest(catalog: Catalog, namespace: Namespace, program: Program, *, strictly: bool) -> Contest:
     """Race the clients of a program in a namespace, under new names; then load each name once.
 
-    What the catalog does not offer is left out. What was made is dropped again.
+    What the catalog does not offer is left out. What was made is dropped again. A program is begun
+    anew, with other names, where an answer is lost without which it cannot go on; raises
+    Unreachable if that happens again and again.
     """
-    program = offered(catalog, program)
-    scene = _scene(catalog, namespace, program)
-    raced = _raced(catalog, scene, program)
+    for _ in range(ATTEMPTS_MAX - 1):
+        try:
+            return _contest(catalog, namespace, program, strictly=strictly)
+        except CredentialsEnded:
+            raise
+        except Unreachable:
+            continue
+    return _contest(catalog, namespace, program, strictly=strictly)
+
+
+def _contest(
+    catalog: Catalog, namespace: Namespace, program: Program, *, strictly: bool
+) -> Contest:
+    scene, offered = arranged(catalog, namespace, program)
+    raced = _raced(catalog, scene, offered)
     seen = _look(catalog, scene)
     judgement = judged((scene.before, *raced, *seen), strictly=strictly)
     if judgement.at_the_end:
@@ -76,7 +72,7 @@ def contest(catalog: Catalog, namespace: Namespace, program: Program, *, strictl
         if again.anomaly is None:
             judgement = judgement.in_passing() if strictly else again
     _tidy(catalog, scene, [*raced, *seen])
-    return Contest(raced, judgement, _asked(program, raced))
+    return Contest(raced, judgement, _asked(offered, raced))
 
 
 def _raced(catalog: Catalog, scene: Scene, program: Program) -> tuple[Event, ...]:
@@ -87,7 +83,9 @@ def _raced(catalog: Catalog, scene: Scene, program: Program) -> tuple[Event, ...
     events: tuple[Event, ...] = ()
     for part in program:
         scripts = {client: script for client, script in zip(CLIENTS, part, strict=False) if script}
-        moves = {client: [*map(scene.move, script)] for client, script in scripts.items()}
+        moves = {
+            client: [move_of(scene, each) for each in script] for client, script in scripts.items()
+        }
         reading = {c for c, script in scripts.items() if all(e.name in READING for e in script)}
         if moves:
             events += race(catalog, moves, watching=reading if len(reading) < len(moves) else ())
@@ -95,7 +93,7 @@ def _raced(catalog: Catalog, scene: Scene, program: Program) -> tuple[Event, ...
 
 
 def _look(catalog: Catalog, scene: Scene) -> tuple[Event, ...]:
-    return race(catalog, {"reader": [scene.load(label) for label in scene.places]})
+    return race(catalog, {"reader": [load_of(scene, label) for label in scene.labels]})
 
 
 def _asked(program: Program, raced: Sequence[Event]) -> dict[int, Place]:
@@ -111,77 +109,11 @@ def _places(program: Program, client: int) -> Iterator[Place]:
             yield Place(part, client, request)
 
 
-# ------------------------------------------------------------------------ what is offered
-
-
-def offered(catalog: Catalog, program: Program) -> Program:
-    """Return a program without what the catalog does not offer, or claims and does not serve."""
-    named = {request.name for request in requests_of(program)}
-    missing = {
-        name for name, needed in _NEEDS.items() if name in named and not catalog.serves(needed)
-    }
-    if _asks(program, *_OF_SNAPSHOTS) and not has_capability(catalog, "metadata-only-snapshots"):
-        missing |= _OF_SNAPSHOTS
-    if _asks(program, "create-by-commit") and not has_capability(catalog, "stage-create"):
-        missing.add("create-by-commit")
-    return tuple(
-        tuple(tuple(e for e in script if e.name not in missing) for script in part)
-        for part in program
-    )
-
-
-def _asks(program: Program, *names: str) -> bool:
-    return any(request.name in names for request in requests_of(program))
-
-
-# -------------------------------------------------------------------------- what is given
-
-
-def _scene(catalog: Catalog, namespace: Namespace, program: Program) -> Scene:
-    """Arrange what a program needs: given tables, their snapshots, and staged tables."""
-    labels = labels_of(program)
-    requests = requests_of(program)
-    asserted = {each.values[-1] for each in requests if each.name == "set"}
-    tables: dict[str, Table] = {}
-    for label in GIVEN:
-        if label in labels or label in asserted:
-            marked = {MARK: mark_of(label)}
-            tables[label] = given_table(catalog, namespace, properties=marked)
-            if label in {each.on[0] for each in requests if each.name in _OF_SNAPSHOTS}:
-                tables[label] = _with_snapshots(catalog, tables[label])
-    free = {
-        label: Table(namespace, catalog.new_name(), {}, None)
-        for label in labels
-        if label not in tables
-    }
-    places = {**tables, **free}
-    created = dict.fromkeys(each.on[0] for each in requests if each.name == "create-by-commit")
-    return Scene(namespace, places, tables, {e: _staged(catalog, places[e]) for e in created})
-
-
-def _with_snapshots(catalog: Catalog, table: Table) -> Table:
-    """Return a table as a load shows it after its snapshots were added, main at the first."""
-    added = [bodies.snapshot(table.metadata, n) for n in range(1, SNAPSHOTS + 1)]
-    updates = [{"action": "add-snapshot", "snapshot": snapshot} for snapshot in added]
-    first = bodies.snapshot_ref(added[0]["snapshot-id"])
-    given_commit(catalog, table, [*updates, first], [same_table(table)])
-    return given_loaded(catalog, table)
-
-
-def _staged(catalog: Catalog, place: Table) -> Table:
-    """Return a table that is staged under a name."""
-    body = bodies.create_table_body(place.name, stage_create=True)
-    with catalog.arranging():
-        reply = catalog.create_table(place.namespace, body)
-    metadata = reply.json().get("metadata") if reply.ok else None
-    return replace(place, metadata=metadata if isinstance(metadata, dict) else {})
-
-
 # ---------------------------------------------------------------------------- what is left
 
 
 def _tidy(catalog: Catalog, scene: Scene, told: Sequence[Event]) -> None:
-    """Drop all tables, whatever became of them: the requests of a run are always the same.
+    """Drop everything, whatever became of them: the requests of a run are always the same.
 
     A name that was shown to be free is so for good if all requests were answered; ``undo`` looks
     for what may be left.
@@ -193,8 +125,19 @@ def _tidy(catalog: Catalog, scene: Scene, told: Sequence[Event]) -> None:
         for deed in event.deeds
         if event.process == "reader" and isinstance(deed, Seen) and not deed.present
     }
-    for label, place in scene.places.items():
-        gone = catalog.drop_table(scene.namespace, place.name).status == HTTPStatus.NOT_FOUND
-        if gone and settled and label in free:
-            entry = Entry("table", scene.namespace, place.name)
-            catalog.ledger.forget(entry, deleted=True)
+    # A namespace comes after what it holds.
+    for label in sorted(scene.labels, key=lambda each: kind_of(each) == "namespace"):
+        if _dropped(catalog, scene, label) and settled and label in free:
+            catalog.ledger.forget(scene.entry(label), deleted=True)
+
+
+def _dropped(catalog: Catalog, scene: Scene, label: str) -> bool:
+    """Drop what has the name of a label; return whether nothing has."""
+    match kind_of(label):
+        case "namespace":
+            reply = catalog.drop_namespace(scene.namespaces[label])
+        case "view":
+            reply = catalog.drop_view(scene.places[label].namespace, scene.places[label].name)
+        case _:
+            reply = catalog.drop_table(scene.places[label].namespace, scene.places[label].name)
+    return reply.status == HTTPStatus.NOT_FOUND

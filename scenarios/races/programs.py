@@ -1,7 +1,8 @@
 """A program of several clients as data: what each asks for, one request after another.
 
-A program has parts, and the clients wait for each other before each part. A label such as ``x0``
-stands for the name of a table: ``x0`` and ``x1`` are there when a program begins, others are free.
+A program has parts, and the clients wait for each other before each part. A label stands for a
+name: ``x0`` for that of a table, ``v0`` of a view, ``n0`` of a namespace, and ``n0.x2`` for that of
+a table in a namespace of the program. What ends in 0 or 1 is there when a program begins.
 """
 
 import json
@@ -12,43 +13,78 @@ from dataclasses import dataclass
 CLIENTS_MAX = 8
 REQUESTS_MAX = 12
 """The most requests of one client."""
-GIVEN = ("x0", "x1")
-"""The labels of the tables that are there when a program begins."""
+GIVEN = ("x0", "x1", "v0", "v1", "n0", "n1")
+"""The labels of what is there when a program begins."""
 SNAPSHOTS = 5
 """The number of snapshots of a given table; its branch main begins at the first, number 0."""
 ANY = "any"
 """Stands for a base or an object that a request does not assert."""
 
-_LABEL = re.compile(r"x[0-9]")
+_LABEL = re.compile(r"(n[0-9]\.)?[xv][0-9]|n[0-9]")
 _VALUE = re.compile(r"[a-z0-9.]{1,20}")
 _MARKING = "mark"
 """No property that a request sets: it tells who has made an object."""
 _PROPERTIES = frozenset({"set", "together"})
 """Requests of which the first value is a property."""
 _NUMBERS = tuple(map(str, range(SNAPSHOTS)))
+_FILES = ("0", "1")
+_TABLE, _VIEW, _NAMESPACE = "table", "view", "namespace"
+_KINDS = {"x": _TABLE, "v": _VIEW, "n": _NAMESPACE}
 
 Choices = tuple[str, ...]
-SHAPES: Mapping[str, tuple[int, tuple[Choices, ...]]] = {
-    "create": (1, ((),)),
-    "create-by-commit": (1, ((),)),
-    "drop": (1, ()),
-    "rename": (2, ()),
-    "set": (1, ((), (), (*GIVEN, ANY))),
-    "move-main": (1, (_NUMBERS, (*_NUMBERS, ANY))),
-    "together": (2, ((), ())),
-    "move-main-together": (2, (_NUMBERS, _NUMBERS, ())),
-    "load": (1, ()),
-    "exists": (1, ()),
-    "list": (0, ()),
-}
-"""Request -> the number of its labels, and for each of its values the choices; (): any text.
 
-What is made has a mark. ``set`` has a property, its value, and the table that it asserts by uuid;
-``move-main`` the snapshot that it moves to and the one that it asserts; ``together`` a property and
-its value, set in two tables by one transaction; ``move-main-together`` moves main in the first and
-sets a property in the second. The last three assert the given tables of their names.
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a request has: so many labels of one of these kinds, and its values.
+
+    Of each value there are the choices, () for any text.
+    """
+
+    kinds: tuple[str, ...] = (_TABLE,)
+    labels: int = 1
+    values: tuple[Choices, ...] = ()
+
+
+SHAPES: Mapping[str, Shape] = {
+    "create": Shape((_TABLE, _VIEW, _NAMESPACE), values=((),)),
+    "create-by-commit": Shape(values=((),)),
+    "register": Shape(values=(_FILES,)),
+    "drop": Shape((_TABLE, _VIEW, _NAMESPACE)),
+    "rename": Shape((_TABLE, _VIEW), 2),
+    "set": Shape((_TABLE, _VIEW, _NAMESPACE), values=((), (), (*GIVEN, ANY))),
+    "define": Shape((_VIEW,), values=((), (*GIVEN, ANY))),
+    "move-main": Shape(values=(_NUMBERS, (*_NUMBERS, ANY))),
+    "together": Shape(labels=2, values=((), ())),
+    "move-main-together": Shape(labels=2, values=(_NUMBERS, _NUMBERS, ())),
+    "load": Shape((_TABLE, _VIEW, _NAMESPACE)),
+    "exists": Shape((_TABLE, _VIEW, _NAMESPACE)),
+    "list": Shape((), 0),
+    "list-views": Shape((), 0),
+    "list-namespaces": Shape((), 0),
+}
+"""Request -> its shape.
+
+What is made has a mark; ``register`` has the number of a metadata file of a dropped table instead.
+``set`` has a property, its value, and the table or view that it asserts by uuid; ``define`` the
+number in the query that a view gets, and the view that it asserts; ``move-main`` the snapshot that
+it moves to and the one that it asserts; ``together`` a property and its value, set in two tables by
+one transaction; ``move-main-together`` moves main in the first and sets a property in the second.
+The last three assert the given tables of their names.
 """
-READING = frozenset({"load", "exists", "list"})
+READING = frozenset({"load", "exists", "list", "list-views", "list-namespaces"})
+_AT_HOME = frozenset({"create-by-commit", "together", "move-main-together"})
+"""Requests about no table in a namespace of the program."""
+
+
+def kind_of(label: str) -> str:
+    """Return what a label stands for: a table, a view or a namespace."""
+    return _KINDS[label.rpartition(".")[2][0]]
+
+
+def home_of(label: str) -> str:
+    """Return the label of the namespace of the program that holds a table or view, or nothing."""
+    return label.rpartition(".")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,29 +106,44 @@ def requests_of(program: Program) -> tuple[Request, ...]:
     return tuple(request for part in program for script in part for request in script)
 
 
-_OPERATIONS = {
-    "create": ("createTable",),
-    "create-by-commit": ("createTable", "updateTable"),
-    "drop": ("dropTable",),
-    "rename": ("renameTable",),
-    "set": ("updateTable",),
-    "move-main": ("updateTable",),
-    "together": ("commitTransaction",),
-    "move-main-together": ("commitTransaction",),
-    "load": ("loadTable",),
-    "exists": ("tableExists",),
-    "list": ("listTables",),
-}
+_OPERATIONS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "create": {_TABLE: ("createTable",), _VIEW: ("createView",), _NAMESPACE: ("createNamespace",)},
+    "create-by-commit": {_TABLE: ("createTable", "updateTable")},
+    "register": {_TABLE: ("registerTable",)},
+    "drop": {_TABLE: ("dropTable",), _VIEW: ("dropView",), _NAMESPACE: ("dropNamespace",)},
+    "rename": {_TABLE: ("renameTable",), _VIEW: ("renameView",)},
+    "set": {_TABLE: ("updateTable",), _VIEW: ("replaceView",), _NAMESPACE: ("updateProperties",)},
+    "define": {_VIEW: ("replaceView",)},
+    "move-main": {_TABLE: ("updateTable",)},
+    "together": {_TABLE: ("commitTransaction",)},
+    "move-main-together": {_TABLE: ("commitTransaction",)},
+    "load": {
+        _TABLE: ("loadTable",), _VIEW: ("loadView",), _NAMESPACE: ("loadNamespaceMetadata",),
+    },
+    "exists": {
+        _TABLE: ("tableExists",), _VIEW: ("viewExists",), _NAMESPACE: ("namespaceExists",),
+    },
+    "list": {"": ("listTables",)},
+    "list-views": {"": ("listViews",)},
+    "list-namespaces": {"": ("listNamespaces",)},
+}  # fmt: skip
+"""Request -> kind of what it is about -> the operations that it needs."""
+
+
+def operations_in(request: Request) -> tuple[str, ...]:
+    """Return the operations that a request needs."""
+    return _OPERATIONS[request.name][kind_of(request.on[0]) if request.on else ""]
 
 
 def operations_of(program: Program) -> frozenset[str]:
     """Return the operations that a program needs."""
-    return frozenset(id_ for each in requests_of(program) for id_ in _OPERATIONS[each.name])
+    return frozenset(id_ for each in requests_of(program) for id_ in operations_in(each))
 
 
 def labels_of(program: Program) -> tuple[str, ...]:
-    """Return the labels in a program, sorted."""
-    return tuple(sorted({label for request in requests_of(program) for label in request.on}))
+    """Return the labels in a program, sorted, with those of the namespaces that hold others."""
+    labels = {label for request in requests_of(program) for label in request.on}
+    return tuple(sorted({*labels, *filter(None, map(home_of, labels))}))
 
 
 def to_json(program: Program) -> str:
@@ -143,58 +194,83 @@ def _request(row: object) -> Request:
 
 
 def _fits(request: Request) -> bool:
-    labels, choices = SHAPES[request.name]
+    shape = SHAPES[request.name]
     return (
-        len(request.on) == len(set(request.on)) == labels
+        len(request.on) == len(set(request.on)) == shape.labels
         and not (request.name == "create-by-commit" and set(request.on) & {*GIVEN})
         and not (request.name in _PROPERTIES and request.values[:1] == (_MARKING,))
-        and len(request.values) == len(choices)
+        and len(request.values) == len(shape.values)
         and all(
             not among or value in among
-            for value, among in zip(request.values, choices, strict=True)
+            for value, among in zip(request.values, shape.values, strict=True)
         )
+        and (not request.on or _fit_together(request))
     )
 
 
+def _fit_together(request: Request) -> bool:
+    """Return whether the labels of a request are of one kind, and what it asserts is too."""
+    kinds = {*map(kind_of, request.on)}
+    if request.name in {"set", "define"} and request.values[-1] != ANY:
+        kinds.add(kind_of(request.values[-1]))
+        if _NAMESPACE in kinds:
+            return False  # nothing can be asserted of a namespace
+    at_home = request.name not in _AT_HOME or not any(map(home_of, request.on))
+    return at_home and len(kinds) == 1 and kinds <= {*SHAPES[request.name].kinds}
+
+
 def _told(name: str) -> str:
-    labels, choices = SHAPES[name]
-    values = [" or ".join(among) or "a text" for among in choices]
-    which = f"none of {' and '.join(GIVEN)}" if name == "create-by-commit" else "different"
+    shape = SHAPES[name]
+    values = [" or ".join(among) or "a text" for among in shape.values]
+    kinds = f" of one kind ({' or '.join(shape.kinds)})" if shape.kinds else ""
+    which = "none that is given" if name == "create-by-commit" else "different"
     but = f", but not the property {_MARKING}" if name in _PROPERTIES else ""
-    return f"{labels} labels, {which}, and the values [{', '.join(values)}]{but}"
+    return f"{shape.labels} labels, {which}{kinds}, and the values [{', '.join(values)}]{but}"
 
 
 def from_words(text: str) -> Request:
     """Return the request in a text such as ``rename x0 x2``, values last."""
     name, *rest = text.split(" ")
-    labels, _ = SHAPES[name]
+    labels = SHAPES[name].labels
     request = Request(name, tuple(rest[:labels]), tuple(rest[labels:]))
-    if not _fits(request):
+    if not all(map(_LABEL.fullmatch, request.on)) or not _fits(request):
         raise ValueError(f"{text!r}: {name} has {_told(name)}")
     return request
 
 
 def in_words(request: Request) -> str:
     """Return a request as a short phrase."""
-    on = " ".join(request.on)
+    name, on = request.name.replace("-", " "), " and ".join(request.on)
+    one = f"{kind_of(request.on[0])} {request.on[0]}" if request.on else ""
     match request.name, request.values:
         case "set", (key, value, holder):
-            same = "" if holder == ANY else f" if it is the first {holder}"
-            return f"set {key} of {on} to {value}{same}"
+            return f"set {key} of {one} to {value}{_if_same(holder)}"
+        case "define", (number, holder):
+            return f"define {one} as SELECT {number}{_if_same(holder)}"
         case "move-main", (snapshot, base):
             same = "" if base == ANY else f" from snapshot {base}"
-            return f"move main of {on}{same} to snapshot {snapshot}"
+            return f"move main of {one}{same} to snapshot {snapshot}"
         case "together", (key, value):
-            return f"set {key} of {' and '.join(request.on)} to {value} in one transaction"
+            return f"set {key} of tables {on} to {value} in one transaction"
         case "move-main-together", (snapshot, base, value):
-            one, other = request.on
             return (
                 f"move main of {one} from snapshot {base} to snapshot {snapshot} and set p of "
-                f"{other} to {value} in one transaction"
+                f"{request.on[1]} to {value} in one transaction"
             )
-        case name, (value,):
-            return f"{name.replace('-', ' ')} {on} as {value}"
-    return " to ".join([f"{request.name} {request.on[0]}", *request.on[1:]]) if on else "list"
+        case "register", (file,):
+            return f"register {one} from metadata file {file}"
+        case _, (value,):
+            return f"{name} {one} as {value}"
+    return " to ".join([f"{name} {one}", *request.on[1:]]) if on else _LISTS[request.name]
+
+
+_LISTS = {
+    "list": "list tables", "list-views": "list views", "list-namespaces": "list namespaces",
+}  # fmt: skip
+
+
+def _if_same(holder: str) -> str:
+    return "" if holder == ANY else f" if it is the first {holder}"
 
 
 def told(program: Program, clients: Sequence[str]) -> str:

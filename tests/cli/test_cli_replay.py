@@ -113,10 +113,8 @@ def test_a_report_replaces_no_file_but_those_of_runs(icecheck, tmp_path, replay_
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        (("--check", "race.random-*"), "add --disruptive"),
-        ((), "add --disruptive"),
-        (("--disruptive", "--check", "createTable.*"), "not among the selected checks"),
-        (("--disruptive", "--only", "checks"), "not among the selected checks"),
+        (("--check", "createTable.*"), "not among the selected checks"),
+        (("--only", "checks"), "not among the selected checks"),
     ],
 )
 def test_histories_that_a_run_would_leave_out_are_a_misuse(
@@ -207,13 +205,9 @@ def test_pytest_runs_what_was_kept_too(tmp_path, replay_file, broken, monkeypatc
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         code = pytest.main([*plain, scenario, "--catalog-url", broken.uri, *kept])
-        race = replay_file(check=RANDOM_CHANGES, steps=[[[["drop", ["x0"], []]]]])
-        race.rename(directory / "two.json")
-        straining = pytest.main([*plain, scenario, "--catalog-url", broken.uri, *kept])
         (directory / "one.json").write_text("{}", "utf-8")
         misuse = pytest.main([*plain, scenario, "--catalog-url", broken.uri, *kept])
-    assert (int(code), int(straining), int(misuse)) == (1, 4, 4)
-    assert "add --catalog-disruptive" in said.getvalue()
+    assert (int(code), int(misuse)) == (1, 4)
     assert "create namespace n0 (7)" in said.getvalue()
     assert "no replay file" in said.getvalue()
     assert (tmp_path / "out" / "replays" / f"{CHECK}.json").is_file()

@@ -7,6 +7,7 @@ import pytest
 from msgspec import structs
 
 from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_namespace
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
 from icecheck.findings.verdict import Level, Verdict
@@ -16,11 +17,14 @@ from icecheck.mock_server.core.context import Call, Delay, Drop, Outcome, Regist
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.defects.commits.late_sight import LateSight
+from icecheck.mock_server.defects.kit.changing import make_namespace
+from icecheck.mock_server.defects.kit.requests import rename_ends
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.mock import MockCatalog
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
-from icecheck.scenarios.races.programs import from_json, requests_of
+from icecheck.scenarios.races.contest import contest
+from icecheck.scenarios.races.programs import Program, from_json, requests_of
 from icecheck.targets.target import Target
 from tests.kill.killing import (
     ADDRESS,
@@ -33,9 +37,14 @@ from tests.kill.killing import (
 )
 
 CHECKS = checks_of("test_random_races")
-NAMES = defects_of("commits.crossing_races")
+NAMES = defects_of("commits.crossing_races", "commits.overlooked_races")
 SEEDS = range(5)
-CHANGING = ("createTable", "updateTable", "dropTable", "renameTable", "commitTransaction")
+RACES_MAX = 10
+CHANGING = (
+    "createTable", "registerTable", "updateTable", "dropTable", "renameTable", "commitTransaction",
+    "createView", "replaceView", "dropView", "renameView",
+    "createNamespace", "updateProperties", "dropNamespace",
+)  # fmt: skip
 
 
 @contextmanager
@@ -67,7 +76,9 @@ def judged(session: Session) -> list[Verdict]:
     ],
     ids=["usual", "others"],
 )
-def test_every_defect_is_found_for_each_of_five_seeds(name: str, seeds: range) -> None:
+def test_every_defect_is_found_for_each_of_five_seeds_and_can_be_replayed(
+    name: str, seeds: range
+) -> None:
     (check,) = [check for check in CHECKS if defects()[name].breaks in check.proves]
     for seed in seeds:
         with session_of(seed, name) as session:
@@ -80,6 +91,18 @@ def test_every_defect_is_found_for_each_of_five_seeds(name: str, seeds: range) -
         smallest = from_json(finding.steps)
         # How far a race can be shrunk is chance: one seed shows that it is.
         assert seed or len(requests_of(smallest)) <= 6, finding.detail
+        with session_of(seed, name) as fresh:
+            assert contradicts(Catalog(fresh, check.id), smallest, strictly="reads" in check.id)
+        assert fresh.residue == []
+
+
+def contradicts(catalog: Catalog, program: Program, *, strictly: bool) -> bool:
+    """Return whether a program shows a contradiction in some races: whether it does is chance."""
+    namespace = given_namespace(catalog)
+    races = (contest(catalog, namespace, program, strictly=strictly) for _ in range(RACES_MAX))
+    found = any(each.judgement.anomaly is not None for each in races)
+    catalog.undo()
+    return found
 
 
 # Whether a load joins another one over HTTP is chance: a commit has to be answered in between.
@@ -106,7 +129,7 @@ def test_no_race_that_is_written_down_finds_these(name: str) -> None:
 # ---- lawful catalogs
 
 
-def test_both_checks_pass_on_the_faithful_mock_over_http() -> None:
+def test_the_checks_pass_on_the_faithful_mock_over_http() -> None:
     with session_of(0, http=True) as session:
         assert words(judged(session)) == []
     assert session.residue == []
@@ -170,6 +193,26 @@ def test_connections_that_break_are_not_blamed(applied: bool) -> None:
         for operation_id in CHANGING:
             wrap(mock.registries, operation_id, around)
         passes(session)
+
+
+def test_a_catalog_that_makes_missing_namespaces_is_not_blamed() -> None:
+    """What comes into a namespace that was just dropped may bring it back."""
+    with mock_session() as (mock, session):
+        for operation_id in ("createTable", "createView", "registerTable"):
+            make_namespace(mock.registries, operation_id)
+        make_namespace(mock.registries, "renameTable", lambda call: rename_ends(call)[1][0])
+        passes(session)
+    assert session.residue == []
+
+
+def test_a_catalog_that_deletes_the_files_of_dropped_tables_is_not_blamed() -> None:
+    with mock_session() as (mock, session):
+        wrap(mock.registries, "registerTable", _file_is_gone)
+        passes(session)
+
+
+def _file_is_gone(_faithful: Faithful, _state: WarehouseState, _call: Call) -> Outcome:
+    raise Problem(400, "BadRequestException", "There is no such file")
 
 
 def test_loads_that_lag_are_no_lost_changes() -> None:

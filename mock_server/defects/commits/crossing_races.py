@@ -1,4 +1,4 @@
-"""Defects that only concurrent requests of different operations show, or readers beside them."""
+"""Defects that only readers beside concurrent changes show."""
 
 import time
 
@@ -7,65 +7,19 @@ from msgspec import structs
 from icecheck.mock_server.core.context import Call, Delay, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.commits.late_sight import (
+    CROSSING_MS,
     LateSight,
     decide_late,
-    note_writes,
     publish_nothing,
 )
 from icecheck.mock_server.defects.kit.declaring import defect
 from icecheck.mock_server.defects.kit.remembering import by_name
-from icecheck.mock_server.defects.kit.requests import Name, rename_ends, sent_json
+from icecheck.mock_server.defects.kit.requests import rename_ends
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
-from icecheck.mock_server.protocol.problem import Problem
 
-# A table is renamed or committed to over several requests of others.
-_WINDOW_MS = 100
 _FLIGHT_MS = 50
 # An event loop may wake up a little early; a client must not be answered during the flight.
 _MARGIN_MS = 10
-
-
-def _publish_rename(present: WarehouseState, decided: WarehouseState, call: Call) -> WarehouseState:
-    """Move what the rename has read, where the names are still as they were."""
-    source, target = rename_ends(call)
-    moved = decided.table(*target)
-    if moved is None or present.table(*source) is None or present.table(*target) is not None:
-        raise Problem(409, "CommitFailedException", "Somebody else has changed the names")
-    return present.without_table(*source).with_table(*target, moved)
-
-
-@defect(
-    "race-rename-loses-commits",
-    breaks="race.random-changes",
-    suffering="Rows that were committed while a table was renamed are gone.",
-)
-def _rename_loses_commits(registries: Registries) -> None:
-    """A rename writes the table that it has read, without the commits since, under the new name."""
-    sight = LateSight(_WINDOW_MS)
-    note_writes(registries, "updateTable", sight)
-    decide_late(registries, "renameTable", _publish_rename, sight)
-
-
-@defect(
-    "race-transaction-over-commits",
-    breaks="race.random-changes",
-    suffering="A transaction takes back what other writers have just committed to its tables.",
-)
-def _transaction_over_commits(registries: Registries) -> None:
-    """Transactions have a lock of their own, which plain commits do not take."""
-    sight = LateSight(_WINDOW_MS)
-    note_writes(registries, "updateTable", sight)
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(sight.state(faithful.context, state), call)
-        for change in sent_json(call)["table-changes"]:
-            name: Name = (tuple(change["identifier"]["namespace"]), change["identifier"]["name"])
-            entry = outcome.state.table(*name)
-            if entry is not None and state.table(*name) is not None:
-                state = state.with_table(*name, entry)
-        return structs.replace(outcome, state=state)
-
-    wrap(registries, "commitTransaction", around)
 
 
 @defect(
@@ -98,7 +52,7 @@ def _loads_share_an_answer(registries: Registries) -> None:
 )
 def _rename_in_two_steps(registries: Registries) -> None:
     """A rename removes the old name first, and adds the new one a moment later."""
-    sight = LateSight(_WINDOW_MS)
+    sight = LateSight(CROSSING_MS)
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)

@@ -9,7 +9,7 @@ the same requests lose the same races in process and on a server that handles on
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -23,6 +23,8 @@ Publish = Callable[[WarehouseState, WarehouseState, Call], WarehouseState]
 """Puts the result of a late decision (second) into the present state (first)."""
 
 _WINDOW_MS = 50
+CROSSING_MS = 100
+"""The window of what crosses requests of other operations, which come after one of their own."""
 # An event loop may wake up a little early; a client must not be answered inside the window.
 _MARGIN_MS = 10
 
@@ -119,5 +121,30 @@ def note_writes(registries: Registries, operation_id: str, sight: LateSight) -> 
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         return sight.wrote(faithful.context, state, faithful(state, call))
+
+    wrap(registries, operation_id, around)
+
+
+def overlook_each_other(
+    registries: Registries, some: Mapping[str, Publish], others: Mapping[str, Publish]
+) -> None:
+    """Let two sorts of operations decide without what the other sort has just written."""
+    ours, theirs = LateSight(CROSSING_MS), LateSight(CROSSING_MS)
+    for operation_id, publish in some.items():
+        _decide(registries, operation_id, publish, theirs)
+    for operation_id, publish in others.items():
+        note_writes(registries, operation_id, theirs)
+        _decide(registries, operation_id, publish, ours)
+    for operation_id in some:
+        note_writes(registries, operation_id, ours)
+
+
+def _decide(registries: Registries, operation_id: str, publish: Publish, sight: LateSight) -> None:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        seen = sight.state(faithful.context, state)
+        outcome = faithful(seen, call)
+        if seen is state:
+            return outcome
+        return msgspec.structs.replace(outcome, state=publish(state, outcome.state, call))
 
     wrap(registries, operation_id, around)

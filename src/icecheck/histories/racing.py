@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlencode
 
 from icecheck.client.catalog import NO_BODY, Catalog
 from icecheck.client.sender import encode
@@ -33,15 +34,18 @@ _UNRELIABLE_REFUSALS = frozenset({408, 429})
 class Move:
     """One request of a racer, as data: the same run sends the same bytes however it ends.
 
-    ``deeds`` are what the request does if it is accepted, ``missed`` is what it shows if it is
-    answered 404. ``reads`` makes it a look instead: it returns what the answer shows, a 404
-    included, or nothing where the answer cannot be relied on. ``words`` tell a reader what it is.
+    ``deeds`` are what the request does if it is accepted, ``besides`` what it perhaps does as well
+    if it is not refused; ``missed`` is what it shows if it is answered 404. ``reads`` makes it a
+    look instead: it returns what the answer shows, a 404 included, or nothing where the answer
+    cannot be relied on. ``words`` tell a reader what it is.
     """
 
     operation_id: str
     names: Mapping[str, str | Namespace] = field(default_factory=dict)
     body: Any = NO_BODY
+    query: tuple[tuple[str, str], ...] = ()
     deeds: tuple[Deed, ...] = ()
+    besides: tuple[Deed, ...] = ()
     missed: tuple[Deed, ...] = ()
     reads: Callable[[Reply], tuple[Deed, ...]] | None = None
     words: str = ""
@@ -147,13 +151,15 @@ def _prepared(catalog: Catalog, racers: Mapping[str, Sequence[Move]]) -> list[li
 def _wire(catalog: Catalog, move: Move, ordinal: int) -> Wire:
     operation = catalog.session.contract.operations[move.operation_id]
     body = catalog.sender.fitted(move.operation_id, move.names, move.body, ordinal)
+    path = catalog.session.offer.path(operation.path, move.names)
+    query = f"?{urlencode(move.query)}" if move.query else ""
     return Wire(
         check=catalog.check_id,
         ordinal=ordinal,
         step=Step.DO,
         operation=move.operation_id,
         method=operation.method,
-        url=catalog.target.base_url + catalog.session.offer.path(operation.path, move.names),
+        url=catalog.target.base_url + path + query,
         headers={},
         body=None if move.body is NO_BODY else encode(body),
     )
@@ -211,7 +217,10 @@ def _events(catalog: Catalog, sent: _Sent) -> Iterator[Event]:
             shown = move.reads(Reply(answered, catalog.session.schemas, catalog.handed_out))
         yield replace(told, answer=Answer.OK if shown else Answer.UNKNOWN, deeds=shown)
         return
-    yield from [replace(told, answered_ns=None, answer=Answer.UNKNOWN)] * sent.tried_before
+    unknown = replace(told, answered_ns=None, answer=Answer.UNKNOWN)
+    yield from [unknown] * sent.tried_before
     yield told
+    if move.besides and sent.answer is not Answer.REFUSED:
+        yield replace(unknown, deeds=move.besides)
     if move.missed and answered is not None and answered.status == HTTPStatus.NOT_FOUND:
         yield replace(told, answer=Answer.OK, deeds=move.missed)

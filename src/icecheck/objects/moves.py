@@ -1,5 +1,6 @@
-"""Requests of racers about tables and views, what they show, and what no order of them explains."""
+"""Requests of racers, what they show, and what no order of them explains."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -17,7 +18,9 @@ from icecheck.histories.history import (
     tell,
 )
 from icecheck.histories.racing import Move, race
+from icecheck.objects.views import current_versions
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
+from icecheck.replies.matching import find
 from icecheck.targets.target import Namespace
 
 CLIENTS = tuple(f"client {number}" for number in range(1, 9))
@@ -25,7 +28,11 @@ CLIENTS = tuple(f"client {number}" for number in range(1, 9))
 MARK = "icecheck.mark"
 """The property that identifies the client that made an object."""
 
+QUERY = "query"
+"""The field of a view that is the number in its query."""
+
 _LOADS = {"table": "loadTable", "view": "loadView"}
+_RENAMES = {"table": "renameTable", "view": "renameView"}
 
 Json = dict[str, Any]
 
@@ -69,18 +76,17 @@ def commit_to(
     return Move("updateTable", names, change, deeds=tuple(deeds))
 
 
-def rename(source: Table, name: str, deeds: Iterable[Deed] = ()) -> Move:
-    """Return the rename of a table within its namespace."""
-    destination = {"namespace": [*source.namespace], "name": name}
-    body = {"source": source.identifier, "destination": destination}
-    return Move("renameTable", body=body, deeds=tuple(deeds))
+def rename(source: Table, target: Table, deeds: Iterable[Deed] = (), kind: str = "table") -> Move:
+    """Return the rename of a table or view."""
+    body = {"source": source.identifier, "destination": target.identifier}
+    return Move(_RENAMES[kind], body=body, deeds=tuple(deeds))
 
 
 def load(namespace: Namespace, name: str, kind: str = "table", label: str = "") -> Move:
     """Return a load of a table or view that reads its existence, its maker and its fields.
 
-    The fields are its properties, and under the names of its refs their snapshot ids. In the
-    history it has its own name, or the ``label``.
+    The fields are its properties, of a table also the snapshot ids of its refs under their names,
+    and of a view the number in its query. In the history it has its own name, or the ``label``.
     """
     label = label or named(namespace, name)
 
@@ -93,7 +99,8 @@ def load(namespace: Namespace, name: str, kind: str = "table", label: str = "") 
         if not isinstance(metadata, dict):
             return (Seen(label, present=True),)
         properties = metadata.get("properties") or {}
-        shown = {**properties, **heads_in(metadata)}
+        more = heads_in(metadata) if kind == "table" else {QUERY: number_in_query(metadata)}
+        shown = {**properties, **more}
         return (Seen(label, present=True, holder=properties.get(MARK), fields=shown),)
 
     return Move(_LOADS[kind], {"namespace": namespace, kind: name}, reads=reads)
@@ -105,6 +112,34 @@ def heads_in(metadata: Json) -> dict[str, Any]:
     refs = (metadata.get("refs") or {}).items()
     heads = {ref: head.get("snapshot-id") for ref, head in refs}
     return {"main": None if current == -1 else current, **heads}
+
+
+def number_in_query(metadata: Json) -> str | None:
+    """Return the first number in the query of a view, however the catalog writes its words."""
+    versions = current_versions(metadata)
+    queries = (versions[0].get("representations") or [{}])[:1] if versions else ()
+    found = [re.search(r"[0-9]+", str(query.get("sql"))) for query in queries]
+    return found[0].group() if found and found[0] else None
+
+
+def load_namespace(namespace: Namespace, label: str = "") -> Move:
+    """Return a load of a namespace that reads its existence, its maker and its properties.
+
+    Of a catalog that shows no properties, its existence only.
+    """
+    label = label or named(namespace)
+
+    def reads(reply: Reply) -> tuple[Deed, ...]:
+        if reply.status == 404:
+            return (Seen(label, present=False),)
+        if reply.status != 200:
+            return ()
+        shown = find(reply.json(), ("properties",))
+        properties = shown if isinstance(shown, dict) else {}
+        holder, fields = properties.get(MARK), shown if isinstance(shown, dict) else None
+        return (Seen(label, present=True, holder=holder, fields=fields),)
+
+    return Move("loadNamespaceMetadata", {"namespace": namespace}, reads=reads)
 
 
 def look(catalog: Catalog, *moves: Move) -> tuple[Event, ...]:

@@ -81,8 +81,7 @@ class CatalogRun:
             file = _expectation_file(option(config, "conformance-expectations"), contract_for(spec))
             report = option(config, "conformance-report")
             kept = option(config, "conformance-regressions")
-            allows = "--catalog-disruptive"
-            replays = regressions_in(kept and Path(kept), report and Path(report), target, allows)
+            replays = regressions_in(kept and Path(kept), report and Path(report))
         except UsageError as misuse:
             raise pytest.UsageError(str(misuse)) from None
         worker = handed.get("workerid", "")

@@ -356,6 +356,23 @@ LAWFUL = {
     ),
 }
 
+# What was just dropped is there again because something was put into it.
+DROPPED = event("p", (1, 5), OK, Release("t"))
+FILLED = event("q", (6, 9), OK, Take("t.v", "q"))
+MADE_BESIDES = event("q", (6, None), UNKNOWN, Take("t", ""))
+BACK = event("r", END, OK, seen("t"))
+LAWFUL["made-again-besides"] = (DROPPED, FILLED, MADE_BESIDES, BACK)
+LAWFUL["not-made-again"] = (DROPPED, FILLED, MADE_BESIDES, event("r", END, OK, gone("t")))
+LAWFUL["made-as-something"] = (
+    DROPPED,
+    event("q", (2, 9), OK, Take("t", "q"), Write("t", "x", 7)),
+    event("r", END, OK, seen("t", "q", x=7)),
+)
+
+
+def test_what_nothing_can_have_made_again_is_resurrected():
+    assert kind_of((BEFORE, DROPPED, FILLED, BACK)) is AnomalyKind.RESURRECTED
+
 
 @pytest.mark.parametrize("which", LAWFUL)
 def test_what_has_an_order_is_no_anomaly(which):

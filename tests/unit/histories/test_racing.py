@@ -67,6 +67,31 @@ def test_who_watches_begins_when_the_others_have_begun():
         assert first.answered_ns > written.invoked_ns
 
 
+def test_a_move_may_have_a_query():
+    asked = []
+    catalog = catalog_that(lambda r: (asked.append(r.url.query), httpx.Response(200, json={}))[1])
+    query = (("parent", "a\x1fb"), ("pageSize", "1"))
+    race(catalog, {"a": [Move("listNamespaces", query=query, reads=lambda _: ())]})
+    assert asked == [b"parent=a%1Fb&pageSize=1"]
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (200, [Answer.OK, Answer.UNKNOWN]),
+        (409, [Answer.REFUSED]),
+        (500, [Answer.UNKNOWN, Answer.UNKNOWN]),
+    ],
+)
+def test_what_a_request_perhaps_does_besides_is_unknown_unless_it_is_refused(status, told):
+    catalog = catalog_that(lambda _: httpx.Response(status, json={}))
+    made = replace(creation(catalog, "a"), besides=(Take("home", ""),))
+    events = race(catalog, {"a": [made]})
+    assert [event.answer for event in events] == told
+    for event in events[1:]:
+        assert (event.deeds, event.answered_ns) == ((Take("home", ""),), None)
+
+
 def test_exchanges_are_recorded_in_the_order_of_the_racers():
     first_is_answered = threading.Event()
 

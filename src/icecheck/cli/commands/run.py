@@ -126,7 +126,7 @@ def command(output: Path, **options: Any) -> int:
             spark_options=_spark_options(options),
             ledger=output / LEDGER_FILE,
             redactor=redactor,
-            replays=regressions_in(options["regressions"], output, target),
+            replays=regressions_in(options["regressions"], output),
         )
         _find_spark(wanted)
         last_resort.owner = target.owner(wanted.run_id)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from icecheck.findings.replay import Replay, Replays, ReplayUnusable, read_replay, replay_text
 from icecheck.findings.verdict import Outcome, Run
-from icecheck.targets.target import Target, UsageError
+from icecheck.targets.target import UsageError
 
 DIRECTORY = "replays"
 """The directory of a report that holds its replay files, one for each check."""
@@ -25,30 +25,20 @@ def replay_of(path: Path) -> Replay:
         raise UsageError(f"{path}: {error}") from None
 
 
-def regressions_in(
-    directory: Path | None, report: Path | None, target: Target, option: str = "--disruptive"
-) -> Replays:
+def regressions_in(directory: Path | None, report: Path | None) -> Replays:
     """Return the histories of all ``.json`` files in a directory, by name; none without one.
 
-    Raises UsageError if there are none, if one cannot be used, if they are those of the report that
-    the run is about to replace, or if their checks strain a catalog that the run may not strain:
-    ``option`` allows it.
+    Raises UsageError if there are none, if one cannot be used, or if they are those of the report
+    that the run is about to replace.
     """
     if directory is None:
         return Replays()
-    from icecheck.scenarios.replays import STRAINING
-
     if report is not None:
         expect_kept_elsewhere(directory, report)
     found = sorted(directory.glob("*.json"))
     if not found:
         raise UsageError(f"{directory} has no replay files (*.json)")
-    replays = Replays.of(*map(replay_of, found))
-    straining = sorted(STRAINING & {*replays.by_check})
-    if straining and not target.disruptive:
-        told = f"{directory} has histories of {', '.join(straining)}, which strain the catalog"
-        raise UsageError(f"{told}: add {option} to allow that")
-    return replays
+    return Replays.of(*map(replay_of, found))
 
 
 def expect_checks_of(replays: Replays, checks: Iterable[str]) -> None:
