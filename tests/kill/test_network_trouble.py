@@ -1,0 +1,97 @@
+"""Network trouble now and then changes no verdict on races and histories, and leaves nothing."""
+
+import random
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+from icecheck.client.opening import open_session
+from icecheck.client.session import Session
+from icecheck.findings.verdict import Outcome
+from icecheck.judging.breaker import Breaker
+from icecheck.judging.check import Check
+from icecheck.mock_server.mock import MockCatalog
+from icecheck.targets.target import Target
+from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE, checks_of, words
+
+SHARE = 0.05
+RACES = checks_of("test_random_races")
+HISTORIES = tuple(
+    check for module in ("test_namespaces_and_tables",) for check in checks_of(module)
+)
+
+
+class Troubled(httpx.BaseTransport):
+    """A way to the catalog on which every twentieth request meets trouble, at random.
+
+    It is lost before the catalog has it, or its answer is, by a reset or a time-out; or a proxy
+    answers 503, with or without Retry-After.
+    """
+
+    def __init__(self, way: httpx.BaseTransport, seed: int) -> None:
+        self._way, self._lock = way, threading.Lock()
+        self._chance = random.Random(seed)  # noqa: S311 - the same trouble each time
+        self.met = 0
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Hand a request on, or not, and its answer, or none."""
+        with self._lock:
+            trouble = self._chance.random() < SHARE and not request.url.path.endswith("/config")
+            kind = self._chance.randrange(6) if trouble else -1
+            self.met += trouble
+        if kind == 0:
+            raise httpx.ConnectError("reset", request=request)
+        if kind == 1:
+            raise httpx.ConnectTimeout("timed out", request=request)
+        if kind == 2:
+            return httpx.Response(503, headers={"Retry-After": "0"}, request=request)
+        answer = self._way.handle_request(request)
+        if kind == 3:
+            raise httpx.ReadError("reset", request=request)
+        if kind == 4:
+            raise httpx.ReadTimeout("timed out", request=request)
+        return httpx.Response(503, request=request) if kind == 5 else answer
+
+    def close(self) -> None:
+        """Close what is behind."""
+        self._way.close()
+
+
+@contextmanager
+def troubled_session(seed: int) -> Iterator[tuple[Troubled, Session]]:
+    """Yield a session with a mock behind such a network."""
+    with MockCatalog(seed=1, token=TOKEN) as mock:
+        way = Troubled(mock.httpx_transport(), seed)
+        target = Target(ADDRESS, warehouse=WAREHOUSE, token=TOKEN)
+        session = open_session(target, run_id="kill", seed=seed, transport=way)
+        session.connection._sleep = lambda _: None  # waiting takes no time here
+        yield way, session
+        session.close()
+
+
+def expect_no_change(check: Check, seed: int) -> None:
+    with troubled_session(seed) as (way, session):
+        verdict = Breaker(session, sleep=lambda _: None).judge(check)
+    assert words([verdict]) == []
+    assert verdict.outcome is Outcome.PASS
+    assert way.met > 0
+    assert session.residue == []
+
+
+@pytest.mark.parametrize(
+    "seeds",
+    [range(1), pytest.param(range(1, 20), marks=pytest.mark.complete("more of the same trouble"))],
+    ids=["usual", "others"],
+)
+@pytest.mark.parametrize("check", RACES, ids=lambda check: check.id)
+def test_trouble_changes_no_verdict_on_drawn_races(check: Check, seeds: range) -> None:
+    for seed in seeds:
+        expect_no_change(check, seed)
+
+
+@pytest.mark.parametrize("check", HISTORIES, ids=lambda check: check.id)
+def test_trouble_changes_no_verdict_on_drawn_histories(check: Check) -> None:
+    expect_no_change(check, 0)
