@@ -210,11 +210,16 @@ _OF_NAMESPACES = frozenset({"create-namespace", "drop-namespace", "update-proper
 # What is drawn, and no more: other keys may be a catalog's own (`location`), and numbers have ends.
 _TEXT = re.compile(r"[A-Za-z0-9_]{1,20}")
 _KEY = re.compile(r"icecheck\.[a-z.-]{1,20}")
+_NUMBER = re.compile(r"[0-9]{1,4}")
+_CHANGES = re.compile(r"[a-z0-9-]+(\+[a-z0-9-]+)*")
 _REF = re.compile(r"(?!main$)[a-z][a-z0-9]{0,9}")
 _TEXTS: Mapping[str, tuple[re.Pattern[str], ...]] = {
     "update-properties": (_KEY, _TEXT, _KEY),
     "commit-properties": (_KEY, _TEXT, _KEY),
-    "add-snapshot": (re.compile(r"[0-9]{1,4}"),),
+    "add-snapshot": (_NUMBER,),
+    "evolve": (_CHANGES, _NUMBER),
+    "evolve-view": (_CHANGES, _NUMBER),
+    "evolve-together": (_CHANGES, _NUMBER),
     "set-ref": (_REF, re.compile("branch|tag")),
     "remove-ref": (_REF,),
 }

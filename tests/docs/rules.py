@@ -47,6 +47,7 @@ def replaced(text: str, url: str, free_port: int) -> str:
 
 _SET_UP = "a set-up command: what it installs and runs is what CI does"
 _RECORDS = "fetches or needs what others publish, and writes records: run by hand"
+_WITNESSES = "drives PyIceberg for a minute: tests/witnesses does"
 _REPOSITORY = "a command of CI, which runs it itself"
 
 EXCLUDED: dict[tuple[str, str], str] = {
@@ -69,6 +70,10 @@ EXCLUDED: dict[tuple[str, str], str] = {
     ("docs/catalogs/", "icecheck doctor"): _RECORDS,
     ("docs/clients.md", "python -m tests.dialects"): _RECORDS,
     ("docs/clients.md", "pip install duckdb"): _RECORDS,
+    ("docs/clients.md", "icecheck run URL --clients"): _WITNESSES,
+    ("docs/clients.md", "pytest --pyargs icecheck.scenarios.clients"): _WITNESSES,
+    ("docs/clients.md", "pip install 'icecheck[clients]'"): "what an environment is made with",
+    ("docs/targets.md", "icecheck run URL --check 'generated.*.fuzzed'"): "takes hours",
     ("docs/decisions/", ""): "says what was decided and seen at the time, not what to type",
 }
 """(document or folder, how the snippet begins) -> why it is not run."""

@@ -19,9 +19,6 @@ from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE, checks_of, words
 
 SHARE = 0.05
 RACES = checks_of("test_random_races")
-HISTORIES = tuple(
-    check for module in ("test_namespaces_and_tables",) for check in checks_of(module)
-)
 
 
 class Troubled(httpx.BaseTransport):
@@ -90,8 +87,3 @@ def expect_no_change(check: Check, seed: int) -> None:
 def test_trouble_changes_no_verdict_on_drawn_races(check: Check, seeds: range) -> None:
     for seed in seeds:
         expect_no_change(check, seed)
-
-
-@pytest.mark.parametrize("check", HISTORIES, ids=lambda check: check.id)
-def test_trouble_changes_no_verdict_on_drawn_histories(check: Check) -> None:
-    expect_no_change(check, 0)

@@ -62,5 +62,5 @@ def test_a_program_that_is_run_again_is_judged_whole_or_not_at_all(open_catalog)
         catalog.session.capabilities["metadata-only-snapshots"] = False
         verdict = judge(CHECKS[0], catalog)
         assert verdict.outcome == ends
-        assert ("move main of x0" in verdict.summary) is alone
+        assert ("move main of table x0" in verdict.summary) is alone
         catalog.session.close()

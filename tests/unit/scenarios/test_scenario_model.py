@@ -72,7 +72,7 @@ WITH_VIEW = world(N0, N1).made(VIEW, {"query": ["q"], "location": "l"})
         (WITH_VIEW, do("create-view", "n0.x0", values=("1",)), (409,)),
         (WITH_VIEW, do("create-table", "n0.x0", values=("1",)), None),
         (WITH_VIEW, do("commit-stale-to-view", "n0.x0"), (409,)),
-        (WITH_TABLE, do("set-ref", "n0.x0", values=("v1", "tag")), (400, 404, 422)),
+        (WITH_TABLE, do("set-ref", "n0.x0", values=("v1", "tag")), tuple(range(400, 500))),
     ],
 )
 def test_the_expected_answer_to_an_action(now, action, expected):
