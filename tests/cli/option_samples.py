@@ -117,7 +117,7 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
     "run": _selecting(_SHARED)
     | _CHOOSING
     | {
-        "--thorough": Sample(("--thorough",), beside=_SMALL),
+        "--thorough": Sample(("--thorough",), beside=("--check", "scenario.namespaces-and-tables")),
         "--mock": Sample(("--mock",), beside=_SMALL, **_MOCK),
         "--clients": Sample(("--clients",), beside=("--check", "*.answered")),
         "--spark": Sample(("--spark",), beside=("--check", "*.answered")),

@@ -25,6 +25,8 @@ from icecheck.mock_server.defects import defects
 from icecheck.ownership.ledger import Entry
 from icecheck.ownership.ledger_file import LedgerFile
 from icecheck.reports import run_json
+from icecheck.scenarios.random import test_namespaces_and_tables as histories
+from icecheck.scenarios.random.plans import Sizes
 from icecheck.scenarios.random.test_namespaces_and_tables import CHECK
 from icecheck.targets.target import Target, UsageError
 from icecheck.wire.connection import Connection
@@ -132,6 +134,7 @@ def world(icecheck, tmp_path, monkeypatch):
     """Run a command in a directory of its own beside a mock of its own, and say what was seen."""
     seen = []
     watch(monkeypatch, seen)
+    monkeypatch.setattr(histories, "THOROUGH", Sizes(2, 12, 13))  # the real ones take minutes
     monkeypatch.setenv("PYICEBERG_HOME", str(tmp_path))
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")

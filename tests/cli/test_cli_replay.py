@@ -58,7 +58,7 @@ def test_a_failing_history_is_kept_and_fails_again_until_it_is_mended(
     assert len(json.loads(replay_of(kept).steps)) == len(STEPS)
     again = icecheck("replay", kept, broken.uri)
     assert (again.exit_code, "still differs" in again.stdout) == (1, True)
-    assert "create namespace n0" in again.stdout
+    assert "create namespace n" in again.stdout
     better = icecheck("replay", kept, mended.uri, "--output", "mended")
     assert (better.exit_code, "as the history demands" in better.stdout) == (0, True)
     assert not (tmp_path / "mended" / "replays").exists()

@@ -19,7 +19,7 @@ from icecheck.targets.target import Principal, Target
 from icecheck.wire.exchange import Exchange, Step
 
 REQUESTS_MAX = 2500
-GENERATED_REQUESTS_MAX = 7550
+GENERATED_REQUESTS_MAX = 8060
 """What a default run sends more than the plain checks: the generated ones and the scenarios."""
 OF_THE_COMMAND = 10
 """An upper bound of the command line's own requests, before the checks and after them."""

@@ -35,6 +35,8 @@ _HALF_VISIBLE = ANOMALY.of("half-visible")
 _LOST_UPDATE = ANOMALY.of("lost-update")
 _DUPLICATE_SUCCESS = ANOMALY.of("duplicate-success")
 _TRANSACTION = frozenset({"commitTransaction"})
+_TOGETHER = "-together"
+"""The end of the names of the moves of drawn races that are transactions."""
 _COMMITTING = _TRANSACTION | {"updateTable", "replaceView", "updateProperties"}
 _LEVELS = tuple(Level)
 _OURS = frozenset({SUITE_ERROR.slug, TARGET, CREDENTIALS})
@@ -144,11 +146,18 @@ def _of_transactions_alone(seen: Seen) -> frozenset[CauseKey]:
     """Return the keys of anomalies that only transactions show, and no other commit."""
     lost = _of(seen, _LOST_UPDATE)
     alone = (
-        g.key
-        for g in seen.groups
-        if g.key in lost and all(_COMMITTING & {*v.operations} == _TRANSACTION for v in g.members)
+        g.key for g in seen.groups if g.key in lost and all(map(_needs_a_transaction, g.members))
     )
     return _of(seen, _HALF_VISIBLE).union(alone)
+
+
+def _needs_a_transaction(verdict: Verdict) -> bool:
+    """Return whether no commits but transactions show an anomaly.
+
+    Of a drawn race, nothing is left that could be left out.
+    """
+    together = any(_TOGETHER in finding.steps for finding in verdict.findings[:1])
+    return together or _COMMITTING & {*verdict.operations} == _TRANSACTION
 
 
 def _as_transaction(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
