@@ -59,14 +59,19 @@ def confine(case: GeneratedCase, place: Place) -> ConfinedRequest | None:
     """Rewrite every name in a case so that it lies in the place.
 
     A value that is no name (a number in place of a name) cannot be rewritten: such a request is
-    only made when our validator refuses its body. Returns None when a case may not be sent, or when
-    the rewriting has made it valid or invalid.
+    only made when our validator refuses its body. Returns None when a case may not be sent, when
+    the rewriting has made it valid or invalid, or when a catalog could read a namespace that is
+    somebody else's out of it.
     """
     body: Json = NO_BODY
     if place.another_lists_token is None and ANOTHER_LISTS_TOKEN in dict(case.query).values():
         return None
     if case.has_body:
-        body = _filled(with_values(_confined_body(case, place), place.live), place)
+        try:
+            confined = _confined_body(case, place)
+        except _Unconfined:
+            return None
+        body = _filled(with_values(confined, place.live), place)
         valid = schema_judge(place.contract).request_is_valid(case.operation_id, body)
         if valid != (case.flawed_part != "body" or case.cut_off):
             return None
@@ -80,6 +85,10 @@ def confine(case: GeneratedCase, place: Place) -> ConfinedRequest | None:
         headers=dict(case.headers),
         body=body,
     )
+
+
+class _Unconfined(Exception):
+    """A value in the place of a namespace that a lenient catalog takes for a name: 7, true."""
 
 
 def _names(operation_id: str, place: Place) -> dict[str, str | Namespace]:
@@ -190,6 +199,16 @@ def _existing_namespace(value: Json, place: Place) -> Json:
             return place.new_name()  # not a valid namespace, but not one of others
         case list():
             return [*place.namespace, *_no_names(value)]
+    return _no_namespace(value)
+
+
+def _no_namespace(value: Json) -> Json:
+    """Return a value that no catalog takes for a namespace, as what is nothing in most languages.
+
+    A namespace of one level that is called "7" or "true" would lie outside of the run.
+    """
+    if value:
+        raise _Unconfined
     return value
 
 
@@ -202,7 +221,7 @@ def _new_namespace(value: Json, place: Place) -> Json:
         case list() if value:
             # The parent exists, because the document does not say whether it must.
             return [*place.namespace, place.new_name()]
-    return _existing_namespace(value, place) if isinstance(value, str) else value
+    return _existing_namespace(value, place) if isinstance(value, str) else _no_namespace(value)
 
 
 def _no_names(levels: list[Json]) -> list[Json]:

@@ -1,6 +1,7 @@
 """No generated request names what the run has not made: neither in path, query nor body."""
 
 import json
+from dataclasses import replace
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from icecheck.client.catalog import NO_BODY
 from icecheck.conformance.generated import test_generated as generated_checks
 from icecheck.conformance.generated.confinement import Place, confine
+from icecheck.conformance.generated.flaws import Flaw
 from icecheck.conformance.generated.generation import cases_of
 from icecheck.conformance.generated.test_generated import OPERATIONS
 from icecheck.judging.check import declaration_of
@@ -55,6 +57,31 @@ def test_the_ends_of_a_rename_are_named_apart():
     body = confine(usual, place()).body
     assert body["source"]["name"] == f"{TOKEN}_table"
     assert body["destination"]["name"] == f"{TOKEN}_new_1"
+
+
+@pytest.mark.parametrize("value", [7, -1, 1.5, True, {"a": 1}])
+@pytest.mark.parametrize(
+    ("operation_id", "way"),
+    [
+        ("createNamespace", ()),
+        ("renameTable", ("source",)),
+        ("renameTable", ("destination",)),
+        ("updateTable", ("identifier",)),
+        ("commitTransaction", ("table-changes", 0, "identifier")),
+    ],
+)
+def test_what_a_lenient_catalog_takes_for_a_namespace_of_others_is_not_sent(
+    operation_id, way, value
+):
+    usual = cases_of(operation_id, CONTRACT)[0]
+    body = json.loads(json.dumps(usual.body))
+    holder = body
+    for step in way:
+        holder = holder.setdefault(step, {}) if isinstance(holder, dict) else holder[step]
+    for instead, sent in ((value, False), (0, True)):
+        holder["namespace"] = instead
+        case = replace(usual, body=body, flaw=Flaw.UNUSABLE, flawed_part="body")
+        assert (confine(case, place()) is not None) is sent
 
 
 def names_in(operation_id, body):
