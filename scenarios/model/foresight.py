@@ -96,12 +96,13 @@ def _of_refs(shown: Json, snapshot_ids: list[Any]) -> Iterator[tuple[str, str]]:
     for name, head in heads.items():
         if head not in snapshot_ids:
             yield "refs", f"{name} names a snapshot that is not there"
-    if "main" in heads and heads["main"] != current:
+    if current is not None and "main" in heads and heads["main"] != current:
         yield "current-snapshot-id", "it is not where main is"
 
 
 def _ids_in(metadata: Json, members: str, id_member: str) -> list[Any]:
-    return [each.get(id_member, 0) for each in _listed(metadata, members)]
+    """Return the ids that are shown: those of schemas, specs and orders may be left out."""
+    return [each[id_member] for each in _listed(metadata, members) if id_member in each]
 
 
 def _listed(metadata: Json, member: str) -> list[Json]:

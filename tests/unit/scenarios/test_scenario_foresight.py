@@ -41,6 +41,13 @@ def test_metadata_that_fit_together_do_not_contradict_themselves():
     assert list(contradictions({}, {}, whole_history=True)) == []
 
 
+def test_what_the_document_lets_a_catalog_leave_out_contradicts_nothing():
+    without_id = [{"type": "struct", "fields": COLUMNS[:1]}, {"type": "struct", "fields": COLUMNS}]
+    assert contradicting({"schemas": without_id, "current-schema-id": 1}) == []
+    assert contradicting({"partition-specs": [{"fields": []}, {"fields": []}]}) == []
+    assert contradicting({"current-snapshot-id": None}) == []
+
+
 @pytest.mark.parametrize(
     ("shown", "member"),
     [
