@@ -66,7 +66,19 @@ def test_a_defect_says_who_suffers() -> None:
     assert [name for name, d in defects().items() if not d.suffering.endswith(".")] == []
 
 
-@pytest.mark.parametrize("family", families())
+DRAWN = {"commits.crossing_races", "commits.long_histories", "commits.overlooked_races"}
+FAMILIES = [
+    pytest.param(
+        family,
+        marks=pytest.mark.complete("shrinks each finding; tests/kill finds them with one seed"),
+    )
+    if family in DRAWN and not updating()
+    else family
+    for family in families()
+]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
 def test_the_defects_of_a_family_are_caught_by_what_was_reviewed(family: str) -> None:
     """A check of the broken requirement fails at its level; the golden file has other failures."""
     lines, wrong = [], []
