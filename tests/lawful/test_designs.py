@@ -34,18 +34,15 @@ def seed() -> int:
 
 
 def lines_of(name: str, checks: tuple[Check, ...], said: Said) -> list[str]:
-    """Return the lines of the golden file for a design: what did not pass, and why.
+    """Return the lines of the golden file for a design: what was not judged, and why.
 
-    A line is ``design | kind of skip, level of a failure, or blocked | family: checks``. What
-    should be otherwise, or what some client needs, may be a finding on a lawful catalog.
+    A line is ``design | kind of skip, or blocked | family: checks``.
     """
     ended: dict[tuple[str, str], set[str]] = {}
     asked = {check.id for check in checks}
     for verdict in said.verdicts:
-        if verdict.check in asked and verdict.outcome is not Outcome.PASS:
-            kind = verdict.outcome.value if verdict.skip is None else verdict.skip.kind.value
-            if verdict.outcome is Outcome.FAIL:
-                kind = verdict.level.value
+        if verdict.check in asked and verdict.outcome in {Outcome.SKIP, Outcome.BLOCKED}:
+            kind = "blocked" if verdict.skip is None else verdict.skip.kind.value
             family, _, rest = verdict.check.partition(".")
             ended.setdefault((kind, family), set()).add(rest)
     return [
