@@ -22,13 +22,13 @@ from icecheck.conformance.generated.sample_values import (
     TABLE_LOCATION,
     TABLE_TIME,
 )
+from icecheck.objects.after_updates import LAST_ADDED
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 Json = dict[str, Any]
 
-_LAST_ADDED = -1
 _SNAPSHOT_ID = 8_000_000_000_000_000_000
 _UNKNOWN_ID = 7_777
 _COLUMNS = bodies.DEFAULT_SCHEMA["fields"]
@@ -115,7 +115,7 @@ def _schema_changes() -> "SearchStrategy[list[Json]]":
     def with_layout(schema: Json) -> "SearchStrategy[list[Json]]":
         columns = columns_of(schema)
         added = {"action": "add-schema", "schema": schema}
-        current = {"action": "set-current-schema", "schema-id": _LAST_ADDED}
+        current = {"action": "set-current-schema", "schema-id": LAST_ADDED}
         return st.builds(
             lambda is_current, spec, order: [
                 added,
@@ -134,7 +134,7 @@ def _schema_changes() -> "SearchStrategy[list[Json]]":
 def _spec_changes() -> "SearchStrategy[list[Json]]":
     from hypothesis import strategies as st
 
-    default = {"action": "set-default-spec", "spec-id": _LAST_ADDED}
+    default = {"action": "set-default-spec", "spec-id": LAST_ADDED}
     former = {"action": "remove-partition-specs", "spec-ids": [live("default-spec-id")]}
     return st.builds(
         lambda spec, further: [{"action": "add-spec", "spec": spec}, *further],
@@ -146,7 +146,7 @@ def _spec_changes() -> "SearchStrategy[list[Json]]":
 def _order_changes() -> "SearchStrategy[list[Json]]":
     from hypothesis import strategies as st
 
-    default = {"action": "set-default-sort-order", "sort-order-id": _LAST_ADDED}
+    default = {"action": "set-default-sort-order", "sort-order-id": LAST_ADDED}
     return st.builds(
         lambda order, further: [{"action": "add-sort-order", "sort-order": order}, *further],
         sort_orders(columns_of({"fields": _COLUMNS})),
@@ -252,7 +252,7 @@ def _single() -> "SearchStrategy[list[Json]]":
                 [{"action": "set-location", "location": TABLE_LOCATION}],
                 [{"action": "set-current-schema", "schema-id": live("current-schema-id")}],
                 [{"action": "set-current-schema", "schema-id": _UNKNOWN_ID}],
-                [{"action": "set-current-schema", "schema-id": _LAST_ADDED}],
+                [{"action": "set-current-schema", "schema-id": LAST_ADDED}],
                 [{"action": "set-default-spec", "spec-id": live("default-spec-id")}],
                 [{"action": "set-default-spec", "spec-id": _UNKNOWN_ID}],
                 [{"action": "set-default-sort-order", "sort-order-id": _UNKNOWN_ID}],

@@ -19,13 +19,13 @@ from icecheck.conformance.generated.sample_values import (
     TABLE_LOCATION,
     TABLE_TIME,
 )
+from icecheck.objects.after_updates import LAST_ADDED
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 Json = dict[str, Any]
 
-_LAST_ADDED = -1
 _UNKNOWN_ID = 7_777
 _IDENTIFIER = {"namespace": NAMESPACE, "name": NAME}
 _VALUES = (0, 1, -1, 2**31, 2**53 + 1, 1.5, -0.0, True, "", "a", "2026-02-30", "\U0001f427", None)
@@ -140,9 +140,9 @@ def _view_commits() -> "SearchStrategy[Json]":
             *further,
         ],
         schemas(),
-        _versions(live("version-id", 1), _LAST_ADDED),
+        _versions(live("version-id", 1), LAST_ADDED),
         st.sampled_from(
-            ([], [{"action": "set-current-view-version", "view-version-id": _LAST_ADDED}])
+            ([], [{"action": "set-current-view-version", "view-version-id": LAST_ADDED}])
         ),
     )
     version = st.builds(

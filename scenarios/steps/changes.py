@@ -4,11 +4,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.judging.probes import has_capability
 from icecheck.objects.after_updates import after_updates
 from icecheck.objects.committing import keeps_updates
 from icecheck.replies.expect import SHAPE_ERRORS
+from icecheck.scenarios.model.world import ADDED, MARK
 
 Json = dict[str, Any]
 Metadata = Mapping[str, Any]
@@ -108,3 +110,21 @@ class Vocabulary:
     def failing(self, words: Collection[str], metadata: Metadata) -> list[Json]:
         """Return the requirements among these words, none of which holds."""
         return [self.stale[word](metadata) for word in words if word in self.stale]
+
+
+# ---- what tables and views have in common
+
+
+def changed_properties(base: Base) -> list[Json]:
+    """Set the mark, and set another property or remove it if it is there."""
+    there = base.now.get("properties") or {}
+    turn: Json = {"action": "remove-properties", "removals": [ADDED]}
+    if ADDED not in there:
+        turn = bodies.set_properties({ADDED: f"{base.number} too"})
+    return [bodies.set_properties({MARK: str(base.number)}), turn]
+
+
+def relocated(base: Base) -> list[Json]:
+    """Move to a location beside the present one, if that is told."""
+    home = str(base.now.get("location") or "").rstrip("/")
+    return [{"action": "set-location", "location": f"{home}_{base.number}"}] if home else []

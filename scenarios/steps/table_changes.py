@@ -9,8 +9,16 @@ from icecheck.objects import metadata_view as view
 from icecheck.objects.after_updates import LAST_ADDED
 from icecheck.objects.committing import NUMBERED
 from icecheck.objects.evolving import schema_addition, wider_schema
-from icecheck.scenarios.model.world import ADDED, MARK
-from icecheck.scenarios.steps.changes import Base, Change, Make, Metadata, Vocabulary
+from icecheck.scenarios.steps.changes import (
+    Base,
+    Change,
+    Make,
+    Metadata,
+    Vocabulary,
+    changed_properties,
+    relocated,
+)
+from icecheck.scenarios.steps.step import ANOTHER_UUID
 
 Json = dict[str, Any]
 Keep = Callable[[Metadata], Iterable[Any]]
@@ -19,26 +27,12 @@ BRANCH, TAG = "b1", "v1"
 """The names of refs beside main; the actions of histories may use them too."""
 _UNKNOWN_ID = 4711
 _UNKNOWN_SNAPSHOT = 4_242_424_242
-_ANOTHER_UUID = "00000000-0000-4000-8000-000000000000"
 _ROW_IDS, _FIRST_SNAPSHOT_ID = 3, 7_100_000_000_000_000_000
 _ROWS = 7
 _HISTORY = ("metadata-only-snapshots", "snapshot-history")
 
 
 # ---- properties, location, identity, format version
-
-
-def _properties(base: Base) -> list[Json]:
-    there = base.now.get("properties") or {}
-    turn: Json = {"action": "remove-properties", "removals": [ADDED]}
-    if ADDED not in there:
-        turn = bodies.set_properties({ADDED: f"{base.number} too"})
-    return [bodies.set_properties({MARK: str(base.number)}), turn]
-
-
-def _relocated(base: Base) -> list[Json]:
-    home = str(base.now.get("location") or "").rstrip("/")
-    return [{"action": "set-location", "location": f"{home}_{base.number}"}] if home else []
 
 
 def _same_uuid(base: Base) -> list[Json]:
@@ -314,8 +308,8 @@ def _on(make: Make, *needs: str) -> Change:
 
 
 _CHANGES: Mapping[str, Change] = {
-    "properties": Change(_properties, due=True),
-    "relocate": Change(_relocated),
+    "properties": Change(changed_properties, due=True),
+    "relocate": Change(relocated),
     "same-uuid": Change(_same_uuid),
     "upgrade": _on(_upgraded, "format-version-3"),
     "add-schema": Change(_wider, due=True),
@@ -369,7 +363,7 @@ def _one_more(type_: str, member: str, of_table: str) -> Callable[[Metadata], Js
 
 _STALE: Mapping[str, Callable[[Metadata], Json]] = {
     "stale-create": lambda _: {"type": "assert-create"},
-    "stale-uuid": lambda _: {"type": "assert-table-uuid", "uuid": _ANOTHER_UUID},
+    "stale-uuid": lambda _: {"type": "assert-table-uuid", "uuid": ANOTHER_UUID},
     "stale-main": lambda _: {
         "type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": _UNKNOWN_SNAPSHOT,
     },

@@ -7,26 +7,19 @@ from icecheck.client import bodies
 from icecheck.objects.after_updates import LAST_ADDED
 from icecheck.objects.evolving import schema_addition
 from icecheck.objects.views import View, add_version, set_current_version
-from icecheck.scenarios.model.world import ADDED, MARK
-from icecheck.scenarios.steps.changes import Base, Change, Make, Vocabulary
+from icecheck.scenarios.steps.changes import (
+    Base,
+    Change,
+    Make,
+    Vocabulary,
+    changed_properties,
+    relocated,
+)
+from icecheck.scenarios.steps.step import ANOTHER_UUID
 
 Json = dict[str, Any]
 
 _UNKNOWN_ID = 7919
-_ANOTHER_UUID = "00000000-0000-4000-8000-000000000000"
-
-
-def _properties(base: Base) -> list[Json]:
-    there = base.now.get("properties") or {}
-    turn: Json = {"action": "remove-properties", "removals": [ADDED]}
-    if ADDED not in there:
-        turn = bodies.set_properties({ADDED: f"{base.number} too"})
-    return [bodies.set_properties({MARK: str(base.number)}), turn]
-
-
-def _relocated(base: Base) -> list[Json]:
-    home = str(base.now.get("location") or "").rstrip("/")
-    return [{"action": "set-location", "location": f"{home}_{base.number}"}] if home else []
 
 
 def _same_uuid(base: Base) -> list[Json]:
@@ -84,8 +77,8 @@ def _another(base: Base) -> list[Json]:
 
 
 _CHANGES: Mapping[str, Change] = {
-    "properties": Change(_properties),
-    "relocate": Change(_relocated),
+    "properties": Change(changed_properties),
+    "relocate": Change(relocated),
     "same-uuid": Change(_same_uuid),
     "same-format": Change(_same_version),
     "add-schema": Change(_schema),
@@ -97,6 +90,6 @@ _CHANGES: Mapping[str, Change] = {
 
 _WRONG: Mapping[str, Json] = {"unknown-version": set_current_version(_UNKNOWN_ID)}
 
-_STALE = {"stale-uuid": lambda _: {"type": "assert-view-uuid", "uuid": _ANOTHER_UUID}}
+_STALE = {"stale-uuid": lambda _: {"type": "assert-view-uuid", "uuid": ANOTHER_UUID}}
 
 VIEWS = Vocabulary(_CHANGES, _WRONG, _STALE, "view-update")
