@@ -34,7 +34,7 @@ def broken():
 
 
 def test_what_is_found_is_kept_once_and_can_be_replayed(icecheck, tmp_path, broken):
-    found = icecheck("explore", broken.uri, "--minutes", "0.05", "--seed", "5")
+    found = icecheck("explore", broken.uri, "--minutes", "0", "--seed", "5")
     assert found.exit_code == 1
     assert seeds(found.stdout)[0] == 5
     every = sorted((tmp_path / "icecheck-findings").glob("*.json"))
@@ -43,11 +43,21 @@ def test_what_is_found_is_kept_once_and_can_be_replayed(icecheck, tmp_path, brok
     assert kept.name == f"{CHECK}-1.json"
     assert replay_of(kept).symptom == "effect-missing:properties"
     assert icecheck("replay", kept, broken.uri).exit_code == 1
-    again = icecheck("explore", broken.uri, "--minutes", "0")
-    assert (again.exit_code, f"known findings: {len(every)}" in again.stdout) == (0, True)
-    assert "new findings: 0," in again.stdout
-    assert seeds(again.stdout)[0] == seeds(again.stdout)[1] != 5
+    again = icecheck("explore", broken.uri, "--minutes", "0", "--seed", "5")
+    assert f"known findings: {len(every)}" in again.stdout
+    assert [*(tmp_path / "icecheck-findings").glob(f"{CHECK}-*.json")] == [kept]
     assert len(broken.state().namespaces) == 0
+
+
+def test_what_is_known_is_not_kept_again(tmp_path):
+    finding = replace(a_finding("effect-missing:properties", "a", "b"), steps='[["look",[],[]]]')
+    verdict = SimpleNamespace(check=CHECK)
+    kept = Corpus(tmp_path).take(verdict, finding, "1.10.0")
+    assert kept is not None
+    later = Corpus(tmp_path)
+    assert later.take(verdict, finding, "1.10.0") is None
+    other = replace(finding, steps='[["create",[],[]]]')
+    assert later.take(verdict, other, "1.10.0") not in {None, kept}
 
 
 def test_a_catalog_without_fault_is_told_as_such(icecheck, tmp_path):
@@ -59,8 +69,9 @@ def test_a_catalog_without_fault_is_told_as_such(icecheck, tmp_path):
 
 def test_a_catalog_that_lacks_what_histories_need_gives_no_verdict(icecheck):
     with MockCatalog(hidden=("createTable", "createNamespace", "createView")) as mock:
-        done = icecheck("explore", mock.uri, "--minutes", "0.1")
+        done, again = (icecheck("explore", mock.uri, "--minutes", "0.1") for _ in range(2))
     assert (done.exit_code, "createNamespace" in done.stdout) == (4, True)
+    assert seeds(done.stdout)[0] == seeds(done.stdout)[1] != seeds(again.stdout)[0]
 
 
 def test_a_finding_that_cannot_be_written_leaves_no_part_of_a_file(tmp_path, monkeypatch):
