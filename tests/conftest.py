@@ -81,6 +81,7 @@ def extent(request):
 
 @pytest.fixture(autouse=True)
 def _only_our_plugins(request, monkeypatch):
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)  # it is meant for this pytest
     if request.node.get_closest_marker("hostile") is None:
         monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
         monkeypatch.setenv("PYTEST_PLUGINS", "icecheck.pytest.plugin,xdist.plugin")

@@ -22,7 +22,7 @@ RUN = "icecheck_dead1"
 FOREIGN = "foreign_table"
 REQUESTS_MAX = 600
 """A run is killed while it makes so many of its requests."""
-AT_EVERY_PUSH = 3
+AT_EVERY_PUSH = 1
 KILLS = [
     pytest.param(number, marks=() if number < AT_EVERY_PUSH else pytest.mark.hostile)
     for number in range(50)

@@ -11,6 +11,7 @@ from icecheck.cli import main
 from icecheck.mock_server import MockCatalog
 from tests.hostile.lying_socket import Lie, Talk, answering, honest, lying_socket, silent, where
 from tests.kit.serving import gateway
+from tests.kit.shares import some
 
 CERTIFICATE = Path(__file__).parent.parent / "cli" / "self_signed.pem"
 PLAIN_TO_TLS = b"Client sent an HTTP request to an HTTPS server."
@@ -33,7 +34,7 @@ def said_by(command: str, url: str, tmp_path: Path) -> str:
     return ended.output
 
 
-@pytest.mark.parametrize("command", ["run", "doctor"])
+@pytest.mark.parametrize("command", some(["run", "doctor"], 2))
 @pytest.mark.parametrize("front", ["mock", "refusing", "waiting"])
 def test_a_server_without_tls_is_told_from_a_certificate_nobody_knows(
     front: str, command: str, tmp_path: Path
@@ -74,7 +75,7 @@ def test_a_certificate_that_nobody_knows_still_asks_for_its_authority(tmp_path: 
     mock.stop()
 
 
-@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize("scheme", some(["http", "https"], 2))
 def test_a_server_that_speaks_neither_is_no_hint(scheme: str, tmp_path: Path) -> None:
     lie: Lie = where(lambda _: True, silent, silent)
     with lying_socket(lie, reads=False) as url:

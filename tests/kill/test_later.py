@@ -42,10 +42,12 @@ def verdicts_on(
 
 @in_shares
 def test_a_catalog_of_later_documents_passes_everything() -> None:
-    verdicts, _ = verdicts_on(LAWFUL_LATER, share(CHECKS, 0, 3))
+    checks = share(CHECKS, 0, 9)
+    verdicts, _ = verdicts_on(LAWFUL_LATER, checks)
     others = {v.check: v.outcome for v in verdicts if v.outcome is not Outcome.PASS}
     # The catalog compares one tag with one tag: for a list of tags it sends the whole table.
-    assert others == {"etag.told-with-not-modified": Outcome.SKIP}
+    skipped = {check.id for check in checks} & {"etag.told-with-not-modified"}
+    assert others == dict.fromkeys(skipped, Outcome.SKIP)
 
 
 @in_shares

@@ -13,6 +13,7 @@ from icecheck.scenarios.random.actions import from_json
 from icecheck.scenarios.replays import understood
 from icecheck.targets.target import Target
 from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE, checks_of, defects_of
+from tests.kit.shares import some
 
 (CHECK,) = checks_of("test_namespaces_and_tables")
 NAMES = defects_of("commits.long_histories")
@@ -53,7 +54,7 @@ def test_the_shortest_history_of_every_defect_is_known() -> None:
     assert set(SHORTEST) == set(NAMES)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", some(NAMES, 3))
 @pytest.mark.parametrize(
     "seeds",
     [

@@ -33,6 +33,7 @@ from tests.kill.killing import (
     run_check,
     words,
 )
+from tests.kit.shares import some
 from tests.lawful.lawful import LAWFUL, Install, lawful_session
 from tests.lawful.lawful_commits import LAWFUL_COMMITS
 from tests.lawful.lawful_tables import LAWFUL_TABLES
@@ -79,6 +80,7 @@ def test_every_check_passes_on_the_faithful_mock_over_http() -> None:
     assert session.residue == []
 
 
+@pytest.mark.complete("twenty rounds of each race")
 def test_more_rounds_are_more_of_the_same() -> None:
     def requests(rounds: int) -> int:
         mock = MockCatalog(seed=1)
@@ -125,7 +127,7 @@ ELSEWHERE = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ELSEWHERE)
+@pytest.mark.parametrize("name", some(ELSEWHERE, 3))
 def test_lawful_catalogs_are_not_blamed(name: str) -> None:
     with lawful_session(EVERY_LAWFUL[name]) as session:
         verdicts = judged(session)
@@ -154,7 +156,7 @@ def _trouble_for_losers(
         wrap(registries, operation_id, around)
 
 
-@pytest.mark.parametrize(("status", "applied"), [(429, False), (504, True), (503, False)])
+@pytest.mark.parametrize(("status", "applied"), some([(504, True), (429, False), (503, False)], 3))
 def test_unknown_outcomes_are_not_blamed(status: int, applied: bool) -> None:
     with mock_session() as (mock, session):
         session.connection._sleep = lambda _: None  # retries take no time here
@@ -166,7 +168,7 @@ def test_unknown_outcomes_are_not_blamed(status: int, applied: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "applied"), [(500, True), (500, False), (502, False), (504, True)]
+    ("status", "applied"), some([(500, True), (500, False), (502, False), (504, True)], 3)
 )
 def test_commits_may_end_with_an_unknown_outcome(status: int, applied: bool) -> None:
     """The document names such answers for commits only; writers cannot retry after them."""
@@ -177,7 +179,7 @@ def test_commits_may_end_with_an_unknown_outcome(status: int, applied: bool) -> 
     assert failed == {"race.conflict-is-told": Level.INTEROP}
 
 
-@pytest.mark.parametrize("late_ms", [0, 30])
+@pytest.mark.parametrize("late_ms", some([30, 0], 2))
 def test_a_catalog_that_refuses_whatever_overlaps_is_not_blamed(late_ms: int) -> None:
     """The whole warehouse has optimistic locking: any overlapping request is a conflict."""
     sight = LateSight(window_ms=10)
@@ -249,7 +251,7 @@ def test_where_nobody_succeeds_nothing_is_proven() -> None:
 # ---- catalogs that lose races
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", some(NAMES, 3))
 def test_every_defect_fails_its_check_over_http(name: str) -> None:
     with http_session(name) as session:
         (check,) = [check for check in CHECKS if defects()[name].breaks in check.proves]

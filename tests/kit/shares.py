@@ -10,8 +10,10 @@ so marked does that asks for a share.
 import zlib
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
+from typing import Any
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import Check
@@ -31,6 +33,20 @@ in_shares = pytest.mark.parametrize(
     ],
     indirect=True,
 )
+
+
+def some(cases: Iterable[Any], of: int) -> list[ParameterSet]:
+    """Return the cases of a parametrized test; the usual command has the first, and one in ``of``.
+
+    A case is one value, or a tuple of them.
+    """
+    others = pytest.mark.complete("the usual command has other cases of the same test")
+    return [
+        pytest.param(
+            *(case if isinstance(case, tuple) else (case,)), marks=others if number % of else ()
+        )
+        for number, case in enumerate(cases)
+    ]
 
 
 def judges_everything() -> bool:

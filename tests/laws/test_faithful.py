@@ -110,7 +110,7 @@ def checks_in(name: str) -> tuple[Check, ...]:
         collect(GROUPS, CONTRACT),
         turn,
         len(PAIRS),
-        always=lambda check: is_plain(check) and has_turn(check, turn, 3),
+        always=lambda check: is_plain(check) and has_turn(check, turn, 6),
     )
 
 

@@ -29,6 +29,7 @@ ROOT = Path(__file__).parents[2]
 BY_PATH = ("conformance", "scenarios")
 BY_NAME = ("--pyargs", "icecheck.conformance", "icecheck.scenarios")
 SECONDS_MAX = 600
+OTHERS = pytest.mark.complete("a whole pytest of its own, as the first of them is")
 
 
 @pytest.fixture
@@ -61,8 +62,8 @@ def choose(checks: Iterable[Check], folder: Path) -> dict[str, str]:
     ("isolation", "where", "how"),
     [
         ("nested", BY_NAME, ("-n", "2")),
-        ("flat", BY_PATH, ("-p", "randomly", "-p", "no:xdist")),
-        ("parent", BY_NAME, ("-p", "randomly", "-n", "2")),
+        pytest.param("flat", BY_PATH, ("-p", "randomly", "-p", "no:xdist"), marks=OTHERS),
+        pytest.param("parent", BY_NAME, ("-p", "randomly", "-n", "2"), marks=OTHERS),
     ],
     ids=["two-workers", "random-order", "both-under-a-parent"],
 )

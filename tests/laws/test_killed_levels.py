@@ -19,7 +19,7 @@ from tests.laws.test_killed import families
 
 EXCEPTIONS = "levels.txt"
 """Defects that fail a MUST although theirs is less, as ``defect | why``; no others may."""
-SHARE = 10
+SHARE = 60
 """Of the checks that meet a defect only on the way to what they are about, the usual command judges
 one in so many: another one for each defect, so that every check meets many defects."""
 WRONG = {Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR}

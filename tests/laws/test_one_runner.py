@@ -28,6 +28,7 @@ from icecheck.wire.connection import TargetUnusable
 from tests.kill.killing import MODULES
 from tests.kit.contracts import CONTRACT
 from tests.kit.serving import Sent, gateway
+from tests.kit.shares import some
 from tests.laws.test_faithful import CREDENTIAL, WAREHOUSE, faithful
 
 SECONDS_MAX = 300
@@ -238,7 +239,7 @@ def differences(expected: Document, found: Document) -> Document:
     } | {name: (None, found[name]) for name in found.keys() - expected.keys()}
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", some(CASES, 3))
 def test_the_command_line_and_pytest_say_the_same(name: str, tmp_path: Path) -> None:
     expected = said_of(by_command_line(CASES[name]))
     found = said_of(under_pytest(CASES[name], tmp_path, ALONE))
@@ -246,7 +247,9 @@ def test_the_command_line_and_pytest_say_the_same(name: str, tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("other_plugins")
-@pytest.mark.parametrize("how", [("-n", "2"), ("-p", "randomly", "-n", "1")], ids=" ".join)
+@pytest.mark.parametrize(
+    "how", some([(("-n", "2"),), (("-p", "randomly", "-n", "1"),)], 2), ids=" ".join
+)
 def test_workers_and_their_order_change_nothing_but_names_and_probes(
     how: tuple[str, ...], tmp_path: Path
 ) -> None:

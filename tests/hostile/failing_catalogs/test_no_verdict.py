@@ -23,6 +23,7 @@ from tests.hostile.failing_catalogs.chaos import (
     refuse,
     run_through,
 )
+from tests.kit.shares import some
 
 
 def expect_no_verdict(run: Run, words: str) -> None:
@@ -298,7 +299,7 @@ def test_what_answers_in_the_catalogs_place_half_way_ends_the_run(
     assert clock.seconds < 120
 
 
-@pytest.mark.parametrize("workers", [1, 4])
+@pytest.mark.parametrize("workers", some([4, 1], 2))
 @pytest.mark.parametrize(("answer", "words"), MOVING_IN)
 def test_what_answers_in_the_catalogs_place_for_a_while_costs_no_verdict(
     monkeypatch, workers, answer, words

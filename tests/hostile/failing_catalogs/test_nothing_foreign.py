@@ -16,7 +16,7 @@ from icecheck.targets.target import Given, Target
 from tests.hostile.failing_catalogs.chaos import ADDRESS, TOKEN, WAREHOUSE, namespaces_on, new_mock
 from tests.hostile.failing_catalogs.naming import OWNER, strays
 from tests.kit.contracts import CONTRACT
-from tests.kit.shares import JUDGES, in_shares, share
+from tests.kit.shares import JUDGES, in_shares, share, some
 
 PARENT = "theirs"
 ISOLATIONS = ("flat", "parent", "read-only")
@@ -84,7 +84,7 @@ def _recorded(isolation: str, _judged: str) -> tuple[Run, Recording, tuple[tuple
 
 
 @in_shares
-@pytest.mark.parametrize("isolation", ["flat", "parent"])
+@pytest.mark.parametrize("isolation", some(["flat", "parent"], 2))
 def test_no_request_names_what_is_not_the_runs_own(isolation: str) -> None:
     run, recording, _ = recorded(isolation)
     assert len(recording.heard) > 2_000

@@ -21,6 +21,7 @@ from icecheck.mock_server.defects.kit.updating import alter_view_update, ignore_
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.protocol.replies import problem_reply
 from icecheck.replies.expect import Blocked, NotOffered, Violation
+from tests.kit.shares import some
 from tests.lawful.capabilities.serving import every_check, said_of
 from tests.lawful.designs import DESIGNS, FREEDOMS
 from tests.lawful.lawful import Install
@@ -252,7 +253,7 @@ def test_bodies_of_another_shape_rely_on_nothing(sent: Json) -> None:
     assert "renameTable.across-namespaces" not in relying
 
 
-@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("design", some(DESIGNS, 3))
 def test_no_lawful_catalog_is_said_to_lose_an_effect(design: str) -> None:
     lost = []
     with design_session(FREEDOMS[name] for name in DESIGNS[design].freedoms) as session:

@@ -17,7 +17,7 @@ from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.wire.exchange import Exchange, Step
 from tests.kit.contracts import CONTRACT
-from tests.kit.shares import JUDGES, share
+from tests.kit.shares import EVERYTHING, JUDGES, share
 from tests.lawful.capabilities.designs import designs
 from tests.lawful.capabilities.rarer_forms import watch_forms
 from tests.lawful.capabilities.serving import Said, every_check, said_of
@@ -76,7 +76,7 @@ def watched() -> Watched:
 
 
 @cache
-def _watched(_judged: str) -> Watched:
+def _watched(judged: str) -> Watched:
     current = [""]
     met: dict[str, set[str]] = {name: set() for name in designs()}
     asked: defaultdict[str, set[str]] = defaultdict(set)
@@ -100,7 +100,8 @@ def _watched(_judged: str) -> Watched:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Catalog, "claims", claims)
         patch.setattr(Session, "record", record)
-        said = said_of(every_check(), install, each=lambda check: current.__setitem__(0, check.id))
+        checks = every_check() if judged == EVERYTHING else share(every_check(), 0, 6)
+        said = said_of(checks, install, each=lambda check: current.__setitem__(0, check.id))
     return Watched(
         said,
         {name: frozenset(ids) for name, ids in met.items()},

@@ -235,6 +235,7 @@ def test_mine(iceberg_spark, iceberg_catalog, number):
 """
 
 
+@pytest.mark.complete("starts a JVM of its own, as other tests with iceberg_spark do")
 @pytest.mark.spark
 def test_every_test_has_a_spark_session_on_its_own_warehouse(tmp_path: Path) -> None:
     (tmp_path / "test_mine.py").write_text(SPARK_TESTS)

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from icecheck.mock_server.serving.app import BODY_BYTES_MAX
+from tests.kit.shares import some
 
 PEAK_BYTES_MAX = 6 * BODY_BYTES_MAX
 """What one request of the largest size may cost; measured were 1 to 4 times its size.
@@ -100,7 +101,7 @@ BODIES: dict[str, tuple[Parts, int]] = {
 }
 
 
-@pytest.mark.parametrize("what", BODIES)
+@pytest.mark.parametrize("what", some(BODIES, 3))
 def test_the_largest_body_costs_a_few_times_its_size(server: Server, what: str) -> None:
     parts, expected = BODIES[what]
     status, size, peak = server.post(parts)

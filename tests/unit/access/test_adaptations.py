@@ -22,6 +22,7 @@ from icecheck.run.runner import run_checks
 from icecheck.targets.adaptations import Adaptations, location_below
 from icecheck.targets.target import Target, UsageError
 from tests.kit.contracts import CONTRACT
+from tests.kit.shares import some
 
 PARENT = ("given",)
 Refused = Callable[[Call], bool]
@@ -102,20 +103,28 @@ def gone_wrong(run: Run) -> set[str]:
 
 @pytest.mark.parametrize(
     ("install", "target", "words", "findings"),
-    [
-        (always_a_location, {}, "below memory://root/own", {"createTable.minimal-body-accepted"}),
-        (
-            always_a_location,
-            {"location_root": "memory://root/mine"},
-            None,
-            {"createTable.minimal-body-accepted"},
-        ),
-        (no_null_location, {}, "left out", {"createTable.nulls-accepted"}),
-        (no_nulls, {}, "null members", {"createTable.nulls-accepted"}),
-        (never_a_location, {"location_root": "memory://root/mine"}, "sent without", set()),
-        (lambda _: None, {"location_root": "memory://root/mine"}, None, set()),
-        (tables_in_parent_only, {"namespace": PARENT}, "in given itself", set()),
-    ],
+    some(
+        [
+            (
+                always_a_location,
+                {},
+                "below memory://root/own",
+                {"createTable.minimal-body-accepted"},
+            ),
+            (
+                always_a_location,
+                {"location_root": "memory://root/mine"},
+                None,
+                {"createTable.minimal-body-accepted"},
+            ),
+            (no_null_location, {}, "left out", {"createTable.nulls-accepted"}),
+            (no_nulls, {}, "null members", {"createTable.nulls-accepted"}),
+            (never_a_location, {"location_root": "memory://root/mine"}, "sent without", set()),
+            (lambda _: None, {"location_root": "memory://root/mine"}, None, set()),
+            (tables_in_parent_only, {"namespace": PARENT}, "in given itself", set()),
+        ],
+        2,
+    ),
 )
 def test_the_run_goes_on_with_what_the_catalog_needs(
     install: Callable[[Registries], None],

@@ -15,6 +15,7 @@ from icecheck.mock_server.protocol.problem import Problem
 from icecheck.ownership.ledger_file import read_ledger
 from icecheck.pytest.own_namespace import ForeignObject, OwnNamespace
 from icecheck.targets.target import Target
+from tests.kit.shares import some
 
 LEDGER = "icecheck-report/tests.ledger.jsonl"
 
@@ -100,8 +101,10 @@ def test_mine(iceberg_catalog, iceberg_namespace, turn):
     ],
     ids=["one process", "two workers"],
 )
-@pytest.mark.parametrize("place", [(), ("--catalog-isolation", "nested"),
-                                   ("--catalog-namespace", "sales")])  # fmt: skip
+@pytest.mark.parametrize(
+    "place",
+    some([((),), (("--catalog-isolation", "nested"),), (("--catalog-namespace", "sales"),)], 3),
+)
 def test_each_test_has_a_namespace_which_is_gone_afterwards(tmp_path, mock, workers, place):
     (tmp_path / "test_mine.py").write_text(HEADER + USES)
     done = run_pytest(tmp_path, *target(mock, *place), *workers)

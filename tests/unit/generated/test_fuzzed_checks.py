@@ -17,6 +17,7 @@ from icecheck.mock_server.defects import defects
 from icecheck.mock_server.protocol import problem, replies
 from tests.kit.contracts import CONTRACT
 from tests.kit.findings import told
+from tests.kit.shares import some
 
 CHECKS = {declaration_of(f).id: f for f in vars(fuzzed).values() if declaration_of(f) is not None}
 REQUESTS_MAX = 500
@@ -49,7 +50,7 @@ def test_all_of_them_pass_within_their_budget(run_check):
 
 
 # tests/kill has a breakdown of each operation, for one seed.
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", some(SEEDS, 4))
 @pytest.mark.parametrize("operation_id", ["createTable", "replaceView", "planTableScan"])
 def test_a_breakdown_on_what_nobody_thought_of_is_found_with_any_seed(
     operation_id, seed, run_check, new_mock
@@ -111,7 +112,9 @@ def test_a_refused_request_that_leaves_a_trace_is_named(run_check, new_mock):
 REFUSALS = [400, 406, 409, 422]
 
 
-@pytest.mark.parametrize(("operation_id", "status"), zip(POSITIVE, itertools.cycle(REFUSALS)))
+@pytest.mark.parametrize(
+    ("operation_id", "status"), [*zip(POSITIVE, itertools.cycle(REFUSALS), strict=False)]
+)
 def test_a_catalog_that_refuses_what_is_odd_is_not_blamed(
     operation_id, status, run_check, new_mock
 ):
@@ -134,10 +137,10 @@ def test_no_case_at_all_may_be_wanted(run_check):
 
 def test_the_time_that_is_wanted_ends_it(run_check):
     few, more = (
-        len(run_check(CHECKS["generated.reportMetrics.fuzzed"], fuzz_cases=1000, **limit)[1])
+        len(run_check(CHECKS["generated.reportMetrics.fuzzed"], fuzz_cases=100_000, **limit)[1])
         for limit in ({"fuzz_seconds": 0.01}, {"fuzz_seconds": 1.0})
     )
-    assert few < more < 1000
+    assert few < more < 100_000
 
 
 def test_more_cases_begin_with_those_of_fewer(run_check):

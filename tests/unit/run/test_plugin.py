@@ -14,9 +14,11 @@ from icecheck.mock_server.defects.kit.rewriting import alter_body
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.reports.exchanges import read_exchanges
 from icecheck.run.output import EXCHANGES_FILE, FORMATS
+from tests.kit.shares import some
 
 TOKEN = "tok-canary-1"
 FEW = "icecheck.conformance.metrics.test_metrics"
+WORKERS = some([(("-n", "2"),), ((),)], 2)
 
 
 def run_pytest(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -94,7 +96,7 @@ def test_a_bad_option_is_a_usage_error(tmp_path, option):
     assert "Traceback" not in done.stderr + done.stdout
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+@pytest.mark.parametrize("workers", WORKERS, ids=["two workers", "one process"])
 def test_a_faithful_catalog_passes_and_the_verdict_is_printed(tmp_path, mock, workers):
     done = run_pytest(tmp_path, "--pyargs", FEW, "-q", *target(mock), *workers)
     assert done.returncode == 0, done.stdout
@@ -139,7 +141,7 @@ def test_checks_that_cannot_be_judged_are_not_green(tmp_path, mock):
     assert "BLOCKED" in done.stdout
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+@pytest.mark.parametrize("workers", WORKERS, ids=["two workers", "one process"])
 def test_the_report_is_the_files_of_the_command_line(tmp_path, mock, workers):
     report = tmp_path / "report"
     report.mkdir()
