@@ -79,7 +79,7 @@ def _of_kind(
     @given(_strategy(operation.id, contract, kind))
     def collect(example: Any) -> None:
         is_ours = kind in {_OWN, _SPOILED}
-        read = _with_body if is_ours else _read
+        read = case_of_body if is_ours else _read
         found.append(read(operation, contract, example))
 
     collect()
@@ -122,10 +122,10 @@ def _read(operation: Operation, contract: Contract, case: Any) -> GeneratedCase 
         json.dumps(case.body)
     except TypeError:
         return None
-    return _with_body(operation, contract, case.body)
+    return case_of_body(operation, contract, case.body)
 
 
-def _with_body(operation: Operation, contract: Contract, body: Any) -> GeneratedCase:
+def case_of_body(operation: Operation, contract: Contract, body: Any) -> GeneratedCase:
     """Return the case of a drawn body, which may have placeholders.
 
     Whether it is allowed says our validator: schemathesis takes some that are for forbidden.

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from icecheck.client.catalog import Catalog
-from icecheck.conformance.fuzzed.drawing import drawn
+from icecheck.conformance.fuzzed.drawing import case_of_body, drawn
 from icecheck.conformance.fuzzed.impossible import why_impossible
+from icecheck.conformance.fuzzed.replaying import body_in, to_json
 from icecheck.conformance.fuzzed.shrinking import smaller
 from icecheck.conformance.generated.confinement import confine
 from icecheck.conformance.generated.flaws import Flaw, flaw_of_body
@@ -33,11 +34,17 @@ _FINDINGS_MAX = 3
 
 
 def judge_fuzzed(catalog: Catalog, operation_id: str) -> None:
-    """Judge the answers to drawn requests, as many as the user wants.
+    """Judge the answers to the requests of replay files, and to as many drawn ones as are wanted.
 
     Raises Violation with a finding for each way of failing, about the smallest such request.
     """
     wanted, seconds = catalog.target.fuzz_cases, catalog.target.fuzz_seconds
+    replays = catalog.session.replays
+    kept = replays.steps_of(catalog.check_id)
+    for steps in kept:
+        _judge_again(catalog, operation_id, steps)
+    if replays.alone or (kept and wanted == 0):
+        return
     if wanted == 0:
         raise NotOffered("no requests are drawn: --fuzz-cases 0", SkipKind.NOT_APPLICABLE)
     found: dict[CauseKey, Violation] = {}
@@ -54,6 +61,24 @@ def judge_fuzzed(catalog: Catalog, operation_id: str) -> None:
     if found:
         first, *others = (violation.finding for violation in found.values())
         raise Violation.again(first, *others)
+
+
+def _judge_again(catalog: Catalog, operation_id: str, steps: str) -> None:
+    """Send the request of a replay file; raise Violation if its answer is wrong.
+
+    Raises NotOffered if the request has no form that may be sent to this catalog.
+    """
+    body = body_in(operation_id, steps)
+    case = case_of_body(catalog.contract.operations[operation_id], catalog.contract, body)
+    with catalog.sender.marking(Step.DO):
+        fuzz = _Fuzz(catalog, operation_id, fresh=True)
+        before = len(catalog.exchanges)
+        wrong = fuzz.judged(case)
+    if wrong is not None:
+        raise Violation.again(wrong.finding, steps=steps)
+    if not any(each.operation == operation_id for each in catalog.exchanges[before:]):
+        why = f"the {operation_id} request of the replay file cannot be sent to this catalog"
+        raise NotOffered(why, SkipKind.NOT_APPLICABLE)
 
 
 class _Fuzz:
@@ -125,7 +150,9 @@ class _Fuzz:
         with catalog.sender.marking(Step.DO):
             alone = _Fuzz(catalog, self._operation.id, fresh=True)
             again = alone.judged(replace(case, body=body), looks=looks)
-        return again if again is not None and again.finding.key == key else wrong
+        if again is None or again.finding.key != key:
+            return wrong
+        return Violation.again(again.finding, steps=to_json(self._operation.id, body))
 
     def _flaw_of(self, body: Any) -> Flaw:
         told = without_placeholders(body)

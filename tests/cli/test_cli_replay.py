@@ -18,6 +18,7 @@ STEPS = [
     ["update-properties", ["n0"], ["icecheck.kept", "8", "icecheck.mark"]],
 ]
 DEFECT = "properties-update-forgotten"
+FUZZED = "generated.updateTable.fuzzed"
 
 
 @pytest.fixture
@@ -141,9 +142,25 @@ def test_a_race_that_contradicts_itself_is_kept_too(icecheck, tmp_path, mended):
     assert (again.exit_code, "as the history demands" in again.stdout) == (0, True)
 
 
+def test_a_drawn_request_is_kept_too(icecheck, tmp_path, mended):
+    breaking = MockCatalog()
+    defects()["drawn-breakdown-updateTable"].install(breaking.registries)
+    with breaking:
+        assert icecheck("run", breaking.uri, "--check", FUZZED).exit_code == 1
+        kept = tmp_path / "icecheck-report" / "replays" / f"{FUZZED}.json"
+        assert replay_of(kept).operations == {"updateTable"}
+        assert icecheck("replay", kept, breaking.uri).exit_code == 1
+    better = icecheck("replay", kept, mended.uri)
+    assert (better.exit_code, "as the history demands" in better.stdout) == (0, True)
+
+
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
+        ({"check": "generated.dropTable.fuzzed"}, "generated.dropTable.fuzzed"),
+        ({"check": FUZZED}, "updateTable"),
+        ({"check": FUZZED, "steps": [["updateTable", [], []]]}, "updateTable"),
+        ({"check": FUZZED, "steps": [["updateTable", [], ["s3://theirs/data"]]]}, "s3://theirs"),
         ({"kind": "other"}, "no replay file"),
         ({"version": 2}, "version 2"),
         ({"check": None}, "check"),

@@ -9,8 +9,8 @@ from icecheck.findings.verdict import Outcome, Verdict
 from icecheck.judging.judge import judge
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.mock import MockCatalog
+from icecheck.run.replays.understanding import understood
 from icecheck.scenarios.random.actions import from_json
-from icecheck.scenarios.replays import understood
 from icecheck.targets.target import Target
 from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE, checks_of, defects_of
 from tests.kit.shares import some

@@ -39,7 +39,7 @@ def new_mock():
 def run_check(new_mock):
     """Judge a check function on a mock; returns the verdict and what was sent."""
 
-    def run(function, *, mock=None, seed=0, run_id="t1", **target):
+    def run(function, *, mock=None, seed=0, run_id="t1", replays=None, **target):
         sent = Sent()
         transport = Recorder((mock or new_mock()).httpx_transport(), sent)
         session = open_session(
@@ -48,6 +48,7 @@ def run_check(new_mock):
             seed=seed,
             transport=transport,
         )
+        session.replays = replays or session.replays
         session.keeps_full_namespaces = True  # as a run finds out with its first namespace
         check = check_of(function, CONTRACT)
         verdict = judge(check, Catalog(session, check.id))

@@ -1,4 +1,4 @@
-"""``icecheck explore URL``: draw histories until the time is over, and keep what is new."""
+"""``icecheck explore URL``: draw until the time is over, and keep what fails and is new."""
 
 import contextlib
 import math
@@ -31,7 +31,7 @@ def _finite(_context: click.Context, _option: click.Parameter, minutes: float) -
     return minutes
 
 
-@click.command("explore", short_help="Draw histories until the time is over, and keep what fails.")
+@click.command("explore", short_help="Draw histories and requests for a time, and keep what fails.")
 @target_options("explore")
 @click.option("--mock", is_flag=True, help="Start the bundled mock catalog and explore that.")
 @click.option(
@@ -54,7 +54,7 @@ def _finite(_context: click.Context, _option: click.Parameter, minutes: float) -
     help="Where replay files are kept, and what is known already.",
 )
 def command(findings: Path, minutes: float, **options: Any) -> int:
-    """Draw histories with one seed after another on the catalog at URL, and keep new failures.
+    """Draw histories and requests with one seed after another, and keep new failures.
 
     Each is a replay file in DIR. What is in DIR already is known and not told again, so that a
     later exploration goes on. Exit codes: 0 nothing new, 1 something new, 2 misuse, 4 no verdict.
@@ -67,7 +67,7 @@ def command(findings: Path, minutes: float, **options: Any) -> int:
         from icecheck.ownership.ledger_file import LEDGER_FILE
         from icecheck.run.options import RunOptions
         from icecheck.run.replays.exploring import Corpus
-        from icecheck.scenarios.replays import CHECKS
+        from icecheck.run.replays.understanding import CHECKS
         from icecheck.targets.target import new_run_id
         from icecheck.wire.redaction import Redactor
 

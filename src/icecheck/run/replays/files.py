@@ -13,7 +13,7 @@ DIRECTORY = "replays"
 
 def replay_of(path: Path) -> Replay:
     """Return the history in a file; raise UsageError, naming the file, if it cannot be used."""
-    from icecheck.scenarios.replays import understood
+    from icecheck.run.replays.understanding import understood
 
     try:
         return understood(read_replay(path.read_text("utf-8")))
