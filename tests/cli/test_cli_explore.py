@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from icecheck.findings.verdict import Outcome
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects import defects
 from icecheck.run.replays.exploring import Corpus
@@ -15,6 +16,7 @@ from icecheck.run.replays.files import replay_of
 from icecheck.scenarios.random.test_namespaces_and_tables import CHECK
 from icecheck.targets.unwritable import Unwritable
 from tests.kit.findings import a_finding
+from tests.kit.finished_runs import finished, verdict
 
 DEFECT = "properties-update-forgotten"
 
@@ -35,7 +37,7 @@ def broken():
 
 def test_what_is_found_is_kept_once_and_can_be_replayed(icecheck, tmp_path, broken):
     found = icecheck("explore", broken.uri, "--minutes", "0", "--seed", "5")
-    assert found.exit_code == 1
+    assert found.exit_code == 1, found.stdout
     assert seeds(found.stdout)[0] == 5
     every = sorted((tmp_path / "icecheck-findings").glob("*.json"))
     assert f"new findings: {len(every)}," in found.stdout
@@ -47,6 +49,16 @@ def test_what_is_found_is_kept_once_and_can_be_replayed(icecheck, tmp_path, brok
     assert f"known findings: {len(every)}" in again.stdout
     assert [*(tmp_path / "icecheck-findings").glob(f"{CHECK}-*.json")] == [kept]
     assert len(broken.state().namespaces) == 0
+
+
+def test_what_could_not_be_judged_is_no_success(icecheck, monkeypatch):
+    """A catalog that is too slow for one of the checks has not shown that it passes it."""
+    passed = verdict("generated.createTable.fuzzed", Outcome.PASS)
+    blocked = verdict(CHECK, Outcome.BLOCKED, blocked_by=("target",), summary="no answer")
+    for run, code in ((finished(passed, blocked), 4), (finished(passed), 0)):
+        monkeypatch.setattr("icecheck.run.runner.run_checks", lambda _options, run=run: run)
+        done = icecheck("explore", "http://127.0.0.1:9", "--minutes", "0")
+        assert (done.exit_code, CHECK in done.stdout) == (code, code == 4)
 
 
 def test_what_is_known_is_not_kept_again(tmp_path):

@@ -11,6 +11,7 @@ import click
 import httpx
 import pytest
 
+import icecheck.client.doctor  # noqa: F401 - it keeps the new_run_id that it finds: not ours
 from icecheck.cli import main
 from icecheck.findings.replay import KIND, VERSION
 from icecheck.findings.verdict import Outcome

@@ -1,10 +1,12 @@
 """Checks of updateTable and commitTransaction: the faithful mock passes, defects fail them."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from icecheck.client.catalog import Catalog
+from icecheck.client.given import given_table
 from icecheck.contract import Level
 from icecheck.findings.causes import causes_of
 from icecheck.findings.verdict import Outcome
@@ -16,6 +18,7 @@ from icecheck.mock_server.core.context import Outcome as Decided
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.rewriting import alter_body, forget_effect, refuse_as
 from icecheck.mock_server.protocol.problem import Problem
+from icecheck.objects.committing import expect_unchanged
 from tests.kill.killing import (
     checks_of,
     words,
@@ -124,6 +127,16 @@ def test_what_a_catalog_does_not_offer_is_not_judged() -> None:
         verdicts = [judge(check, Catalog(session, check.id)) for check in CHECKS]
     skipped = [v.check for v in verdicts if v.outcome is Outcome.SKIP]
     assert skipped == ["update.set-location"]
+
+
+def test_a_location_that_loads_leave_out_shows_no_other_version() -> None:
+    with lawful_session(secretive) as session:
+        catalog = Catalog(session, "own")
+        answered = given_table(catalog)
+        assert answered.metadata_location is not None
+        expect_unchanged(catalog, answered)
+        expect_unchanged(catalog, replace(answered, metadata_location=None))
+        catalog.undo()
 
 
 @pytest.mark.parametrize(

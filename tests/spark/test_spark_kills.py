@@ -1,6 +1,5 @@
 """Every Spark check fails on a catalog with one defect: none of them passes whatever happens."""
 
-from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
@@ -38,12 +37,6 @@ def checks_in(*modules: ModuleType) -> dict[str, Check]:
 
 
 CHECKS = checks_in(script_checks, pipeline_checks, planning_checks)
-
-
-@pytest.fixture(scope="module")
-def workbench() -> Iterator[SparkWorkbench]:
-    with SparkWorkbench.start() as started:
-        yield started
 
 
 def test_every_spark_check_has_a_defect_that_exists() -> None:

@@ -93,11 +93,11 @@ def _explored(wanted: "RunOptions", corpus: Any, seconds: float) -> int:
     from icecheck.cli.interrupts import one_interrupt
     from icecheck.findings.finding_card import describe, render_card
     from icecheck.findings.verdict import asked_of
-    from icecheck.run.replays.exploring import explore, is_judged
+    from icecheck.run.replays.exploring import explore, is_judged, left_open
     from icecheck.run.runner import run_checks
 
     click.echo(f"first seed: {wanted.seed}; known findings: {len(corpus.known)}")
-    rounds, requests, new, judged = 0, 0, 0, True
+    rounds, requests, new, judged, whole = 0, 0, 0, True, True
     with one_interrupt():
         for seed, run, found in explore(wanted, corpus, seconds, run_checks):
             rounds += 1
@@ -109,6 +109,9 @@ def _explored(wanted: "RunOptions", corpus: Any, seconds: float) -> int:
                 click.echo(f"seed {seed}: {each.path}\n{render_card(card)}")
             if not judged:
                 click.echo(f"no verdict: {'; '.join(v.summary for v in asked_of(run.verdicts))}")
+            for verdict in left_open(run) if judged else ():
+                whole = False
+                click.echo(f"seed {seed}: no verdict of {verdict.check}: {verdict.summary}")
     told = f"{rounds} rounds to seed {wanted.seed + rounds - 1}, {requests} requests"
     click.echo(f"{told}; new findings: {new}, known in {corpus.directory}: {len(corpus.known)}")
-    return _FOUND if new else 0 if judged else _NO_VERDICT
+    return _FOUND if new else 0 if judged and whole else _NO_VERDICT

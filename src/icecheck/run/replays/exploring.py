@@ -89,6 +89,11 @@ def is_judged(run: Run) -> bool:
     return any(v.outcome in {Outcome.PASS, Outcome.FAIL} for v in asked_of(run.verdicts))
 
 
+def left_open(run: Run) -> tuple[Verdict, ...]:
+    """Return what a round was to judge and could not: blocked checks, and errors of the suite."""
+    return tuple(v for v in asked_of(run.verdicts) if v.outcome in {Outcome.BLOCKED, Outcome.ERROR})
+
+
 def _discoveries(spec: str, corpus: Corpus, seed: int, run: Run) -> Iterator[Discovery]:
     for verdict in run.verdicts:
         for finding in verdict.findings[:1]:
