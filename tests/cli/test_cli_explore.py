@@ -8,11 +8,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from icecheck.conformance.fuzzed.replaying import OPERATION_OF
 from icecheck.findings.verdict import Outcome
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects import defects
 from icecheck.run.replays.exploring import Corpus
 from icecheck.run.replays.files import replay_of
+from icecheck.run.replays.understanding import checks_of_round
+from icecheck.scenarios.races.test_random_races import RACES
 from icecheck.scenarios.random.test_namespaces_and_tables import CHECK
 from icecheck.targets.unwritable import Unwritable
 from tests.kit.findings import a_finding
@@ -59,6 +62,12 @@ def test_what_could_not_be_judged_is_no_success(icecheck, monkeypatch):
         monkeypatch.setattr("icecheck.run.runner.run_checks", lambda _options, run=run: run)
         done = icecheck("explore", "http://127.0.0.1:9", "--minutes", "0")
         assert (done.exit_code, CHECK in done.stdout) == (code, code == 4)
+
+
+def test_each_drawn_request_has_its_turn_in_six_rounds():
+    rounds = [checks_of_round(seed) for seed in range(5, 11)]
+    assert {each for checks in rounds for each in checks} >= {CHECK, *RACES, *OPERATION_OF}
+    assert {len(checks) for checks in rounds} == {1 + len(RACES) + 2}
 
 
 def test_what_is_known_is_not_kept_again(tmp_path):

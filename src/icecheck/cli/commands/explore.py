@@ -67,7 +67,6 @@ def command(findings: Path, minutes: float, **options: Any) -> int:
         from icecheck.ownership.ledger_file import LEDGER_FILE
         from icecheck.run.options import RunOptions
         from icecheck.run.replays.exploring import Corpus
-        from icecheck.run.replays.understanding import CHECKS
         from icecheck.targets.target import new_run_id
         from icecheck.wire.redaction import Redactor
 
@@ -80,7 +79,6 @@ def command(findings: Path, minutes: float, **options: Any) -> int:
             target=target,
             run_id=new_run_id(),
             seed=seed,
-            globs=CHECKS,
             spec=release_of_run(options),
             command="icecheck explore",
             ledger=findings / LEDGER_FILE,

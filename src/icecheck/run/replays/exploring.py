@@ -10,6 +10,7 @@ from pathlib import Path
 from icecheck.findings.replay import ReplayUnusable, read_replay, replay_text
 from icecheck.findings.verdict import Finding, Outcome, Run, Verdict, asked_of
 from icecheck.run.options import RunOptions
+from icecheck.run.replays.understanding import checks_of_round
 from icecheck.targets.target import UsageError, new_run_id
 from icecheck.targets.unwritable import write_text
 
@@ -68,7 +69,7 @@ def explore(
     *,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[tuple[int, Run, Sequence[Discovery]]]:
-    """Run the checks of ``options`` with one seed after another until the time is over.
+    """Run what draws, on the target of ``options``, with one seed after another for a time.
 
     Yields each seed, its run, and what it found that the corpus had not; at least one seed is
     taken. A run without a verdict, or one that was interrupted, is the last.
@@ -77,7 +78,8 @@ def explore(
     seed = options.seed
     while True:
         # Under other names: what one run could not remove must not meet the next.
-        done = run(replace(options, seed=seed, run_id=new_run_id()))
+        checks = checks_of_round(seed)
+        done = run(replace(options, seed=seed, run_id=new_run_id(), globs=checks))
         yield seed, done, tuple(_discoveries(options.spec, corpus, seed, done))
         if not done.complete or not is_judged(done) or clock() >= end:
             return

@@ -27,8 +27,19 @@ _OPERATIONS_IN: Mapping[str, Callable[[str], frozenset[str]]] = {
 """Check id -> reads steps, and returns the operations that they need."""
 
 
-CHECKS = tuple(_OPERATIONS_IN)
-"""The ids of these checks."""
+_REQUESTS = tuple(replaying.OPERATION_OF)
+_REQUESTS_OF_A_ROUND = 2
+
+
+def checks_of_round(seed: int) -> tuple[str, ...]:
+    """Return the ids of the checks that an exploration judges with a seed.
+
+    Those of drawn requests take turns: to draw for all of them takes four times as long as the
+    histories and races of a round.
+    """
+    first = seed * _REQUESTS_OF_A_ROUND
+    turn = (_REQUESTS[(first + at) % len(_REQUESTS)] for at in range(_REQUESTS_OF_A_ROUND))
+    return (CHECK, *RACES, *turn)
 
 
 def understood(replay: Replay) -> Replay:
