@@ -190,3 +190,44 @@ def test_a_namespace_of_the_name_that_a_run_would_take_survives_its_start(status
     mock.stop()
     assert ("sales_ab12cd",) in left
     assert any("sales_ab12cd" in line for line in run.facts["safety"]["touched_foreign"])
+
+
+class LostOnce(httpx.BaseTransport):
+    """Loses the answer to the first creation of a namespace, which is carried out or not."""
+
+    def __init__(self, below: httpx.BaseTransport, *, applied: bool, throttles: bool) -> None:
+        self._below, self._applied, self._throttles = below, applied, throttles
+        self._lost = False
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Hand a request on; the first creation of a namespace has no answer."""
+        first = request.method == "POST" and request.url.path.endswith("/namespaces")
+        if not first or self._lost:
+            return self._below.handle_request(request)
+        self._lost = True
+        if self._applied:
+            self._below.handle_request(request)
+        if self._throttles:
+            return httpx.Response(429, headers={"Retry-After": "0"}, request=request)
+        raise httpx.ReadTimeout("timed out", request=request)
+
+
+@pytest.mark.parametrize("throttles", [True, False])
+@pytest.mark.parametrize("theirs", [True, False])
+def test_a_namespace_after_a_lost_answer_is_the_runs_own_only_if_it_shows_that(
+    theirs: bool, throttles: bool
+) -> None:
+    mock = MockCatalog(seed=1)
+    if theirs:
+        mock.pyiceberg("wh", in_process=True).create_namespace("sales_ab12cd")
+    target = Target("http://mock.invalid", warehouse="wh", name_pattern="sales_{run}")
+    options = RunOptions(target, run_id="ab12cd", globs=("createTable.succeeds",))
+    way = LostOnce(mock.httpx_transport(), applied=not theirs, throttles=throttles)
+    if theirs:
+        with pytest.raises(TargetUnusable, match="exists already"):
+            run_checks(options, transport=way)
+    else:
+        assert run_checks(options, transport=way).exit_code == 0
+    left = {namespace for namespace, _ in mock.state("wh").namespaces.after()}
+    mock.stop()
+    assert left == ({("sales_ab12cd",)} if theirs else set())
