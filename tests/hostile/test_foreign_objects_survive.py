@@ -222,7 +222,7 @@ def test_a_namespace_after_a_lost_answer_is_the_runs_own_only_if_it_shows_that(
         mock.pyiceberg("wh", in_process=True).create_namespace("sales_ab12cd")
     target = Target("http://mock.invalid", warehouse="wh", name_pattern="sales_{run}")
     options = RunOptions(target, run_id="ab12cd", globs=("createTable.succeeds",))
-    way = LostOnce(mock.httpx_transport(), applied=not theirs, throttles=throttles)
+    way = LostOnce(mock.httpx_transport(), applied=not (theirs or throttles), throttles=throttles)
     if theirs:
         with pytest.raises(TargetUnusable, match="exists already"):
             run_checks(options, transport=way)

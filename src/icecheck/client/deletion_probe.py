@@ -154,7 +154,8 @@ def _expect_a_way_in(catalog: Catalog) -> None:
 
 def _expect_to_be_first(catalog: Catalog) -> None:
     """Raise TargetUnusable if the run's first namespace exists already."""
-    asked = catalog.exchanges[:1]
+    # What was throttled has not been carried out: its retry meets what was there before.
+    asked = [each for each in catalog.exchanges if each.status != 429][:1]
     if not asked or (asked[0].operation, asked[0].status) != ("createNamespace", 409):
         return
     create = catalog.session.contract.operations["createNamespace"]

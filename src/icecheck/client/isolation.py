@@ -162,9 +162,10 @@ def _make_root(session: Session, root: Entry) -> Exchange:
     for body in ({**plain, "properties": {OWNER: session.owner}}, plain):
         asked = len(session.exchanges)
         made = _created(session, root.namespace, body)
-        # A 409 after a retry may be about the namespace that the first attempt made.
-        retried = len(session.exchanges) > asked + 1
-        if made.status == 409 and not (retried and _shows_owner(session, root.namespace)):
+        # A 409 after a retry may be about the namespace that the first attempt made, unless that
+        # was throttled, and not carried out.
+        doubtful = any(each.status != 429 for each in session.exchanges[asked:-1])
+        if made.status == 409 and not (doubtful and _shows_owner(session, root.namespace)):
             _refuse_if_there(session, root)
         if made.status not in _REFUSED_AS_SENT:
             break

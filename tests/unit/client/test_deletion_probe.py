@@ -18,10 +18,31 @@ from icecheck.targets.target import Target
 from icecheck.wire.connection import TargetUnusable
 
 
-def run_on(mock: MockCatalog, *, accept_residue: bool = False, isolation: str = "auto") -> Run:
+class ThrottledOnce(httpx.BaseTransport):
+    """Answers the first creation of a namespace 429, without carrying it out."""
+
+    def __init__(self, below: httpx.BaseTransport) -> None:
+        self._below, self._answered = below, False
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Hand a request on, but for the first creation."""
+        if self._answered or request.method != "POST":
+            return self._below.handle_request(request)
+        self._answered = True
+        return httpx.Response(429, headers={"Retry-After": "0"}, request=request)
+
+
+def run_on(
+    mock: MockCatalog,
+    *,
+    accept_residue: bool = False,
+    isolation: str = "auto",
+    throttled: bool = False,
+) -> Run:
+    way = mock.httpx_transport()
     target = Target("http://mock.test", isolation=isolation, accept_residue=accept_residue)
     options = RunOptions(target, "r1", groups=(Group.CHECKS,), globs=("listTables.*", "drop*"))
-    return run_checks(options, transport=mock.httpx_transport())
+    return run_checks(options, transport=ThrottledOnce(way) if throttled else way)
 
 
 def forgets(*operation_ids: str) -> MockCatalog:
@@ -108,8 +129,9 @@ def test_two_workers_under_one_parent_try_it_on_objects_of_their_own() -> None:
     mock.stop()
 
 
+@pytest.mark.parametrize("throttled", [False, True])
 @pytest.mark.parametrize("isolation", ["nested", "flat"])
-def test_a_name_that_is_taken_ends_the_run_and_stays(isolation: str) -> None:
+def test_a_name_that_is_taken_ends_the_run_and_stays(isolation: str, throttled: bool) -> None:
     mock = MockCatalog(seed=1)
     transport = mock.httpx_transport()
     session = open_session(
@@ -118,7 +140,7 @@ def test_a_name_that_is_taken_ends_the_run_and_stays(isolation: str) -> None:
     if isolation == "flat":
         given_namespace(Catalog(session, session.probe_id("deletion")))
     with pytest.raises(TargetUnusable, match=r"exists already.*--run-id.*icecheck clean"):
-        run_on(mock, isolation=isolation)
+        run_on(mock, isolation=isolation, throttled=throttled)
     there = mock.journal.count("dropNamespace", status=204)
     session.close()
     assert mock.journal.count("dropNamespace", status=204) <= there + 1
