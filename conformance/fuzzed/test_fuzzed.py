@@ -7,21 +7,21 @@ its own name.
 import re
 
 from icecheck.client.catalog import Catalog
-from icecheck.conformance.fuzzed.drawn_requests import POSITIVE
 from icecheck.conformance.fuzzed.fuzzed_requests import judge_fuzzed
+from icecheck.conformance.fuzzed.replaying import OPERATION_OF
 from icecheck.judging.check import generated_check
 
 
-def _declare(operation_id: str) -> None:
+def _declare(check_id: str, operation_id: str) -> None:
     def fuzzed(catalog: Catalog) -> None:
         judge_fuzzed(catalog, operation_id)
 
     snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", operation_id).lower()
     fuzzed.__name__ = fuzzed.__qualname__ = f"test_{snake}_fuzzed"
     fuzzed.__doc__ = f"Drawn {operation_id} requests meet with no server error, or are refused."
-    declared = generated_check(f"generated.{operation_id}.fuzzed")(fuzzed)
+    declared = generated_check(check_id)(fuzzed)
     globals()[fuzzed.__name__] = declared
 
 
-for _operation_id in POSITIVE:
-    _declare(_operation_id)
+for _check_id, _operation_id in OPERATION_OF.items():
+    _declare(_check_id, _operation_id)

@@ -50,6 +50,8 @@ def test_what_is_found_is_kept_once_and_can_be_replayed(icecheck, tmp_path, brok
     assert icecheck("replay", kept, broken.uri).exit_code == 1
     again = icecheck("explore", broken.uri, "--minutes", "0", "--seed", "5")
     assert f"known findings: {len(every)}" in again.stdout
+    # A race may show something else of the defect this time.
+    assert again.exit_code == (0 if "new findings: 0," in again.stdout else 1)
     assert [*(tmp_path / "icecheck-findings").glob(f"{CHECK}-*.json")] == [kept]
     assert len(broken.state().namespaces) == 0
 

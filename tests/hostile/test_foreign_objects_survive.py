@@ -17,6 +17,7 @@ from icecheck.targets.target import Target
 from icecheck.wire.connection import TargetUnusable
 from tests.hostile import lying_socket as lies
 from tests.hostile.lying_socket import Lie, Talk, lying_socket
+from tests.kit.lost_creation import LostOnce
 
 SCHEMA = {"type": "struct", "schema-id": 0, "fields": []}
 # Both kinds of objects are made and dropped: a config that leads elsewhere harms by the latter.
@@ -190,26 +191,6 @@ def test_a_namespace_of_the_name_that_a_run_would_take_survives_its_start(status
     mock.stop()
     assert ("sales_ab12cd",) in left
     assert any("sales_ab12cd" in line for line in run.facts["safety"]["touched_foreign"])
-
-
-class LostOnce(httpx.BaseTransport):
-    """Loses the answer to the first creation of a namespace, which is carried out or not."""
-
-    def __init__(self, below: httpx.BaseTransport, *, applied: bool, throttles: bool) -> None:
-        self._below, self._applied, self._throttles = below, applied, throttles
-        self._lost = False
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Hand a request on; the first creation of a namespace has no answer."""
-        first = request.method == "POST" and request.url.path.endswith("/namespaces")
-        if not first or self._lost:
-            return self._below.handle_request(request)
-        self._lost = True
-        if self._applied:
-            self._below.handle_request(request)
-        if self._throttles:
-            return httpx.Response(429, headers={"Retry-After": "0"}, request=request)
-        raise httpx.ReadTimeout("timed out", request=request)
 
 
 @pytest.mark.parametrize("throttles", [True, False])

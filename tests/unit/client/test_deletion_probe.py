@@ -16,20 +16,7 @@ from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
 from icecheck.targets.target import Target
 from icecheck.wire.connection import TargetUnusable
-
-
-class ThrottledOnce(httpx.BaseTransport):
-    """Answers the first creation of a namespace 429, without carrying it out."""
-
-    def __init__(self, below: httpx.BaseTransport) -> None:
-        self._below, self._answered = below, False
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Hand a request on, but for the first creation."""
-        if self._answered or request.method != "POST":
-            return self._below.handle_request(request)
-        self._answered = True
-        return httpx.Response(429, headers={"Retry-After": "0"}, request=request)
+from tests.kit.lost_creation import LostOnce
 
 
 def run_on(
@@ -42,7 +29,9 @@ def run_on(
     way = mock.httpx_transport()
     target = Target("http://mock.test", isolation=isolation, accept_residue=accept_residue)
     options = RunOptions(target, "r1", groups=(Group.CHECKS,), globs=("listTables.*", "drop*"))
-    return run_checks(options, transport=ThrottledOnce(way) if throttled else way)
+    return run_checks(
+        options, transport=LostOnce(way, applied=False, throttles=True) if throttled else way
+    )
 
 
 def forgets(*operation_ids: str) -> MockCatalog:
