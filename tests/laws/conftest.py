@@ -3,12 +3,11 @@
 import fcntl
 import json
 import os
-from collections.abc import Mapping
 
 import pytest
 
 from tests.laws.golden import updating
-from tests.laws.test_faithful import plain_run
+from tests.laws.test_faithful import PlainRun, plain_run
 
 WRITTEN_FIRST = ("test_killed.py", "test_reasons.py")
 """The page of requirements is made from what these write, each from what the one before wrote."""
@@ -29,8 +28,8 @@ def _turn(item: pytest.Item) -> tuple[int, str, int]:
 
 
 @pytest.fixture(scope="session")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
-    """The outcomes of a run of everything, one check after the other, in their own order.
+def plain(tmp_path_factory: pytest.TempPathFactory) -> PlainRun:
+    """A run of everything, one check after the other, in their own order.
 
     The first worker that needs it makes it; others read its file.
     """
@@ -42,5 +41,4 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not found.exists():
             found.write_text(json.dumps(plain_run()), encoding="utf-8")
-    outcomes: Mapping[str, str] = json.loads(found.read_text(encoding="utf-8"))
-    return outcomes
+    return PlainRun(*json.loads(found.read_text(encoding="utf-8")))

@@ -3,7 +3,8 @@
 import contextlib
 import itertools
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -23,6 +24,7 @@ from icecheck.run.collect import collect, select
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
 from icecheck.targets.target import Given, Target
+from icecheck.wire.exchange import Exchange
 from tests.kill.killing import ISOLATIONS, SECOND, client_without_rights
 from tests.kit.contracts import CONTRACT
 from tests.kit.shares import has_turn, in_shares, is_plain, share
@@ -115,7 +117,11 @@ def checks_in(name: str) -> tuple[Check, ...]:
 
 
 def direct_run(
-    cell: Cell, workers: int, order: int | None, checks: Iterable[Check] | None = None
+    cell: Cell,
+    workers: int,
+    order: int | None,
+    checks: Iterable[Check] | None = None,
+    on_exchange: Callable[[Exchange], None] | None = None,
 ) -> tuple[Run, list[tuple[str, ...]]]:
     """Return a run in process, in the checks' own order or a random one, and its residue.
 
@@ -125,7 +131,7 @@ def direct_run(
     where = target(mock, cell.isolation, secured=cell.secured)
     with choosing(order, checks):
         options = RunOptions(where, run_id="law", workers=workers, groups=GROUPS)
-        run = run_checks(options, transport=mock.httpx_transport())
+        run = run_checks(options, transport=mock.httpx_transport(), on_exchange=on_exchange)
     left = left_on(mock)
     mock.stop()
     return run, left
@@ -146,12 +152,28 @@ def choosing(order: int | None, some: Iterable[Check] | None = None) -> Iterator
         yield
 
 
-def plain_run() -> dict[str, str]:
-    """Return the outcomes of a run one check after the other, in their own order."""
-    run, left = direct_run(Cell("nested", None, secured=True), 1, None)
+class PlainRun(NamedTuple):
+    """What checks of a run ended with, and how many requests each group of them has sent."""
+
+    outcomes: dict[str, str]
+    requests: dict[str, int]
+
+
+def plain_run() -> PlainRun:
+    """Run one check after the other, in their own order."""
+    asking: Counter[str] = Counter()
+    run, left = direct_run(
+        Cell("nested", None, secured=True),
+        workers=1,
+        order=None,
+        on_exchange=lambda exchange: asking.update([exchange.check]),
+    )
     expect_faithful(run, left)
     assert run.status == "conformant"
-    return outcomes(run)
+    requests: Counter[str] = Counter()
+    for check in collect(GROUPS, CONTRACT):
+        requests[check.group] += asking[check.id]
+    return PlainRun(outcomes(run), requests)
 
 
 def outcomes(run: Run) -> dict[str, str]:
@@ -169,14 +191,14 @@ def expect_faithful(run: Run, left: list[tuple[str, ...]]) -> None:
     assert left == []
 
 
-def test_every_check_passes_and_the_mock_is_empty_afterwards(plain: Mapping[str, str]) -> None:
-    assert {check: o for check, o in plain.items() if o != "pass"} == {}
+def test_every_check_passes_and_the_mock_is_empty_afterwards(plain: PlainRun) -> None:
+    assert {check: o for check, o in plain.outcomes.items() if o != "pass"} == {}
 
 
 @in_shares
 @pytest.mark.parametrize("name", CELLS_BY_TIER)
 def test_the_verdicts_are_the_same_however_the_catalog_is_reached(
-    name: str, plain: Mapping[str, str]
+    name: str, plain: PlainRun
 ) -> None:
     """Each cell has four workers and its own random order."""
     cell = CELLS[name]
@@ -186,8 +208,9 @@ def test_the_verdicts_are_the_same_however_the_catalog_is_reached(
     assert run.facts["config"]["isolation"] == cell.isolation
     assert run.facts["target"]["prefix"] == cell.prefix
     found = outcomes(run)
-    others = {check for check, outcome in found.items() if plain.get(check) != outcome}
-    others |= {check.id for check in checks if check.id in plain} - found.keys()
+    expected = plain.outcomes
+    others = {check for check, outcome in found.items() if expected.get(check) != outcome}
+    others |= {check.id for check in checks if check.id in expected} - found.keys()
     # A catalog without a prefix skips the check of the prefix.
     if not cell.prefix:
         others.discard("getConfig.prefix-serves")

@@ -20,6 +20,7 @@ from tests.laws.test_faithful import (
     GROUPS,
     PARENT,
     WAREHOUSE,
+    PlainRun,
     faithful,
     left_on,
     target,
@@ -70,14 +71,14 @@ def choose(checks: Iterable[Check], folder: Path) -> dict[str, str]:
 def test_pytest_gives_the_verdicts_of_the_direct_runner(
     running: MockCatalog,
     tmp_path: Path,
-    plain: Mapping[str, str],
+    plain: PlainRun,
     isolation: str,
     where: tuple[str, ...],
     how: tuple[str],
 ) -> None:
     reached = target(running, isolation, running.uri)
     checks = share(
-        collect(GROUPS, CONTRACT), ISOLATIONS.index(isolation), 9, always=lambda _: False
+        collect(GROUPS, CONTRACT), ISOLATIONS.index(isolation), 30, always=lambda _: False
     )
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "choosing"]
     command += [*how, *where]
@@ -102,7 +103,7 @@ def test_pytest_gives_the_verdicts_of_the_direct_runner(
     report = json.loads((tmp_path / "report" / "run.json").read_text(encoding="utf-8"))
     found = verdicts_in(report)
     assert {check.id for check in checks} <= found.keys()
-    assert found == {check: outcome for check, outcome in plain.items() if check in found}
+    assert found == {check: outcome for check, outcome in plain.outcomes.items() if check in found}
     assert report["safety"]["residue"] == []
     assert left_on(running) == []
 
