@@ -88,7 +88,11 @@ def _only_our_plugins(request, monkeypatch):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Deselect the tiers that nobody asks for, and shares where their twins judge everything."""
+    """Deselect the tiers that nobody asks for, and shares where their twins judge everything.
+
+    Tests with Spark come first, so that one worker of xdist has them all, and one JVM is started.
+    """
+    items.sort(key=lambda item: item.get_closest_marker("spark") is None)
     counts = {}
     if os.environ.get("ICECHECK_COMPLETE") == "1":
         shares = [item for item in items if _judges_a_share(item)]

@@ -31,6 +31,7 @@ def traditional(files: Certified) -> Path:
     return path
 
 
+@pytest.mark.complete("starts a JVM with trust of its own, and ends the one that tests share")
 def test_spark_shows_the_certificate_that_the_target_names(
     tmp_path: Path, one_spark: OneSpark
 ) -> None:

@@ -27,12 +27,16 @@ TOLD = """\
 answer-lost: fired 1, attempts 1, rows 1
 connection-dropped: fired 1, attempts 2, rows 1
 """
+OWN_JVM = pytest.mark.complete("starts a JVM of its own; another test loses answers in the shared")
 ROWS = pa.table({"id": pa.array([1], pa.int64()), "word": ["one"]})
 
 
 @pytest.mark.parametrize(
     "example",
-    ["lost_answer_pyiceberg.py", pytest.param("lost_answer_spark.py", marks=pytest.mark.spark)],
+    [
+        "lost_answer_pyiceberg.py",
+        pytest.param("lost_answer_spark.py", marks=[pytest.mark.spark, OWN_JVM]),
+    ],
 )
 def test_a_lost_answer_ends_with_exactly_one_row(example: str, tmp_path: Path) -> None:
     done = subprocess.run(
