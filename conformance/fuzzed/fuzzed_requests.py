@@ -147,12 +147,15 @@ class _Fuzz:
         body = case.body
         if case.has_body:
             body = smaller(body, fails, lambda: len(catalog.exchanges) < limit)
+        since = catalog.sender.ordinal
         with catalog.sender.marking(Step.DO):
             alone = _Fuzz(catalog, self._operation.id, fresh=True)
             again = alone.judged(replace(case, body=body), looks=looks)
         if again is None or again.finding.key != key:
             return wrong
-        return Violation.again(again.finding, steps=to_json(self._operation.id, body))
+        steps = to_json(self._operation.id, body)
+        detail = f"{again.finding.detail}, in the smallest form in which it fails"
+        return Violation.again(again.finding, detail=detail, steps=steps, since=since)
 
     def _flaw_of(self, body: Any) -> Flaw:
         told = without_placeholders(body)

@@ -33,11 +33,13 @@ class Contest:
     """What was recorded of a program: the events of the clients, and the judgement of all.
 
     ``asked`` has, by the ordinal of its exchange, each request that was sent, with its place.
+    ``since`` is the ordinal of the first exchange that arranged it.
     """
 
     raced: tuple[Event, ...]
     judgement: Judgement
     asked: Mapping[int, Place]
+    since: int
 
 
 def contest(catalog: Catalog, namespace: Namespace, program: Program, *, strictly: bool) -> Contest:
@@ -60,6 +62,7 @@ def contest(catalog: Catalog, namespace: Namespace, program: Program, *, strictl
 def _contest(
     catalog: Catalog, namespace: Namespace, program: Program, *, strictly: bool
 ) -> Contest:
+    since = catalog.sender.ordinal
     scene, offered = arranged(catalog, namespace, program)
     raced = _raced(catalog, scene, offered)
     seen = _look(catalog, scene)
@@ -72,7 +75,7 @@ def _contest(
         if again.anomaly is None:
             judgement = judgement.in_passing() if strictly else again
     _tidy(catalog, scene, [*raced, *seen])
-    return Contest(raced, judgement, _asked(offered, raced))
+    return Contest(raced, judgement, _asked(offered, raced), since)
 
 
 def _raced(catalog: Catalog, scene: Scene, program: Program) -> tuple[Event, ...]:

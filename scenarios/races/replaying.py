@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from icecheck.client.catalog import Catalog
-from icecheck.histories.history import Anomaly, Event
+from icecheck.histories.history import Event
 from icecheck.objects.moves import CLIENTS, violation_of
 from icecheck.replies.expect import Violation
 from icecheck.scenarios.races.contest import Contest, Place, contest
@@ -27,43 +27,34 @@ def replay(
     Unreachable when the catalog gives no answer.
     """
     raced = contest(catalog, namespace, program, strictly=strictly)
-    found = raced.judgement.anomaly
-    if found is not None:
-        shrinking = _Shrinking(catalog, namespace, program, found, strictly=strictly)
-        raise shrinking.violation(raced)
+    if raced.judgement.anomaly is not None:
+        raise _Shrinking(catalog, namespace, strictly=strictly).violation(program, raced)
     return raced.raced, raced.judgement.decided
 
 
 class _Shrinking:
-    """The smallest program so far that shows a contradiction, and that contradiction."""
+    """Races smaller programs within a budget, and keeps the last that shows a contradiction."""
 
-    def __init__(
-        self,
-        catalog: Catalog,
-        namespace: Namespace,
-        program: Program,
-        found: Anomaly,
-        *,
-        strictly: bool,
-    ) -> None:
+    def __init__(self, catalog: Catalog, namespace: Namespace, *, strictly: bool) -> None:
         self.catalog = catalog
         self.namespace = namespace
-        self.smallest, self.found = program, found
         self.strictly = strictly
+        self.smallest: tuple[Program, Contest] | None = None
         self.able = True
         self.limit = len(catalog.exchanges) + SHRINKING_REQUESTS_MAX
 
-    def violation(self, raced: Contest) -> Violation:
-        """Shrink the program within a budget of requests, and return what is to be reported."""
+    def violation(self, whole: Program, raced: Contest) -> Violation:
+        """Return the contradiction of a program, told of the smallest one that shows any."""
         items = [*raced.asked.values()]
-        for fewer in _likely(raced, self.found):
+        for fewer in _likely(raced):
             if 0 < len(fewer) < len(items) and self._shows(fewer):
                 items = fewer
                 break
         shrunk(items, self._shows, self._affordable)
-        first = violation_of(self.found)
-        detail = f"{first.finding.detail}; the smallest program: {told(self.smallest, CLIENTS)}"
-        return Violation.again(first.finding, detail=detail, steps=to_json(self.smallest))
+        smallest, shown = self.smallest or (whole, raced)
+        first = violation_of(shown.judgement.contradiction).finding
+        detail = f"{first.detail}; the smallest program: {told(smallest, CLIENTS)}"
+        return Violation.again(first, detail=detail, steps=to_json(smallest), since=shown.since)
 
     def _affordable(self) -> bool:
         return self.able and len(self.catalog.exchanges) < self.limit
@@ -79,9 +70,8 @@ class _Shrinking:
             except UNABLE:  # what was found stays found
                 self.able = False
                 return False
-            found = raced.judgement.anomaly
-            if found is not None:
-                self.smallest, self.found = program, found
+            if raced.judgement.anomaly is not None:
+                self.smallest = program, raced
                 return True
         return False
 
@@ -98,9 +88,9 @@ def _program(items: Sequence[Place]) -> Program:
     )
 
 
-def _likely(raced: Contest, found: Anomaly) -> tuple[list[Place], ...]:
+def _likely(raced: Contest) -> tuple[list[Place], ...]:
     """Return the smaller programs to try first: what is told, and what was sent before its end."""
-    told_of = {event.exchange for event in found.witness}
+    told_of = {event.exchange for event in raced.judgement.contradiction.witness}
     ends = [e.answered_ns for e in raced.raced if e.exchange in told_of and e.answered_ns]
     sent = {e.exchange: e.invoked_ns for e in raced.raced}
     asked = raced.asked.items()

@@ -204,6 +204,12 @@ _SHAPES: Mapping[str, tuple[int, int]] = {
     "commit-together-stale": (2, 0),
     LOOK: (0, 0),
 }
+_PHRASES: Mapping[str, str] = {
+    "evolve": "commit to table",
+    "evolve-view": "commit to view",
+    "evolve-together": "commit in one transaction to tables",
+}
+"""Actions whose names are no phrase that a reader of a finding would understand."""
 _WITHOUT_VALUE = ("drop-", "purge-", "commit-stale", "commit-staged")
 _OF_NAMESPACES = frozenset({"create-namespace", "drop-namespace", "update-properties"})
 
@@ -330,6 +336,10 @@ def from_words(text: str) -> Action:
 
 
 def in_words(action: Action) -> str:
-    """Return an action as a short phrase, such as ``rename table n0.x0 n1.x0``."""
+    """Return an action as a short phrase, such as ``rename table n0.x0 n1.x0``.
+
+    Numbers in parentheses are in the properties and ids that the action sends.
+    """
     values = f" ({', '.join(action.values)})" if action.values else ""
-    return " ".join([action.name.replace("-", " "), *action.on]) + values
+    phrase = _PHRASES.get(action.name) or action.name.replace("-", " ")
+    return " ".join([phrase, *action.on]) + values

@@ -1,7 +1,7 @@
 """Runs a history against a catalog, under new names, and finds the first difference."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from icecheck.client.catalog import Catalog
 from icecheck.findings.verdict import Finding
@@ -57,6 +57,7 @@ def play(
     After each action the objects that it is about are read; everything is, if it is to be played
     ``to_the_end``. Raises Unreachable when the catalog gives no answer, which proves nothing.
     """
+    since = catalog.sender.ordinal
     player = _Player(catalog, actions)
     taken, ended = 0, False
     try:
@@ -67,7 +68,7 @@ def play(
         if to_the_end:
             player.walker.look_at_everything(at_the_end=True)
     except Violation as violation:
-        return Divergence(taken - 1, violation.finding, ended)
+        return Divergence(taken - 1, replace(violation.finding, since=since), ended)
     return None
 
 

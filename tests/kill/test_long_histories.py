@@ -1,5 +1,7 @@
 """Drawn histories: each planted defect is found for every seed, cut down, and found again."""
 
+import json
+
 import pytest
 
 from icecheck.client.catalog import Catalog
@@ -74,3 +76,16 @@ def test_every_defect_is_found_for_each_of_five_seeds(name: str, seeds: range) -
         again = verdict_of(name, replays=Replays.of(replay, alone=True))
         assert [each.key for each in again.findings] == [finding.key]
         assert verdict_of("", replays=Replays.of(replay, alone=True)).outcome is Outcome.PASS
+
+
+def test_the_card_shows_the_requests_of_the_shortest_history_and_no_others() -> None:
+    verdict = verdict_of("history-view-goes-home")
+    *_, shown = verdict.evidence
+    made = [each for each in verdict.evidence if each.operation == "createNamespace"]
+    names = [json.loads(each.request_body)["namespace"][-1] for each in made]
+    assert [name for name in names if name not in shown.request] == []
+    (finding,) = verdict.findings
+    changing = [
+        each for each in verdict.evidence if each.step == "do" and "GET" not in each.request
+    ]
+    assert len(changing) == len(from_json(finding.steps))

@@ -100,6 +100,18 @@ def test_every_defect_is_found_for_each_of_five_seeds_and_can_be_replayed(
     assert len(seeds) == 1 or min(sizes) <= SMALLEST_MAX, sizes
 
 
+def test_the_card_shows_the_requests_of_the_smallest_program_and_no_others() -> None:
+    (check,) = [check for check in CHECKS if check.id == "race.random-namespaces"]
+    with session_of(0, "race-renamed-into-dropped-namespace") as session:
+        verdict = judge(check, Catalog(session, check.id))
+    (finding,) = verdict.findings
+    raced = len(requests_of(from_json(finding.steps)))
+    sent = [each for each in verdict.evidence if each.operation in CHANGING and each.step == "do"]
+    assert len(sent) == raced
+    before = [each for each in verdict.evidence if each.ordinal < min(e.ordinal for e in sent)]
+    assert len(before) <= SMALLEST_MAX
+
+
 def contradicts(catalog: Catalog, program: Program, *, strictly: bool) -> bool:
     """Return whether a program shows a contradiction in some races: whether it does is chance."""
     namespace = given_namespace(catalog)

@@ -153,7 +153,8 @@ class Finding:
     one finding (verdict-rules 15); ``expected`` and ``actual`` are short. ``due`` are the statuses
     of which one was due, if the finding is about a status, and ``answered`` is the status that
     came, if that is what is wrong. ``steps`` is the shortest failing history as JSON, if a drawn
-    history has found it.
+    history has found it, and ``since`` the ordinal of the first exchange that it has sent: what the
+    check has sent before, it needs no more.
     """
 
     symptom: Symptom
@@ -165,6 +166,7 @@ class Finding:
     due: Statuses | None = None
     answered: int | None = None
     steps: str = ""
+    since: int = 0
 
     @property
     def key(self) -> CauseKey:

@@ -56,6 +56,13 @@ class Judgement:
     decided: bool = True
     at_the_end: bool = False
 
+    @property
+    def contradiction(self) -> Anomaly:
+        """The anomaly that was found. Raises ValueError if there is none."""
+        if self.anomaly is None:
+            raise ValueError("nothing contradicts")
+        return self.anomaly
+
     def in_passing(self) -> "Judgement":
         """Return the judgement where a second look has shown nothing that is wrong."""
         if self.anomaly is None:

@@ -1,5 +1,7 @@
 """Evidence: the redacted and shortened exchanges of a verdict, with curl lines."""
 
+import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -11,22 +13,43 @@ from icecheck.wire.redaction import Redactor
 
 _BODY_CHARACTERS_MAX = 4000
 _EXCHANGES_MAX = 12
+_HISTORY_EXCHANGES_MAX = 40
 
 
-def evidence_of(catalog: Catalog, ordinal: int | None) -> tuple[Evidence, ...]:
+def evidence_of(catalog: Catalog, ordinal: int | None, *, since: int = 0) -> tuple[Evidence, ...]:
     """Return the exchange that shows a finding, after those that led up to it.
 
-    These are the setup that the check used, its arrange steps, and the last ones of the others.
-    Without an ordinal it is the last exchange that was not cleaning up.
+    These are the setup that the check used, its arrange steps, and the last ones of the others. If
+    all that matters was sent ``since`` an ordinal, they are those since then, and the namespaces
+    that were made before and are used. Without an ordinal the finding is shown by the last exchange
+    that was not cleaning up.
     """
     beside = {Step.UNDO, Step.PROBE}
     told = [e for e in catalog.exchanges if e.step not in beside or e.ordinal == ordinal]
     if ordinal is not None:
         told = [e for e in told if e.ordinal <= ordinal]
-    arranged = [e for e in told[:-_EXCHANGES_MAX] if e.step is Step.GIVEN]
-    shown = [*_setup_exchanges(catalog, told), *arranged, *told[-_EXCHANGES_MAX:]]
+    if since:
+        before, told = (
+            [e for e in told if e.ordinal < since],
+            [e for e in told if e.ordinal >= since],
+        )
+        arranged = [each for each in before if _makes_namespace_of(each, told)]
+        last = told[-_HISTORY_EXCHANGES_MAX:]
+    else:
+        arranged = [e for e in told[:-_EXCHANGES_MAX] if e.step is Step.GIVEN]
+        last = told[-_EXCHANGES_MAX:]
+    shown = [*_setup_exchanges(catalog, told), *arranged, *last]
     redactor = catalog.session.connection.redactor
     return tuple(evidence_from(e, as_curl(e)) for e in map(redactor.exchange, shown))
+
+
+def _makes_namespace_of(made: Exchange, others: Sequence[Exchange]) -> bool:
+    """Return whether an exchange makes a namespace that others are about."""
+    if (made.step, made.operation) != (Step.GIVEN, "createNamespace") or not made.request_body:
+        return False
+    name = json.loads(made.request_body)["namespace"][-1]
+    named = re.compile(rf"{re.escape(name)}(?![0-9A-Za-z_])")
+    return any(named.search(f"{each.url} {each.request_body!r}") for each in others)
 
 
 def evidence_up_to(catalog: Catalog, last: Exchange) -> tuple[Evidence, ...]:

@@ -149,7 +149,7 @@ def look(catalog: Catalog, *moves: Move) -> tuple[Event, ...]:
 
 def given(*deeds: Deed) -> Event:
     """Return the event of the state before the race."""
-    return Event("before", 0, 0, Answer.OK, deeds, label="as it was before")
+    return Event("before", 0, 0, Answer.OK, deeds, label="made what the race starts with")
 
 
 # ---------------------------------------------------------------------------- judgement
