@@ -1,6 +1,6 @@
 """Runs a history against a catalog, under new names, and finds the first difference."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from icecheck.client.catalog import Catalog
@@ -17,11 +17,13 @@ from icecheck.targets.target import Namespace
 class Divergence:
     """A difference between catalog and model: the index of the action, and the finding.
 
-    ``at_the_end``: it showed only when everything was read after the last action.
+    ``names`` are those that the labels of the history stand for. ``at_the_end``: it showed only
+    when everything was read after the last action.
     """
 
     index: int
     finding: Finding
+    names: Mapping[str, str]
     at_the_end: bool = False
 
 
@@ -68,7 +70,7 @@ def play(
         if to_the_end:
             player.walker.look_at_everything(at_the_end=True)
     except Violation as violation:
-        return Divergence(taken - 1, replace(violation.finding, since=since), ended)
+        return Divergence(taken - 1, replace(violation.finding, since=since), player.names, ended)
     return None
 
 

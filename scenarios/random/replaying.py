@@ -36,8 +36,8 @@ def replay(catalog: Catalog, actions: Sequence[Action]) -> None:
         raise failed
     shortest, found = _shortest(catalog, whole, found)
     words = "; ".join(in_words(action) for action in shortest)
-    where = found.finding.detail
-    detail = f"{where}; the shortest history: {words}"
+    names = ", ".join(f"{label} is {name}" for label, name in found.names.items())
+    detail = f"{found.finding.detail}; the shortest history: {words}; here {names}"
     raise Violation.again(found.finding, detail=detail, steps=to_json(shortest))
 
 

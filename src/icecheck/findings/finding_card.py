@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from icecheck.contract import Contract, Requirement
 from icecheck.contract.witnesses import is_unwitnessed
 from icecheck.findings.client_impact import hurt_by
+from icecheck.findings.shared_symptoms import ANOMALY
 from icecheck.findings.verdict import Evidence, Finding, Level, Outcome, Verdict
 
-UNWITNESSED = "unwitnessed: no catalog that this project did not write has passed this check yet"
+UNWITNESSED = (
+    "unwitnessed: only this project's own mock has passed this check so far; the check may be wrong"
+)
 """The line that marks such a check in reports."""
 
 _ANSWER_CHARACTERS_MAX = 600
@@ -47,11 +50,13 @@ class Card:
 
     ``request`` is method and URL, ``answer`` status and body, both of the exchange that shows the
     finding; they are empty when there was none. ``arrange`` are the curl lines that make what the
-    request needs: the objects of the run are gone when a card is read. ``others`` are further
-    findings of the check. ``hurts`` says which clients are affected, and how.
+    request needs, each with the status that it was answered with: the objects of the run are gone
+    when a card is read. ``others`` are further findings of the check. ``hurts`` says which clients
+    are affected, and how.
 
     ``unwitnessed``: a MUST check that no known catalog passes but this project's own. ``replayed``:
-    the report has a file with which the failing history can be run again.
+    the report has a file with which the failing history can be run again. ``races``: its requests
+    were sent at the same time.
     """
 
     check: str
@@ -72,6 +77,7 @@ class Card:
     curl: str
     unwitnessed: bool
     replayed: bool
+    races: bool
 
 
 def card_of(verdict: Verdict, contract: Contract) -> str:
@@ -99,11 +105,14 @@ def describe(verdict: Verdict, contract: Contract) -> Card:
         request=evidence.request if evidence else "",
         answer=_answer(evidence) if evidence else "",
         arrange=tuple(
-            e.curl for e in verdict.evidence if evidence and e.ordinal < evidence.ordinal
+            f"{e.curl}  # {_status(e)}"
+            for e in verdict.evidence
+            if evidence and e.ordinal < evidence.ordinal
         ),
         curl=evidence.curl if evidence else "",
         unwitnessed=is_unwitnessed(verdict.check, verdict.level),
         replayed=bool(finding and finding.steps),
+        races=bool(finding and finding.symptom.is_a(ANOMALY)),
     )
 
 
@@ -178,8 +187,10 @@ def _lines(card: Card) -> Iterator[str]:
 def _note(card: Card) -> str:
     """Return the note that says what a reader has to put into the curl lines below."""
     token = "$ICECHECK_TOKEN stands for your token" * ("$ICECHECK_TOKEN" in card.curl)
-    again = "uuids and locations that the catalog assigns differ each time" * bool(card.arrange)
-    return "; ".join(filter(None, (token, again)))
+    again = "put in the uuids and locations that the catalog assigns, which differ each time"
+    raced = "several clients sent these requests at the same time: one after another they may pass"
+    said = (token, again * bool(card.arrange), raced * card.races)
+    return "; ".join(filter(None, said))
 
 
 def _labelled(label: str, text: str) -> Iterator[str]:
@@ -189,12 +200,15 @@ def _labelled(label: str, text: str) -> Iterator[str]:
         yield f"  {'':<{_LABEL_WIDTH}} {line}"
 
 
+def _status(evidence: Evidence) -> str:
+    return "no answer" if evidence.status is None else str(evidence.status)
+
+
 def _answer(evidence: Evidence) -> str:
-    status = "no answer" if evidence.status is None else str(evidence.status)
     body = evidence.response_body
     if len(body) > _ANSWER_CHARACTERS_MAX:
         body = f"{body[:_ANSWER_CHARACTERS_MAX]}…"
-    return f"{status} {body}".rstrip()
+    return f"{_status(evidence)} {body}".rstrip()
 
 
 def legible(text: str) -> str:

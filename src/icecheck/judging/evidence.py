@@ -1,9 +1,9 @@
 """Evidence: the redacted and shortened exchanges of a verdict, with curl lines."""
 
-import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from urllib.parse import unquote
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.shared_objects import SETUP_ORDINAL
@@ -20,36 +20,37 @@ def evidence_of(catalog: Catalog, ordinal: int | None, *, since: int = 0) -> tup
     """Return the exchange that shows a finding, after those that led up to it.
 
     These are the setup that the check used, its arrange steps, and the last ones of the others. If
-    all that matters was sent ``since`` an ordinal, they are those since then, and the namespaces
-    that were made before and are used. Without an ordinal the finding is shown by the last exchange
+    all that matters was sent ``since`` an ordinal, they are those since then, and what made objects
+    before that they name. Without an ordinal the finding is shown by the last exchange
     that was not cleaning up.
     """
     beside = {Step.UNDO, Step.PROBE}
     told = [e for e in catalog.exchanges if e.step not in beside or e.ordinal == ordinal]
     if ordinal is not None:
         told = [e for e in told if e.ordinal <= ordinal]
+    setup = list(_setup_exchanges(catalog, told))
     if since:
-        before, told = (
-            [e for e in told if e.ordinal < since],
-            [e for e in told if e.ordinal >= since],
-        )
-        arranged = [each for each in before if _makes_namespace_of(each, told)]
-        last = told[-_HISTORY_EXCHANGES_MAX:]
+        shown = [e for e in told if e.ordinal >= since][-_HISTORY_EXCHANGES_MAX:]
+        given = [e for e in told if e.ordinal < since and e.step is Step.GIVEN]
+        names = _names_in(catalog, shown)
+        shown = [*(e for e in (*setup, *given) if _names_in(catalog, [e]) <= names), *shown]
     else:
         arranged = [e for e in told[:-_EXCHANGES_MAX] if e.step is Step.GIVEN]
-        last = told[-_EXCHANGES_MAX:]
-    shown = [*_setup_exchanges(catalog, told), *arranged, *last]
+        shown = [*setup, *arranged, *told[-_EXCHANGES_MAX:]]
     redactor = catalog.session.connection.redactor
     return tuple(evidence_from(e, as_curl(e)) for e in map(redactor.exchange, shown))
 
 
-def _makes_namespace_of(made: Exchange, others: Sequence[Exchange]) -> bool:
-    """Return whether an exchange makes a namespace that others are about."""
-    if (made.step, made.operation) != (Step.GIVEN, "createNamespace") or not made.request_body:
-        return False
-    name = json.loads(made.request_body)["namespace"][-1]
-    named = re.compile(rf"{re.escape(name)}(?![0-9A-Za-z_])")
-    return any(named.search(f"{each.url} {each.request_body!r}") for each in others)
+def _names_in(catalog: Catalog, exchanges: Iterable[Exchange]) -> set[str]:
+    """Return the names of the run's objects that are in the requests of exchanges."""
+    name = re.compile(rf"\w*{re.escape(catalog.session.owner)}\w*")
+    return {
+        found
+        for each in exchanges
+        for found in name.findall(
+            f"{unquote(each.url)} {(each.request_body or b'').decode(errors='replace')}"
+        )
+    }
 
 
 def evidence_up_to(catalog: Catalog, last: Exchange) -> tuple[Evidence, ...]:
