@@ -130,6 +130,7 @@ def test_histories_that_a_run_would_leave_out_are_a_misuse(
     assert told in refused.stderr
 
 
+@pytest.mark.complete("races many programs; the usual command replays what it finds without files")
 def test_a_race_that_contradicts_itself_is_kept_too(icecheck, tmp_path, mended):
     racy = MockCatalog()
     defects()["race-last-writer-wins"].install(racy.registries)

@@ -69,7 +69,7 @@ def judged(session: Session) -> list[Verdict]:
 # ---- catalogs that lose races
 
 
-@pytest.mark.parametrize("name", some(NAMES, 4))
+@pytest.mark.parametrize("name", some(NAMES, 7))
 @pytest.mark.parametrize(
     "seeds",
     [

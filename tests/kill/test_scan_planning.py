@@ -30,6 +30,7 @@ from tests.kill.killing import (
     words,
 )
 from tests.kill.refusing import refuse_if
+from tests.kit.shares import some
 
 CHECKS = checks_of(
     "test_scan_planning",
@@ -55,11 +56,14 @@ def test_what_the_checks_wrote_is_gone_afterwards() -> None:
 
 @pytest.mark.parametrize(
     "planning",
-    [
-        PlanningSettings(mode=PlanningMode.ASYNC),
-        PlanningSettings(mode=PlanningMode.ASYNC, polls_until_ended=4, files_per_task=2),
-        PlanningSettings(files_per_task=1),
-    ],
+    some(
+        [
+            PlanningSettings(mode=PlanningMode.ASYNC),
+            PlanningSettings(mode=PlanningMode.ASYNC, polls_until_ended=4, files_per_task=2),
+            PlanningSettings(files_per_task=1),
+        ],
+        2,
+    ),
     ids=repr,
 )
 def test_lawful_planners_are_not_blamed(planning: PlanningSettings) -> None:

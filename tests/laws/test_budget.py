@@ -17,6 +17,7 @@ from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
 from icecheck.targets.target import Principal, Target
 from icecheck.wire.exchange import Exchange, Step
+from tests.kit.shares import some
 from tests.laws.test_faithful import PlainRun
 
 REQUESTS_MAX = 2500
@@ -63,7 +64,7 @@ def sent(isolation: str, *globs: str) -> tuple[Exchange, ...]:
     return tuple(exchanges)
 
 
-@pytest.mark.parametrize("isolation", ["nested", "flat"])
+@pytest.mark.parametrize("isolation", some(["nested", "flat"], 2))
 def test_the_checks_keep_their_budget_of_requests(isolation: str) -> None:
     assert len(sent(isolation)) <= REQUESTS_MAX - OF_THE_COMMAND
 
