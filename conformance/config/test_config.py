@@ -154,7 +154,8 @@ def test_what_clients_are_told_is_served(catalog: Catalog) -> None:
     """Every listed endpoint is served, or every default one where none is listed."""
     reply = _ask(catalog).expect(200)
     listed = object_in(reply).get("endpoints")
-    claimed = catalog.session.contract.default_endpoints if listed is None else _listed(reply)
+    offer = catalog.session.offer
+    claimed = offer.claimed_endpoints(catalog.contract) if listed is None else _listed(reply)
     operations = [
         operation
         for operation in catalog.session.contract.operations.values()

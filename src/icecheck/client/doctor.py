@@ -108,7 +108,7 @@ def _of_config(session: Session) -> Iterator[Advice]:
         yield Advice(
             False,
             "the config lists no endpoints: clients assume the "
-            f"{len(session.contract.default_endpoints)} default ones",
+            f"{len(offer.claimed_endpoints(session.contract))} default ones",
             "what else it serves is judged with --claim OPERATION",
         )
     else:

@@ -35,6 +35,8 @@ _MISLEADING_HEADERS = frozenset(
     }
 )
 """Headers that could make a gateway read another host, path, method or body from a request."""
+_SWITCHES = {"reportMetrics": "rest-metrics-reporting-enabled"}
+"""Operation id -> the setting of the config that keeps clients from calling the operation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +102,22 @@ class Offer:
         operation = contract.operations[operation_id]
         if operation.precedes_config or operation_id in self.held_to:
             return True
-        claimed = contract.default_endpoints if self.endpoints is None else self.endpoints
-        return operation.endpoint in claimed
+        return operation.endpoint in self.claimed_endpoints(contract)
+
+    def claimed_endpoints(self, contract: Contract) -> tuple[str, ...]:
+        """Return the endpoints that are listed, or the default ones that clients then assume.
+
+        No client assumes a default endpoint that the config tells it not to call.
+        """
+        if self.endpoints is not None:
+            return self.endpoints
+        off = {contract.operations[id_].endpoint for id_ in _SWITCHES if self._switches_off(id_)}
+        return tuple(each for each in contract.default_endpoints if each not in off)
+
+    def _switches_off(self, operation_id: str) -> bool:
+        """Return whether clients read the config's setting as off: Java takes only true for on."""
+        said = {**self.defaults, **self.overrides}.get(_SWITCHES[operation_id])
+        return said is not None and str(said).lower() != "true"
 
     def path(self, template: str, names: Mapping[str, str | Namespace]) -> str:
         """Fill an operation's path template; every name is percent-encoded, the prefix is not."""

@@ -95,6 +95,48 @@ def unlisted(*operation_ids: str) -> Install:
     return install
 
 
+def switching_metrics(member: str, value: object, *, listed: bool) -> Install:
+    """Serve no metrics, and say so in the config, with or without a list of endpoints."""
+    off = {"rest-metrics-reporting-enabled": value}
+
+    def alter(body: dict[str, object]) -> dict[str, object]:
+        said = body[member]
+        kept = {k: v for k, v in body.items() if listed or k != "endpoints"}
+        return kept | {member: {**said, **off} if isinstance(said, dict) else off}
+
+    def install(registries: Registries) -> None:
+        unserved(404, "reportMetrics")(registries)
+        alter_body(registries, "getConfig", alter)
+
+    return install
+
+
+METRICS = (*about("reportMetrics"), *(c for c in every_check() if "endpoints-served" in c.id))
+
+
+@pytest.mark.parametrize(
+    ("member", "value"), [("defaults", "false"), ("overrides", "FALSE"), ("overrides", "off")]
+)
+def test_a_default_endpoint_that_the_config_switches_off_is_not_claimed(
+    member: str, value: str
+) -> None:
+    said = said_of(METRICS, switching_metrics(member, value, listed=False))
+    assert said.wrong == []
+    assert not said.claim(f"endpoint:{OPERATIONS['reportMetrics'].endpoint}").declared
+    assert assessment(said, "reportMetrics") == "not-supported"
+
+
+@pytest.mark.parametrize("value", ["true", "True", None])
+def test_a_default_endpoint_that_the_config_leaves_on_is_claimed(value: str | None) -> None:
+    said = said_of(METRICS, switching_metrics("overrides", value, listed=False))
+    assert "not-served" in [cause.symptom for cause in said.causes]
+
+
+def test_a_listed_endpoint_that_the_config_switches_off_is_claimed() -> None:
+    said = said_of(METRICS, switching_metrics("overrides", "false", listed=True))
+    assert [cause.symptom for cause in said.causes] == ["not-served"]
+
+
 def test_what_is_claimed_and_works_is_supported() -> None:
     found = {row.id: row.assessment for row in watched().said.claims}
     assert set(found.values()) == {"supported"}
