@@ -1,7 +1,7 @@
 """Client impact of a finding: the clients that the register names, or Spark and PyIceberg."""
 
 from icecheck.contract import Contract
-from icecheck.findings.shared_symptoms import SCHEMA_REQUIRED
+from icecheck.findings.shared_symptoms import SCHEMA, SCHEMA_REQUIRED
 from icecheck.findings.statuses import STATUS, Statuses
 from icecheck.findings.symptoms import NOBODY
 from icecheck.findings.verdict import Finding, Verdict
@@ -22,6 +22,13 @@ _MISSED = {
     409: "that there is a conflict, so that IF NOT EXISTS fails and commits are not tried again",
 }
 _UNREADABLE = "clients that demand the member, as Spark does of most: the answer cannot be read"
+_MISTYPED = (
+    "Spark (Java client), where it reads the member: IllegalArgumentException: a member of another "
+    "type makes the answer one that cannot be read"
+)
+_WRONG_TYPE = SCHEMA.of("type")
+_IS_NULL = "null is not of type"
+"""The beginning of what is told of a member that is null and must not be: clients miss it."""
 
 
 def hurt_by(verdict: Verdict, contract: Contract) -> tuple[str, ...]:
@@ -35,9 +42,16 @@ def hurt_by(verdict: Verdict, contract: Contract) -> tuple[str, ...]:
     if named or not verdict.findings:
         return tuple(named) or (NOBODY,)
     finding = verdict.findings[0]
-    if finding.symptom == SCHEMA_REQUIRED and any(map(_is_success, verdict.requirements)):
-        return (_UNREADABLE,)
+    if any(map(_is_success, verdict.requirements)) and (why := _unreadable(finding)):
+        return (why,)
     return (_noticed(finding, verdict, contract),)
+
+
+def _unreadable(finding: Finding) -> str | None:
+    """Return who cannot read the body of a success for this finding, or None."""
+    if finding.symptom == _WRONG_TYPE:
+        return _UNREADABLE if finding.actual.startswith(_IS_NULL) else _MISTYPED
+    return _UNREADABLE if finding.symptom == SCHEMA_REQUIRED else None
 
 
 def _is_success(requirement_id: str) -> bool:

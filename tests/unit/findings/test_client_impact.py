@@ -65,6 +65,16 @@ def test_a_success_without_a_member_is_one_that_cannot_be_read() -> None:
     assert "cannot be read" in told("schema:not-json", "a", "b")
 
 
+def test_a_success_with_a_member_of_a_wrong_type_is_one_that_java_cannot_read() -> None:
+    nobody = next(i for i, r in REGISTER.items() if i.endswith(".200") and r.hurts == NOBODY)
+    mistyped = told("schema:type", "a", '"1" is not of type "integer"', proves=nobody)
+    assert "IllegalArgumentException" in mistyped
+    null = told("schema:type", "a", 'null is not of type "string"', proves=nobody)
+    assert "demand the member" in null
+    # What Java does not demand of the body of a refusal, it reads past.
+    assert told("schema:type", "a", '"1" is not of type "integer"') == NOBODY
+
+
 @pytest.mark.parametrize(
     "symptom",
     ["effect-missing:x", "effect-on-another:x", "changed-although-refused", "anomaly:lost-update"],
