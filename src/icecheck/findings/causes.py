@@ -214,7 +214,7 @@ def _title(group: Group) -> str:
 def _id(key: CauseKey) -> str:
     parts = [key.symptom.slug]
     if key.due is not None:
-        parts += [key.actual, "for", key.expected]
+        parts += [str(key.came), "for", str(key.due)]
     elif key.symptom.answer_in_id:
         parts.append(key.actual)
     text = "-".join(parts).lower()

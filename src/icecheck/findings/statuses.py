@@ -14,6 +14,8 @@ STATUS = declare(
 """The symptom of a status that was not due. Its severity depends on what was due and what came."""
 
 _REFUSALS = frozenset({4, 5})
+_NAMED_MAX = 4
+"""The number of statuses that a title names one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,15 @@ class Statuses:
             return "a refusal"
         told = [*map(str, self.single), *(f"{first}xx" for first in self.classes)]
         return " or ".join(sorted(told))
+
+    @property
+    def named(self) -> str:
+        """The alternatives as a title names them: "2xx, 404, 409 or 500", or by classes if many."""
+        told = [*map(str, self.single), *(f"{first}xx" for first in self.classes)]
+        if len(told) > _NAMED_MAX:
+            told = [f"{first}xx" for first in self._firsts]
+        *others, last = sorted(told) or [""]
+        return f"{', '.join(others)} or {last}" if others else last
 
     @property
     def all_success(self) -> bool:

@@ -130,7 +130,8 @@ def _without_generated(text: str) -> str:
 class CauseKey:
     """What all findings of one cause have in common: symptom, expectation and answer.
 
-    ``due`` and ``came`` are the statuses that the last two stand for, if they are statuses.
+    ``due`` and ``came`` are the statuses that the last two stand for, if they are statuses. A
+    merged cause has in them what its id names, and may tell of more.
     """
 
     symptom: Symptom

@@ -261,6 +261,23 @@ def test_requests_that_nothing_reads_are_one_cause_from_three_operations_on(oper
     assert (len(members_of(*taken, *others)) == 1) == (operations == 3)
 
 
+def test_a_merged_cause_names_every_status_that_came() -> None:
+    (cause,) = causes_of([*UNREAD, *NOT_READ_EITHER, malformed("other", "409")], CONTRACT)
+    assert cause.title == "Answers 2xx, 404, 409 or 500 where 400 is due"
+    assert cause.id == "status-2xx-or-500-for-4xx"
+    (cause,) = causes_of([*UNREAD, malformed("o0", "500")], CONTRACT)
+    assert cause.title == "Answers 2xx or 500 where 4xx is due"
+    (cause,) = causes_of(
+        [*UNREAD, *NOT_READ_EITHER, *(malformed(f"o{s}", s) for s in ("409", "410", "422"))],
+        CONTRACT,
+    )
+    assert cause.title == "Answers 2xx, 4xx or 5xx where 400 is due"
+    ways = [missed("c", "404", "410"), missed("a", "404 or 409", "410")]
+    other = replace(missed("a", "404 or 409", "422"), check="a2")
+    (cause,) = causes_of([*ways, other], CONTRACT)
+    assert cause.title == "Answers 410 or 422 where 404 is due"
+
+
 @pytest.mark.parametrize("broken", [1, 2])
 def test_malformed_requests_that_break_something_count_as_those_that_are_taken(broken) -> None:
     breaks = [malformed(f"b{at}", "500") for at in range(broken)]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from icecheck.contract import Level
 from icecheck.findings.merging.groups import Group, Join, Seen
@@ -253,6 +254,15 @@ def _is_of_bodies(verdict: Verdict) -> bool:
 
 
 def as_unread(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
-    """Return the key of a missing refusal, with all that came for it."""
+    """Return the key of a missing refusal, told with all that came for it.
+
+    Where another refusal came, the status is told that was due instead of it.
+    """
     came = Statuses.union(g.key.came for g in groups if g.key.due == ANY_4XX and g.key.came)
-    return CauseKey.of_status(STATUS, ANY_4XX, came)
+    key = CauseKey.of_status(STATUS, ANY_4XX, came)
+    refused = [g.key for g in groups if _misses_a_refusal(g) and g.key.due != ANY_4XX]
+    if not refused:
+        return key
+    due = Statuses.union(each.due for each in refused if each.due)
+    came = Statuses.union((came, *(each.came for each in refused if each.came)))
+    return replace(key, expected=str(due), actual=came.named)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from icecheck.contract import Level
 from icecheck.findings.merging import kinds, updates
@@ -293,11 +294,13 @@ def _openness(group: Group) -> tuple[int, int, int, int, str, str]:
 
 
 def _as_status(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
-    """Return the key of the demand with fewest allowed answers, and all that came for it."""
+    """Return the key of the demand with fewest allowed answers, told with all that came for it."""
     stati = [g for g in groups if g.key.symptom == STATUS and g.key.due]
     first = min(stati, key=_openness).key
-    came = Statuses.union(g.key.came for g in stati if g.key.due == first.due and g.key.came)
-    return CauseKey.of_status(STATUS, first.due or Statuses(), came)
+    due = first.due or Statuses()
+    came = Statuses.union(g.key.came for g in stati if g.key.due == due and g.key.came)
+    every = Statuses.union(g.key.came for g in stati if due & (g.key.due or due) and g.key.came)
+    return replace(CauseKey.of_status(STATUS, due, came), actual=every.named)
 
 
 def _of(seen: Seen, symptom: Symptom) -> frozenset[CauseKey]:
