@@ -14,6 +14,7 @@ from icecheck.findings.shared_symptoms import (
     STAGED_AT_ONCE,
 )
 from icecheck.findings.statuses import ANY_4XX, ANY_SUCCESS, STATUS, Statuses
+from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import CauseKey, Evidence, Verdict
 
 UNREAD_OPERATIONS_MIN = 3
@@ -23,6 +24,13 @@ them.
 
 _NAMES = ("names-run-together", "another-object", "name-not-found", "plus-is-no-space")
 """The symptoms of names, the one that says most of a defect first."""
+_PATHS = declare(
+    "paths-read-otherwise",
+    "Reads names in paths otherwise than clients write them, in several ways",
+    Severity.FALSE_OR_LOST,
+    told=("names that are read as they are written", "other names"),
+    answer_in_id=False,
+)
 _ODD = re.compile(r"a name with ([a-z][^(),]*)")
 IS_THERE = tuple(map(EFFECT_MISSING.of, ("drop-table", "existence", "spelling")))
 """The symptoms of a table that is there although it was not to be."""
@@ -58,8 +66,13 @@ def _oddities(group: Group) -> frozenset[str]:
 
 
 def as_names(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
-    """Return the key of the symptom that says most."""
+    """Return the key of the symptom that says most of one oddity, or one that stands for several.
+
+    A slash that is decoded too early, and a plus that is no space, are mended in two places.
+    """
     named = [g for g in groups if g.key.symptom.slug in _NAMES]
+    if not frozenset.intersection(*map(_oddities, named)):
+        return CauseKey(_PATHS, *(_PATHS.told or ("", "")))
     return min(named, key=lambda g: (_NAMES.index(g.key.symptom.slug), g.key.actual)).key
 
 
