@@ -179,12 +179,19 @@ def test_a_missing_answer_never_turns_into_a_failure():
 
 
 def test_what_contenders_are_told_that_cannot_be_true_together_is_one_cause():
-    half = failing("half", "anomaly:half-visible", "all of it", "a part", level=Level.INTEROP)
+    back = failing("back", "anomaly:resurrected", "it stays dropped", "it is there again")
     lost = failing("lost", "anomaly:lost-update", "what was acknowledged", "its loss")
-    (cause,) = causes(half, lost)
-    assert cause.symptom == "anomaly:lost-update"
-    assert cause.level is Level.MUST
-    assert (cause.members, cause.lesser) == (("lost",), ("half",))
+    (cause,) = causes(back, lost)
+    assert (cause.symptom, cause.members) == ("anomaly:lost-update", ("lost", "back"))
+
+
+def test_what_contenders_contradict_below_a_must_is_another_cause():
+    half = failing("half", "anomaly:half-visible", "all of it", "a part", level=Level.INTEROP)
+    read = failing("read", "anomaly:phantom-success", "none", "one", level=Level.INTEROP)
+    lost = failing("lost", "anomaly:lost-update", "what was acknowledged", "its loss")
+    must, interop = causes(half, lost, read)
+    assert (must.level, must.members, must.lesser) == (Level.MUST, ("lost",), ())
+    assert (interop.level, {*interop.members}) == (Level.INTEROP, {"half", "read"})
 
 
 LOST = failing("twice", "effect-missing:second-change-of-a-table", '"2"', '"1"')
@@ -218,7 +225,7 @@ def test_what_two_transactions_at_once_lose_is_one_cause_with_what_one_loses(
 ) -> None:
     raced = failing("raced", "anomaly:lost-update", "what came", "its loss", operations=operations)
     assert (len(causes(LOST, raced)) == 1) is together
-    assert len(causes(HALF, raced)) == 1
+    assert len(causes(HALF, raced)) == 2
 
 
 @pytest.mark.parametrize(

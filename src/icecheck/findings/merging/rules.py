@@ -174,15 +174,22 @@ def _names_given_twice(seen: Seen) -> Iterator[Join]:
 
 
 def _competing_clients(seen: Seen) -> Iterator[Join]:
-    """Join the anomalies of concurrent requests that no other rule explains."""
+    """Join the anomalies of concurrent requests that no other rule explains, for each level.
+
+    What an INTEROP check alone shows is not told as what a MUST check has found (verdict-rules 22).
+    """
     explained: set[CauseKey] = set()
     if _of(seen, _LOST_IN_TRANSACTION):
         explained |= _of_transactions_alone(seen)
     if any(g.key == _TAKEN_TWICE for g in seen.groups):
         explained |= _of(seen, _DUPLICATE_SUCCESS)
-    anomalies = {g.key for g in seen.groups if g.key.symptom.is_a(ANOMALY)} - explained
-    if len(anomalies) > 1:
-        yield Join(frozenset(anomalies), "the catalog does not isolate concurrent requests")
+    anomalies: dict[int, set[CauseKey]] = {}
+    for group in seen.groups:
+        if group.key.symptom.is_a(ANOMALY) and group.key not in explained:
+            anomalies.setdefault(_level_of(group), set()).add(group.key)
+    for alike in anomalies.values():
+        if len(alike) > 1:
+            yield Join(frozenset(alike), "the catalog does not isolate concurrent requests")
 
 
 def _as_competing(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
@@ -311,10 +318,14 @@ def _least(groups: Sequence[Group]) -> CauseKey:
     """Return the key of the most demanding group: one with a MUST before lesser levels."""
 
     def rank(group: Group) -> tuple[int, str, str, str]:
-        level = min((_LEVELS.index(v.level) for v in group.members), default=len(_LEVELS))
-        return (level, group.key.symptom.slug, group.key.expected, group.key.actual)
+        return (_level_of(group), group.key.symptom.slug, group.key.expected, group.key.actual)
 
     return min(groups, key=rank).key
+
+
+def _level_of(group: Group) -> int:
+    """Return the place of the highest level among a group's checks; 0 is MUST."""
+    return min((_LEVELS.index(v.level) for v in group.members), default=len(_LEVELS))
 
 
 RULES = (
