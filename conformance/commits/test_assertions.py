@@ -285,6 +285,16 @@ def test_assert_no_ref_satisfied(catalog: Catalog) -> None:
     _goes_through(catalog, given_table(catalog), ref_is(None))
 
 
+@check(
+    "assertion.assert-ref-snapshot-id.tag-null-satisfied",
+    proves="assertion.assert-ref-snapshot-id.null-satisfied",
+    needs=("tags",),
+)
+def test_assert_no_tag_satisfied(catalog: Catalog) -> None:
+    """A commit that asserts that a tag does not exist goes through on an empty table."""
+    _goes_through(catalog, given_table(catalog), ref_is(None, TAG))
+
+
 @check("assertion.assert-ref-snapshot-id.null-violated", needs=("metadata-only-snapshots",))
 def test_assert_no_ref_violated(catalog: Catalog) -> None:
     """A commit that asserts that main does not exist is refused when it does."""

@@ -25,13 +25,17 @@ class Wrong:
 
 
 def _refs(metadata: Metadata, *, besides_main: bool) -> dict[str, int | None]:
-    """Return ref name -> snapshot id; None for a ref that does not exist."""
+    """Return ref name -> snapshot id; None for a ref that does not exist.
+
+    Clients name one beside main where there is a snapshot for it. That it does not exist in a table
+    without snapshots is asserted by a check of its own (verdict-rules 20).
+    """
     shown = metadata.get("refs")
     found = {name: ref.get("snapshot-id") for name, ref in (shown or {}).items()}
     current = metadata.get("current-snapshot-id")
     if current in {None, -1}:
         current = None
-    absent = dict.fromkeys((_NEVER_MADE, AHEAD, TAG) if besides_main else ())
+    absent = dict.fromkeys((_NEVER_MADE, AHEAD, TAG) if besides_main and current else ())
     return {"main": current, **absent, **found}
 
 

@@ -177,6 +177,19 @@ def _null_never_holds(faithful: AssertionCheck, assertion: Any, metadata: TableM
 
 
 @defect(
+    "assertion-null-of-a-tag-needs-a-snapshot",
+    on=table_assertion(_REF),
+    breaks="assertion.assert-ref-snapshot-id.null-satisfied",
+    suffering="The first write to a branch of an empty table fails.",
+)
+def _null_of_a_tag(faithful: AssertionCheck, assertion: Any, metadata: TableMetadata) -> None:
+    """Only main may be missing in a table without snapshots."""
+    if assertion.ref != MAIN_BRANCH and not metadata.snapshots:
+        raise commit_failed(f"Requirement failed: {assertion.ref} is not in a table without any")
+    faithful(assertion, metadata)
+
+
+@defect(
     "assertion-null-snapshot-for-main-only",
     on=table_assertion("assert-ref-snapshot-id"),
     breaks="assertion.assert-ref-snapshot-id.null-violated",

@@ -46,8 +46,8 @@ def watch_forms(registries: Registries, current: list[str], found: dict[str, set
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
-        for updates, metadata in _parts(state, call):
-            for form in rarer_forms(updates, metadata):
+        for updates, metadata, asserted in _parts(state, call):
+            for form in (*rarer_forms(updates, metadata), *rarer_assertions(asserted, metadata)):
                 found.setdefault(form, set()).add(current[0])
         return outcome
 
@@ -55,8 +55,10 @@ def watch_forms(registries: Registries, current: list[str], found: dict[str, set
         wrap(registries, operation_id, around)
 
 
-def _parts(state: WarehouseState, call: Call) -> Iterator[tuple[Sequence[Json], Json]]:
-    """Yield the updates of each table or view in a commit, and its metadata before it."""
+def _parts(
+    state: WarehouseState, call: Call
+) -> Iterator[tuple[Sequence[Json], Json, Sequence[Json]]]:
+    """Yield of each table or view in a commit the updates, the metadata before, the assertions."""
     sent = sent_json(call)
     for part in sent.get("table-changes", [sent]):
         place, name = call.namespace, call.name
@@ -68,7 +70,20 @@ def _parts(state: WarehouseState, call: Call) -> Iterator[tuple[Sequence[Json], 
             text = encode_view(view.metadata)
         elif table is not None:
             text = encode(table.metadata)
-        yield part.get("updates") or [], json.loads(text)
+        asserted = part.get("requirements") or []
+        adds = any(each["action"] == "add-snapshot" for each in part.get("updates") or [])
+        yield part.get("updates") or [], json.loads(text), () if adds else asserted
+
+
+def rarer_assertions(asserted: Sequence[Json], before: Json) -> Iterator[str]:
+    """Yield the rarer forms in the assertions of one commit that adds no snapshot.
+
+    Java asserts of a ref beside main that it is not there when it is to name a snapshot.
+    """
+    for each in asserted:
+        is_ref = each["type"] == "assert-ref-snapshot-id" and each["ref"] != "main"
+        if is_ref and each.get("snapshot-id") is None and not before.get("snapshots"):
+            yield "assert-ref-snapshot-id of a ref beside main without snapshots"
 
 
 def rarer_forms(updates: Sequence[Json], before: Json) -> Iterator[str]:

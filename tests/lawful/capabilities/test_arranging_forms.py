@@ -5,13 +5,16 @@ A catalog that takes the usual form only may be wrong; what it gets wrong is one
 
 import pytest
 
-from tests.lawful.capabilities.rarer_forms import rarer_forms
+from tests.lawful.capabilities.rarer_forms import rarer_assertions, rarer_forms
 from tests.lawful.capabilities.watching import watched
 
 OWN_CHECKS = {
     "add-schema without last-column-id": {"update.add-schema.last-column-id"},
     "set-statistics without snapshot-id": {"update.set-statistics.without-outer-id"},
     "add-spec without an id": {"update.add-spec.spec-id-optional"},
+    "assert-ref-snapshot-id of a ref beside main without snapshots": {
+        "assertion.assert-ref-snapshot-id.tag-null-satisfied"
+    },
 }
 """Each rarer form, and the checks that are about it."""
 GENERATED = ("generated.", "dialect.")
@@ -60,3 +63,10 @@ def test_a_rarer_form_is_noticed(form: str, updates: list[dict[str, object]]) ->
     schema = {"schema-id": 7, "fields": [{"id": 1}]}
     metadata = {"properties": {"a": "1"}, "schemas": [schema], "snapshots": [{"snapshot-id": 1}]}
     assert [*rarer_forms(updates, metadata)] == [form]
+
+
+@pytest.mark.parametrize(("ref", "snapshots", "rare"), [("a", [], 1), ("main", [], 0), ("a", [1], 0)])
+def test_a_rarer_assertion_is_noticed(ref: str, snapshots: list[int], rare: int) -> None:
+    asserted = {"type": "assert-ref-snapshot-id", "ref": ref, "snapshot-id": None}
+    before = {"snapshots": [{"snapshot-id": each} for each in snapshots]}
+    assert len([*rarer_assertions([asserted], before)]) == rare
