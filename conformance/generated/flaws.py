@@ -339,8 +339,9 @@ def _kind_of_item(path: list[str], value: Any, contract: Contract) -> list[str]:
     *_, member, _ = path
     discriminator = _DISCRIMINATORS.get(member)
     name = value.get(discriminator) if discriminator and isinstance(value, dict) else None
-    known = (*contract.table_updates, *contract.table_assertions, *contract.view_updates)
-    return [name] if name in known else []
+    updates = (*contract.table_updates, *contract.view_updates)
+    assertions = (*contract.table_assertions, *contract.view_assertions)
+    return [name] if name in (*updates, *assertions) else []
 
 
 def _resolved(document: Mapping[str, Any], node: Any) -> Any:

@@ -1,8 +1,17 @@
 """Which flaws of a request are a catalog's duty to refuse, and which are its choice."""
 
+import json
+from collections.abc import Iterator
+
 import pytest
 
-from icecheck.conformance.generated.flaws import ABSENT, Flaw, flaw_of, spot_of
+from icecheck.client.catalog import Catalog
+from icecheck.conformance.generated.flaws import ABSENT, Flaw, flaw_of, flaw_of_body, spot_of
+from icecheck.contract import Level
+from icecheck.findings.verdict import Group
+from icecheck.judging.judge import judge
+from icecheck.run.collect import collect
+from tests.kill.killing import mock_session
 from tests.kit.contracts import CONTRACT
 
 
@@ -171,3 +180,58 @@ def test_null_for_a_list_that_may_not_be_empty_stays_unusable(operation_id, loca
 def test_the_absence_of_requirements_or_updates_should_be_refused():
     assert flaw("updateTable", "/required", {"updates": []}) is Flaw.MISTYPED
     assert flaw("updateTable", "/required", {"requirements": []}) is Flaw.MISTYPED
+
+
+# What a MUST demands although only a SHOULD demands it of generated requests, and why.
+BOTH_READINGS_REFUSE = {
+    # Without an id the requirement does not hold, even if it is read as null.
+    "assertion.assert-ref-snapshot-id.without-id",
+    # An id that is a word is no number that a catalog could convert.
+    "commit.malformed-refused",
+}
+# A catalog may discard reports unread; the rules for tokens are those of OAuth2.
+OF_ANOTHER_LEVEL = ("reportMetrics.", "getToken.")
+
+
+def refused_bodies() -> Iterator[tuple[str, Level, Flaw]]:
+    """Yield check, level and flaw of each JSON body for which checks by hand await a 400."""
+    named = [
+        check
+        for check in collect((Group.CHECKS,), CONTRACT)
+        if any(word in check.id for word in ("malformed", "missing-members", "without-id"))
+        and not check.id.startswith(OF_ANOTHER_LEVEL)
+    ]
+    with mock_session() as (_, session):
+        for check in named:
+            catalog = Catalog(session, check.id)
+            judge(check, catalog)
+            for sent in catalog.exchanges:
+                if sent.status == 400 and (body := read(sent.request_body)) is not None:
+                    flaw = flaw_of_body(CONTRACT.operations[sent.operation or ""], CONTRACT, body)
+                    yield check.id, check.level, flaw
+            catalog.undo()
+
+
+def read(body: bytes | None) -> object:
+    try:
+        return json.loads(body or b"null")
+    except ValueError:
+        return None
+
+
+def test_checks_by_hand_and_generated_ones_demand_a_refusal_at_one_level() -> None:
+    found = [*refused_bodies()]
+    assert {Level.MUST, Level.SHOULD} == {level for _, level, _ in found}
+    lax = {check for check, level, flaw in found if level is Level.MUST and flaw is Flaw.MISTYPED}
+    assert lax == BOTH_READINGS_REFUSE
+    assert [f for f in found if f[1] is Level.SHOULD and f[2] is Flaw.UNUSABLE] == []
+
+
+def test_the_assertion_of_a_view_is_no_flaw() -> None:
+    same = {"type": "assert-view-uuid", "uuid": "9c12d441-03fe-4693-9a96-a0705ddf69c1"}
+    body = {"requirements": [same], "updates": []}
+    operation = CONTRACT.operations["replaceView"]
+    assert flaw_of_body(operation, CONTRACT, body) is Flaw.TOLERABLE
+    assert flaw_of_body(operation, CONTRACT, {"requirements": [same]}) is Flaw.MISTYPED
+    nameless = {"requirements": [{"type": "assert-view-uuid"}], "updates": []}
+    assert flaw_of_body(operation, CONTRACT, nameless) is Flaw.UNUSABLE
