@@ -14,6 +14,7 @@ from icecheck.mock_server.metadata.encoding import encode
 from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.metadata.view_metadata import ViewMetadata, encode_view
 from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.security.vending import table_path, with_access
 from icecheck.mock_server.storage.files import gzipped, is_gzip
 
 
@@ -58,7 +59,10 @@ def store_otherwise(
                 _rewritten(each, changed.metadata) if isinstance(each, WriteFile) else each
                 for each in effects
             )
-        return Outcome(kept, publication.load_reply(changed), effects)
+        reply = publication.load_reply(changed)
+        path = table_path(call, sent_name(call))
+        reply = with_access(faithful.context, call, changed.metadata, reply, path)
+        return Outcome(kept, reply, effects)
 
     wrap(registries, operation_id, around)
 
