@@ -6,6 +6,7 @@ from dataclasses import replace
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import (
+    arrange,
     given_commit,
     given_dropped,
     given_loaded,
@@ -157,11 +158,10 @@ def _with_snapshots(catalog: Catalog, table: Table) -> Table:
 
 
 def _staged(catalog: Catalog, place: Table) -> Table:
-    """Return a table that is staged under a name."""
+    """Return a table that is staged under a name; raise NotOffered or Blocked if it is refused."""
     body = bodies.create_table_body(place.name, stage_create=True)
-    with catalog.arranging():
-        reply = catalog.create_table(place.namespace, body)
-    metadata = reply.json().get("metadata") if reply.ok else None
+    reply = arrange(catalog, "createTable", lambda: catalog.create_table(place.namespace, body))
+    metadata = reply.json().get("metadata")
     return replace(place, metadata=metadata if isinstance(metadata, dict) else {})
 
 

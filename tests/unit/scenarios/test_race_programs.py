@@ -15,9 +15,10 @@ from icecheck.histories.history import AnomalyKind, is_read
 from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Outcome
 from icecheck.mock_server.defects import defects
+from icecheck.mock_server.defects.kit.requests import sent_json
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.protocol.replies import json_reply
-from icecheck.replies.expect import Violation
+from icecheck.replies.expect import NotOffered, Violation
 from icecheck.scenarios.races.contest import contest
 from icecheck.scenarios.races.drawing import CHANGES, NAMESPACES, READS, VIEWS, draw_programs
 from icecheck.scenarios.races.programs import (
@@ -32,6 +33,7 @@ from icecheck.scenarios.races.programs import (
 )
 from icecheck.scenarios.races.replaying import SHRINKING_REQUESTS_MAX, replay
 from tests.kill.killing import checks_of
+from tests.kill.refusing import refuse_if
 
 CHECKS = checks_of("test_random_races")
 SORTS = (CHANGES, VIEWS, NAMESPACES, READS)
@@ -247,6 +249,14 @@ def test_only_what_a_program_needs_is_made_before(catalog):
     asked = [exchange.operation for exchange in catalog.exchanges]
     made = ["createNamespace", "createTable"]
     assert asked == [*made, "dropTable", "loadTable", "dropTable"]
+
+
+def test_a_staged_table_that_is_refused_is_the_reason_of_the_end(mock, open_catalog):
+    refuse_if(mock.registries, "createTable", lambda call: sent_json(call)["stage-create"], 403)
+    catalog = open_catalog("race.random-changes")
+    catalog.session.capabilities["stage-create"] = True  # as other names have shown
+    with pytest.raises(NotOffered, match="createTable answered 403"):
+        contest(catalog, given_namespace(catalog), program_of("create-by-commit x2 2"), strictly=True)
 
 
 def test_what_the_catalog_does_not_offer_is_left_out(mock, open_catalog):
