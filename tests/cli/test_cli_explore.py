@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from icecheck.conformance.fuzzed.replaying import OPERATION_OF
-from icecheck.findings.verdict import Outcome
+from icecheck.findings.verdict import Outcome, Run
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects import defects
 from icecheck.run.replays.exploring import Corpus
@@ -64,6 +64,25 @@ def test_what_could_not_be_judged_is_no_success(icecheck, monkeypatch):
         monkeypatch.setattr("icecheck.run.runner.run_checks", lambda _options, run=run: run)
         done = icecheck("explore", "http://127.0.0.1:9", "--minutes", "0")
         assert (done.exit_code, CHECK in done.stdout) == (code, code == 4)
+
+
+def test_an_interrupt_in_a_round_or_after_it_ends_with_130(icecheck, monkeypatch):
+    """As a run does, whatever was found until then; the rounds that there were are told."""
+    passed = finished(verdict("generated.createTable.fuzzed", Outcome.PASS))
+    broken_off = finished(verdict("race.drop", Outcome.PASS), interrupted=True)
+
+    def stopped() -> Run:
+        raise KeyboardInterrupt
+
+    for last, rounds in ((lambda: broken_off, 2), (stopped, 1)):
+        runs = iter((lambda: passed, last))
+        monkeypatch.setattr("icecheck.run.runner.run_checks", lambda _, runs=runs: next(runs)())
+        done = icecheck("explore", "http://127.0.0.1:9", "--minutes", "1")
+        assert (done.exit_code, f"interrupted after {rounds} rounds" in done.stdout) == (130, True)
+    monkeypatch.setattr("icecheck.run.runner.run_checks", lambda _: stopped())
+    done = icecheck("explore", "http://127.0.0.1:9", "--minutes", "1")
+    assert done.exit_code == 130
+    assert "before there was anything to report" in done.stderr
 
 
 def test_each_drawn_request_has_its_turn_in_six_rounds():

@@ -6,11 +6,13 @@ import json
 
 import pytest
 
+from icecheck.findings.verdict import Outcome
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects import defects
 from icecheck.run.replays.files import replay_of
 from icecheck.scenarios.races.test_random_races import RANDOM_CHANGES
 from icecheck.scenarios.random.test_namespaces_and_tables import CHECK
+from tests.kit.finished_runs import finished, verdict
 from tests.kit.serving import json_answer
 
 STEPS = [
@@ -66,6 +68,15 @@ def test_a_failing_history_is_kept_and_fails_again_until_it_is_mended(
     assert icecheck("run", mended.uri, "--check", CHECK).exit_code == 0
     assert not kept.exists()  # the report is that of the run that found nothing
     assert [len(mock.state().namespaces) for mock in (broken, mended)] == [0, 0]
+
+
+def test_a_replay_that_is_interrupted_ends_with_130(icecheck, replay_file, monkeypatch):
+    broken_off = finished(verdict(CHECK, Outcome.PASS), interrupted=True)
+    monkeypatch.setattr(
+        "icecheck.cli.commands.replay.recorded_run", lambda *_args, **_more: broken_off
+    )
+    done = icecheck("replay", replay_file(), "http://127.0.0.1:9")
+    assert (done.exit_code, f"{CHECK}: interrupted" in done.stdout) == (130, True)
 
 
 def test_what_was_kept_is_part_of_a_later_run(icecheck, tmp_path, replay_file, broken, mended):

@@ -57,7 +57,8 @@ def command(findings: Path, minutes: float, **options: Any) -> int:
     """Draw histories and requests with one seed after another, and keep new failures.
 
     Each is a replay file in DIR. What is in DIR already is known and not told again, so that a
-    later exploration goes on. Exit codes: 0 nothing new, 1 something new, 2 misuse, 4 no verdict.
+    later exploration goes on. Exit codes: 0 nothing new, 1 something new, 2 misuse, 4 no verdict,
+    130 interrupted.
     """
     expect_one_catalog(options)
     require_suite()
@@ -89,16 +90,20 @@ def command(findings: Path, minutes: float, **options: Any) -> int:
 
 def _explored(wanted: "RunOptions", corpus: Any, seconds: float) -> int:
     from icecheck.cli.interrupts import one_interrupt
+    from icecheck.findings.conclusion import ExitCode
     from icecheck.findings.finding_card import describe, render_card
     from icecheck.findings.verdict import asked_of
     from icecheck.run.replays.exploring import explore, is_judged, left_open
     from icecheck.run.runner import run_checks
 
     click.echo(f"first seed: {wanted.seed}; known findings: {len(corpus.known)}")
-    rounds, requests, new, judged, whole = 0, 0, 0, True, True
-    with one_interrupt():
+    rounds, requests, new, judged, whole, ended = 0, 0, 0, True, True, False
+    interrupted = False
+    # A round that is interrupted ends with what it has; between two rounds there is nothing to end.
+    with one_interrupt(), contextlib.suppress(KeyboardInterrupt):
         for seed, run, found in explore(wanted, corpus, seconds, run_checks):
             rounds += 1
+            interrupted = run.exit_code == ExitCode.INTERRUPTED
             requests += run.facts["timing"]["requests"]
             judged = is_judged(run)
             for each in found:
@@ -110,6 +115,12 @@ def _explored(wanted: "RunOptions", corpus: Any, seconds: float) -> int:
             for verdict in left_open(run) if judged else ():
                 whole = False
                 click.echo(f"seed {seed}: no verdict of {verdict.check}: {verdict.summary}")
-    told = f"{rounds} rounds to seed {wanted.seed + rounds - 1}, {requests} requests"
+        ended = not interrupted
+    if not rounds:
+        raise KeyboardInterrupt
+    told = "" if ended else "interrupted after "
+    told += f"{rounds} rounds to seed {wanted.seed + rounds - 1}, {requests} requests"
     click.echo(f"{told}; new findings: {new}, known in {corpus.directory}: {len(corpus.known)}")
+    if not ended:
+        return ExitCode.INTERRUPTED
     return _FOUND if new else 0 if judged and whole else _NO_VERDICT

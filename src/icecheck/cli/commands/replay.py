@@ -39,7 +39,7 @@ def command(file: Path, output: Path, **options: Any) -> int:
     """Run the history in FILE, a replay file of a report, again on the catalog at URL.
 
     Exit codes: 0 the catalog does as it is to do, 1 it differs, and the card says how, 2 misuse, 4
-    no verdict.
+    no verdict, 130 interrupted.
     """
     expect_one_catalog(options)
     require_suite()
@@ -89,10 +89,14 @@ def _replayed(wanted: "RunOptions", directory: Path) -> int:
 
 def _told(run: "Run", wanted: "RunOptions", page: Path) -> int:
     """Say how the history ended; return the exit code."""
+    from icecheck.findings.conclusion import ExitCode
     from icecheck.findings.finding_card import card_of
     from icecheck.findings.verdict import Outcome
 
     verdict = next((v for v in run.verdicts if v.check in wanted.globs), None)
+    if run.exit_code == ExitCode.INTERRUPTED:
+        click.echo(f"{', '.join(wanted.globs)}: interrupted\nreport: {page}")
+        return ExitCode.INTERRUPTED
     match verdict.outcome if verdict else None:
         case Outcome.PASS:
             told, code = "the catalog does as the history demands", 0
