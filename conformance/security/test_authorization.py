@@ -43,7 +43,7 @@ def test_a_false_token_is_refused(catalog: Catalog) -> None:
     _require_credentials(catalog)
     # A catalog may let everybody read, but not write.
     operation_id = "createNamespace" if catalog.claims("createNamespace") else "listNamespaces"
-    _expect_unauthorized(REQUESTS[operation_id](catalog, FALSE_TOKEN))
+    _expect_false_token_refused(catalog, operation_id, REQUESTS[operation_id])
 
 
 @generated_check("auth.refusals-are-json", proves=("http.json-content-type", "error.envelope"))
@@ -115,15 +115,20 @@ def _declare(operation_id: str, send: Send) -> Callable[[Catalog], None]:
     )
     def judge(catalog: Catalog) -> None:
         _require_credentials(catalog)
-        reply = send(catalog, FALSE_TOKEN)
-        # The plan does not exist: an open catalog answers 404 to everybody.
-        if reply.ok or reply.status == 404:
-            unnamed = send(catalog, NOBODY)
-            if unnamed.status == reply.status:
-                _expect_open(catalog, operation_id, send, unnamed)
-        _expect_unauthorized(reply)
+        _expect_false_token_refused(catalog, operation_id, send)
 
     return judge
+
+
+def _expect_false_token_refused(catalog: Catalog, operation_id: str, send: Send) -> None:
+    """Judge that a route refuses an invalid token; end the check where everybody may use it."""
+    reply = send(catalog, FALSE_TOKEN)
+    # The plan does not exist: an open catalog answers 404 to everybody.
+    if reply.ok or reply.status == 404:
+        unnamed = send(catalog, NOBODY)
+        if unnamed.status == reply.status:
+            _expect_open(catalog, operation_id, send, unnamed)
+    _expect_unauthorized(reply)
 
 
 def _expect_open(catalog: Catalog, operation_id: str, send: Send, unnamed: Reply) -> None:

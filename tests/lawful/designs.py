@@ -326,7 +326,8 @@ DESIGNS: dict[str, Design] = {
         "A catalog for developers adds stacks to errors, and shows every snapshot, ref and "
         "default.",
         ("errors-with-stack", "every-snapshot", "dated-namespaces", "unsorted-order-too",
-         "nulls-and-empty-beside", "vends-unasked", "mixed-case-names-400", "warehouse-not-found",
+         "nulls-and-empty-beside", "root-on-s3", "vends-unasked", "warehouse-not-found",
+         "mixed-case-names-400",
          "own-view-ids", "other-view-spelling", "no-planning", "statistics-unasked",),
     ),
 }  # fmt: skip

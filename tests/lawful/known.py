@@ -114,7 +114,7 @@ KNOWN: dict[str, Freedom] = {
         for lines, about in [_SAID.get(capability, _NAMES)]
     },
     "plain-definitions-only": Freedom("silent: odd definitions", plain_definitions_only),
-    "any-token": Freedom("L4530: refusing bad tokens is a SHOULD", OPEN, about="strangers"),
+    "any-token": Freedom("L4530-L4531: 401 is for tokens that are bad", OPEN, about="strangers"),
     "locations-untold": Freedom("L3284: metadata-location is a SHOULD", secretive),
 }
 """Name -> the freedom."""

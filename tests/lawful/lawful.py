@@ -323,7 +323,7 @@ def without_empty_properties(registries: Registries) -> None:
 
 
 OPEN: Install = _open
-"""A catalog that takes any token: lawful, but for a SHOULD."""
+"""A catalog that is open to everybody, with any token and without one."""
 
 
 @contextmanager

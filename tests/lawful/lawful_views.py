@@ -13,6 +13,7 @@ from icecheck.mock_server.defects.kit.storing import store_view_otherwise
 from icecheck.mock_server.metadata.view_metadata import ViewMetadata
 from icecheck.mock_server.protocol.problem import Problem, bad_request
 from tests.kill.refusing import refuse_if
+from tests.kill.killing import TOKEN
 from tests.lawful.lawful import Install
 
 Body = dict[str, Any]
@@ -56,7 +57,7 @@ def _busy(registries: Registries) -> None:
         metadata = body["metadata"]
         properties = metadata.get("properties", {}) | {"owner": "catalog"}
         return body | {
-            "config": {"token": "view-token"},
+            "config": {"token": TOKEN},
             "x-request": 1,
             "metadata": metadata | {"properties": properties, "x-policy": {}},
         }

@@ -20,6 +20,8 @@ from tests.laws.golden import expect_part
 GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
 # Unlike each other, and together with most of what the others have.
 USUAL = ("many-accounts", "terse-server", "key-value-store")
+OF_CHANCE = ("misses-should", "misses-interop")
+"""Whether a race shows what a design leaves out is chance."""
 CROSSED = ("pages", "etag", "planning")
 """What freedoms may be about of which every two values meet in some design."""
 
@@ -34,16 +36,20 @@ def seed() -> int:
 
 
 def lines_of(name: str, checks: tuple[Check, ...], said: Said) -> list[str]:
-    """Return the lines of the golden file for a design: what was not judged, and why.
+    """Return the lines of the golden file for a design: what it misses, or was not judged by.
 
-    A line is ``design | kind of skip, or blocked | family: checks``.
+    A line is ``design | kind of skip, blocked, or the level missed | family: checks``.
     """
     ended: dict[tuple[str, str], set[str]] = {}
     asked = {check.id for check in checks}
     for verdict in said.verdicts:
-        if verdict.check in asked and verdict.outcome in {Outcome.SKIP, Outcome.BLOCKED}:
-            kind = "blocked" if verdict.skip is None else verdict.skip.kind.value
-            family, _, rest = verdict.check.partition(".")
+        if verdict.check not in asked or verdict.outcome in {Outcome.PASS, Outcome.ERROR}:
+            continue
+        family, _, rest = verdict.check.partition(".")
+        kind = "blocked" if verdict.skip is None else verdict.skip.kind.value
+        if verdict.outcome is Outcome.FAIL:
+            kind = f"misses-{verdict.level}"
+        if kind not in OF_CHANCE or family != "race":
             ended.setdefault((kind, family), set()).add(rest)
     return [
         f"{name} | {kind} | {family}: {' '.join(sorted(rest))}"

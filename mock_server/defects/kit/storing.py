@@ -62,9 +62,16 @@ def store_otherwise(
         reply = publication.load_reply(changed)
         path = table_path(call, sent_name(call))
         reply = with_access(faithful.context, call, changed.metadata, reply, path)
-        return Outcome(kept, reply, effects)
+        return Outcome(kept, _with_more_of(outcome.reply, reply), effects)
 
     wrap(registries, operation_id, around)
+
+
+def _with_more_of(faithful: Reply, reply: Reply) -> Reply:
+    """Return an answer with what a faithful one says beside the table, such as a configuration."""
+    said: Json = msgspec.json.decode(reply.body)
+    more = {k: v for k, v in msgspec.json.decode(faithful.body).items() if k not in said}
+    return replace(reply, body=msgspec.json.encode(said | more)) if more else reply
 
 
 def _rewritten(file: WriteFile, metadata: TableMetadata) -> WriteFile:

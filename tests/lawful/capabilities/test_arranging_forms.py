@@ -65,7 +65,9 @@ def test_a_rarer_form_is_noticed(form: str, updates: list[dict[str, object]]) ->
     assert [*rarer_forms(updates, metadata)] == [form]
 
 
-@pytest.mark.parametrize(("ref", "snapshots", "rare"), [("a", [], 1), ("main", [], 0), ("a", [1], 0)])
+@pytest.mark.parametrize(
+    ("ref", "snapshots", "rare"), [("a", [], 1), ("main", [], 0), ("a", [1], 0)]
+)
 def test_a_rarer_assertion_is_noticed(ref: str, snapshots: list[int], rare: int) -> None:
     asserted = {"type": "assert-ref-snapshot-id", "ref": ref, "snapshot-id": None}
     before = {"snapshots": [{"snapshot-id": each} for each in snapshots]}

@@ -256,7 +256,9 @@ def test_a_staged_table_that_is_refused_is_the_reason_of_the_end(mock, open_cata
     catalog = open_catalog("race.random-changes")
     catalog.session.capabilities["stage-create"] = True  # as other names have shown
     with pytest.raises(NotOffered, match="createTable answered 403"):
-        contest(catalog, given_namespace(catalog), program_of("create-by-commit x2 2"), strictly=True)
+        contest(
+            catalog, given_namespace(catalog), program_of("create-by-commit x2 2"), strictly=True
+        )
 
 
 def test_what_the_catalog_does_not_offer_is_left_out(mock, open_catalog):
