@@ -12,8 +12,8 @@ from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, alt
 from icecheck.mock_server.defects.kit.storing import store_view_otherwise
 from icecheck.mock_server.metadata.view_metadata import ViewMetadata
 from icecheck.mock_server.protocol.problem import Problem, bad_request
-from tests.kill.refusing import refuse_if
 from tests.kill.killing import TOKEN
+from tests.kill.refusing import refuse_if
 from tests.lawful.lawful import Install
 
 Body = dict[str, Any]

@@ -28,7 +28,7 @@ _MISTYPED = (
 )
 _WRONG_TYPE = SCHEMA.of("type")
 _IS_NULL = "null is not of type"
-"""The beginning of what is told of a member that is null and must not be: clients miss it."""
+"""What is told of a member that is null and must not be: clients miss it."""
 
 
 def hurt_by(verdict: Verdict, contract: Contract) -> tuple[str, ...]:
@@ -50,7 +50,7 @@ def hurt_by(verdict: Verdict, contract: Contract) -> tuple[str, ...]:
 def _unreadable(finding: Finding) -> str | None:
     """Return who cannot read the body of a success for this finding, or None."""
     if finding.symptom == _WRONG_TYPE:
-        return _UNREADABLE if finding.actual.startswith(_IS_NULL) else _MISTYPED
+        return _UNREADABLE if _IS_NULL in finding.actual else _MISTYPED
     return _UNREADABLE if finding.symptom == SCHEMA_REQUIRED else None
 
 
