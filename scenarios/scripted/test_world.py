@@ -188,6 +188,7 @@ def test_a_world_of_views(catalog: Catalog) -> None:
         replace_query(second, _FOURTH),
         refused_drop(Thing("namespace", two), 409),
         drop_namespace(one),
+        refused_create_view(first, 404),
         refused_rename(away, first.path, 404),
         create_namespace(one, {}),
         create_view(first, _THIRD, "one_v_third"),
