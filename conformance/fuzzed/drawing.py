@@ -46,6 +46,13 @@ def drawn(operation_id: str, contract: Contract, seed: int) -> Iterator[Generate
             yield _numbered(case, next(ordinals))
 
 
+def drawn_bodies(operation_id: str, contract: Contract, seed: int, many: int) -> list[Any]:
+    """Return bodies of one operation as our own strategies draw them."""
+    operation = contract.operations[operation_id]
+    with generating():
+        return [case.body for case in _of_kind(operation, contract, _OWN, many, (seed, 0))]
+
+
 def _numbered(case: GeneratedCase, ordinal: int) -> GeneratedCase:
     return replace(case, ordinal=ordinal)
 
