@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 _OWN, _SPOILED, _ALLOWED, _FORBIDDEN = "own", "spoiled", "allowed", "forbidden"
-_FIRST = {_OWN: 5, _SPOILED: 2, _ALLOWED: 1, _FORBIDDEN: 2}
+_FIRST = {_OWN: 4, _SPOILED: 1, _ALLOWED: 1, _FORBIDDEN: 1}
 _LATER = {_OWN: 64, _SPOILED: 32, _ALLOWED: 1, _FORBIDDEN: 3}
 """How many cases of each kind are in a batch; some are left out because they cannot be sent.
 
