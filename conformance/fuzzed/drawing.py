@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 _OWN, _SPOILED, _ALLOWED, _FORBIDDEN = "own", "spoiled", "allowed", "forbidden"
-_FIRST = {_OWN: 5, _SPOILED: 2, _ALLOWED: 1, _FORBIDDEN: 2}
+_FIRST = {_OWN: 4, _SPOILED: 1, _ALLOWED: 1, _FORBIDDEN: 1}
 _LATER = {_OWN: 64, _SPOILED: 32, _ALLOWED: 1, _FORBIDDEN: 3}
 """How many cases of each kind are in a batch; some are left out because they cannot be sent.
 
@@ -44,6 +44,13 @@ def drawn(operation_id: str, contract: Contract, seed: int) -> Iterator[Generate
     for number in itertools.count():
         for case in _batch(operation_id, contract, seed, number):
             yield _numbered(case, next(ordinals))
+
+
+def drawn_bodies(operation_id: str, contract: Contract, seed: int, many: int) -> list[Any]:
+    """Return bodies of one operation as our own strategies draw them."""
+    operation = contract.operations[operation_id]
+    with generating():
+        return [case.body for case in _of_kind(operation, contract, _OWN, many, (seed, 0))]
 
 
 def _numbered(case: GeneratedCase, ordinal: int) -> GeneratedCase:

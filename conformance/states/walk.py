@@ -100,7 +100,7 @@ def lead(
 ) -> Thing:
     """Lead a table or a view through stages; send with each requirements that hold before it.
 
-    Judges what it then shows and calls ``visit`` after that: what a load shows after every second
+    Judges what it then shows and calls ``visit`` after that: what a load shows after every third
     stage and in the end, and otherwise the answer, if that shows what is due. A refused stage is
     skipped if its requirements were not the reason, or done in parts. Raises NotOffered if all were
     refused.
@@ -136,7 +136,7 @@ def lead(
         taken += 1
         expect = partial(expect_grown, before=thing, due=due, what=stage.what)
         # One with its own way to load looks each time.
-        by_answer = taken % 2 and load is loaded_answer
+        by_answer = taken % 3 and load is loaded_answer
         after = told(answer, expect) if by_answer else None
         reply = load(catalog, thing) if after is None else answer
         after = after or expect(reply)

@@ -68,7 +68,7 @@ def play(
             player.take(action)
         ended = True
         if to_the_end:
-            player.walker.look_at_everything(at_the_end=True)
+            player.walker.look_at_everything()
     except Violation as violation:
         return Divergence(taken - 1, replace(violation.finding, since=since), player.names, ended)
     return None

@@ -5,11 +5,9 @@ from icecheck.judging.check import generated_check
 from icecheck.objects.arranging import require
 from icecheck.scenarios.model.world import ADDED, KEPT, MARK, Thing
 from icecheck.scenarios.steps.commits import (
-    commit,
     commit_snapshot,
     commit_together,
     name_snapshot,
-    refused_commit,
     refused_together,
 )
 from icecheck.scenarios.steps.step import (
@@ -25,13 +23,7 @@ from icecheck.scenarios.steps.step import (
     update_properties,
 )
 from icecheck.scenarios.steps.tables import (
-    commit_staged,
     create_table,
-    purge,
-    refused_create,
-    refused_register,
-    register,
-    stage,
 )
 from icecheck.scenarios.steps.views import (
     create_view,
@@ -99,63 +91,6 @@ def test_a_world_of_namespaces(catalog: Catalog) -> None:
     walk(catalog, root, labels, steps)
 
 
-@generated_check("world.tables")
-def test_a_world_of_tables(catalog: Catalog) -> None:
-    """After every step among tables that are called alike, each one is as the steps left it."""
-    require(catalog, "createNamespace", "createTable", "loadTable", "dropTable", "updateTable")
-    root = given_root(catalog)
-    labels, (one_name, two_name, t, u) = _names(catalog, "one", "two", "t", "u")
-    labels[f"{t}_x"] = "t_x"
-    one, two = (*root, one_name), (*root, two_name)
-    inner = (*one, one_name)
-    first, second, third = (Thing("table", (*each, t)) for each in (one, two, inner))
-    longer, other = Thing("table", (*one, f"{t}_x")), Thing("table", (*one, u))
-    away = Thing("table", (*two, u))
-    steps = [
-        create_namespace(one, {MARK: "one"}).as_given(),
-        create_namespace(two, {}).as_given(),
-        create_namespace(inner, {}).if_nested(),
-        create_table(first, "one_t").as_given(),
-        create_table(second, "two_t").as_given(),
-        create_table(third, "inner_t"),
-        create_table(longer, "one_t_x"),
-        commit_snapshot(first, 1),
-        name_snapshot(first, "kept-branch", "branch"),
-        name_snapshot(first, "kept-tag", "tag"),
-        commit(second, {MARK: "two_t_1", KEPT: None}),
-        commit(second, {KEPT: "two_t_1", MARK: None}),
-        commit_snapshot(second, 2),
-        name_snapshot(second, "kept-tag", "tag"),
-        refused_commit(second, 409),
-        refused_create(first, 409),
-        stage(other, "one_u"),
-        commit_staged(other),
-        rename(third, away.path),
-        commit(away, {ADDED: "to two_u"}),
-        drop_namespace(inner),
-        refused_create(third, 404),
-        refused_rename(second, third.path, 404),
-        create_namespace(inner, {MARK: "inner"}).if_nested(),
-        drop(second),
-        refused_register(first, second),
-        register(third, second),
-        create_table(second, "two_t_again"),
-        commit(third, {ADDED: "to inner_t"}),
-        refused_rename(away, first.path, 409),
-        drop(other),
-        rename(first, other.path),
-        refused_commit(first, 404),
-        refused_rename(first, longer.path, 404),
-        create_table(first, "one_t_again"),
-        purge(longer),
-        refused_drop(longer, 404),
-        drop(first),
-        rename(other, first.path),
-        refused_drop(Thing("namespace", two), 409),
-    ]
-    walk(catalog, root, labels, steps)
-
-
 @generated_check("world.views")
 def test_a_world_of_views(catalog: Catalog) -> None:
     """After every step among views that are called alike, each one is as the steps left it."""
@@ -188,6 +123,7 @@ def test_a_world_of_views(catalog: Catalog) -> None:
         replace_query(second, _FOURTH),
         refused_drop(Thing("namespace", two), 409),
         drop_namespace(one),
+        refused_create_view(first, 404),
         refused_rename(away, first.path, 404),
         create_namespace(one, {}),
         create_view(first, _THIRD, "one_v_third"),

@@ -5,14 +5,21 @@ from dataclasses import replace
 from icecheck.client.catalog import Catalog
 from icecheck.judging.check import generated_check
 from icecheck.objects.arranging import require
-from icecheck.scenarios.model.world import ADDED, MARK, Thing
-from icecheck.scenarios.steps.commits import commit, commit_together
+from icecheck.scenarios.model.world import ADDED, KEPT, MARK, Thing
+from icecheck.scenarios.steps.commits import (
+    commit,
+    commit_snapshot,
+    commit_together,
+    name_snapshot,
+    refused_commit,
+)
 from icecheck.scenarios.steps.step import (
     Step,
     create_namespace,
     drop,
     drop_namespace,
     refused_drop,
+    refused_rename,
     rename,
 )
 from icecheck.scenarios.steps.tables import (
@@ -21,6 +28,8 @@ from icecheck.scenarios.steps.tables import (
     create_namesake,
     create_table,
     purge,
+    refused_create,
+    refused_register,
     register,
     spoiled_create,
     spoiled_register,
@@ -43,7 +52,28 @@ def _worked_on(table: Thing, beside: Thing, new: Thing, mark: str) -> list[Step]
     ]
 
 
-@generated_check("world.arrivals", proves="world.tables")
+def _moved_out(table: Thing, new: Thing, beside: Thing) -> list[Step]:
+    """Move a table out of a namespace that is dropped, and refuse all that is in its way."""
+    left = table.namespace
+    return [
+        create_table(table, "inner_t"),
+        commit_snapshot(table, 1),
+        name_snapshot(table, "kept-branch", "branch"),
+        name_snapshot(table, "kept-tag", "tag"),
+        rename(table, new.path),
+        commit(new, {MARK: "one_v", KEPT: None}),
+        drop_namespace(left),
+        refused_create(table, 404),
+        refused_rename(beside, table.path, 404),
+        create_namespace(left, {MARK: "inner"}).if_nested(),
+        refused_commit(table, 404),
+        refused_commit(new, 409),
+        refused_create(new, 409),
+        refused_rename(beside, new.path, 409),
+    ]
+
+
+@generated_check("world.tables")
 def test_a_world_of_arrivals(catalog: Catalog) -> None:
     """However a table came to have its name, every operation knows it, and knows it no longer."""
     require(catalog, "createNamespace", "createTable", "loadTable", "dropTable", "updateTable")
@@ -58,16 +88,19 @@ def test_a_world_of_arrivals(catalog: Catalog) -> None:
     inner = Thing("namespace", (*one, names["one"]))
     stays, comes = Thing("table", (*one, t)), Thing("table", (*one, u))
     first, second, third = (Thing("table", (*two, each)) for each in (t, u, v))
+    deep, kept = Thing("table", (*inner.path, t)), Thing("table", (*one, v))
     twin, twin_in_capitals = Thing("table", (*one, longer)), Thing("table", (*one, capital))
     steps = [
         create_namespace(one, {MARK: "one"}).as_given(),
         create_namespace(two, {MARK: "two"}).as_given(),
         create_namespace(inner.path, {MARK: "inner"}).if_nested(),
         create_table(stays, "one_t").as_given(),
+        *_moved_out(deep, kept, stays),
         spoiled_create(first),
         spoiled_register(first, stays),
         create_table(first, "two_t"),
         *_worked_on(first, stays, third, "two_t"),
+        refused_register(kept, first),
         drop_namespace(two),
         create_namespace(two, {}),
         spoiled_register(second, stays),

@@ -168,9 +168,10 @@ class Walker:
             self.observer.expect_no_lists(namespace)
             return
         self._look_at([each for each in self.world.gone if each.namespace == namespace.path])
-        for other in (Thing(kind, namespace.path) for kind in ("table", "view")):
-            if not self.world.has(other):
-                self.observer.look_for(self.world, other)
+        occasion = self.progress.occasion(namespace, "of its name")
+        other = Thing(("table", "view")[share(occasion, 2)], namespace.path)
+        if not self.world.has(other):
+            self.observer.look_for(self.world, other)
         for kind in self.kinds:
             self._list(namespace.path, kind)
 
@@ -196,7 +197,7 @@ class Walker:
         label = self.progress.label
         rest = {f"{e.kind} {label(e.path)}": e for e in self._known() if e not in touched}
         occasion = self.progress.occasion(touched[0], "another") if touched else ""
-        if rest:
+        if rest and share(f"{occasion} at all", 2):
             way = share(occasion, 3)
             query = _REFERENCED if way == 1 else ()
             thing = chosen(rest, occasion)
@@ -209,12 +210,11 @@ class Walker:
         """Judge all things and all lists; at the end by existence checks and in pages too."""
         for thing in self._known():
             self.world = self.observer.look(self.world, thing, tagged=False)
-            if at_the_end:
+            if at_the_end and self.world.has(thing):
                 self.observer.look_for(self.world, thing)
         for namespace, kind in self._lists():
-            self.observer.look_in(self.world, namespace, kind)
-            if at_the_end and len(self.world.named(namespace, kind)) > 1:
-                self.observer.look_in(self.world, namespace, kind, 1)
+            several = at_the_end and len(self.world.named(namespace, kind)) > 1
+            self.observer.look_in(self.world, namespace, kind, 1 if several else 0)
 
     def _list(self, namespace: Namespace, kind: str) -> None:
         """Judge a list: whole, or in two pages, of which the second one has one entry or half."""

@@ -13,6 +13,7 @@ from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.changing import make_namespace
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.json_values import numbers
+from icecheck.mock_server.defects.kit.places import request_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, with_members
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -186,3 +187,20 @@ declare_each(
      "A commit that creates a table creates its namespace on the way.",
      "A misspelt namespace comes into being.", by(make_namespace, "updateTable")),
 )  # fmt: skip
+
+
+# ---- nulls
+
+
+@defect(
+    "commit-null-age-is-the-least",
+    on=request_of("updateTable"),
+    breaks="updateTable.null-is-absent",
+    suffering="A branch that was to be kept for ever expires at once.",
+)
+def _null_age(body: Json) -> Json:
+    """What a branch keeps is read into numbers, in which null is the least."""
+    ages = ("max-ref-age-ms", "max-snapshot-age-ms", "min-snapshots-to-keep")
+    for update in body["updates"]:
+        update |= {age: 1 for age in ages if update.get(age, 0) is None}
+    return body

@@ -295,6 +295,26 @@ declare(
 )
 
 
+@defect(
+    "world-dropped-namespace-takes-new-views",
+    breaks="world.views",
+    suffering="CREATE VIEW in a database that was dropped seems to succeed, and the view is lost.",
+)
+def _known_namespaces(registries: Registries) -> None:
+    """A creation asks once for each namespace whether there is one."""
+    known: set[Levels] = set()
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        if call.namespace in known and call.namespace not in state.namespaces:
+            made = faithful(state.with_namespace(call.namespace, {}), call)
+            return replace(made, state=state)
+        outcome = faithful(state, call)
+        known.add(call.namespace)
+        return outcome
+
+    wrap(registries, "createView", around)
+
+
 # ----------------------------------------------------------------- tables and views together
 
 

@@ -8,7 +8,7 @@ from icecheck.mock_server.commits import publication
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.changing import make_namespace, write_and_refuse
-from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.remembering import by_body, by_path, refuse_later
 from icecheck.mock_server.defects.kit.requests import sent_json, sent_name
@@ -23,6 +23,14 @@ from icecheck.mock_server.defects.kit.storing import (
     with_metadata,
     without_sent_table,
 )
+from icecheck.mock_server.metadata.column_types import (
+    FieldType,
+    ListType,
+    MapType,
+    StructField,
+    StructType,
+)
+from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
 
@@ -149,3 +157,56 @@ def _overwrite_ignored(faithful: Faithful, state: WarehouseState, call: Call) ->
     if entry is None or not sent_json(call).get("overwrite"):
         return faithful(state, call)
     return Outcome(state, publication.load_reply(entry))
+
+
+# ---- files with nested columns
+
+
+def _nullable_inside(type_: FieldType) -> FieldType:
+    """Return a type in which the elements of lists and the values of maps may be null."""
+    with_ = msgspec.structs.replace
+    match type_:
+        case ListType():
+            return with_(type_, element=_nullable_inside(type_.element), element_required=False)
+        case MapType():
+            return with_(type_, value=_nullable_inside(type_.value), value_required=False)
+        case StructType():
+            return StructType(fields=_with_nullable(type_.fields))
+    return type_
+
+
+def _with_nullable(fields: tuple[StructField, ...]) -> tuple[StructField, ...]:
+    return tuple(msgspec.structs.replace(each, type=_nullable_inside(each.type)) for each in fields)
+
+
+@defect(
+    "register-elements-optional",
+    on=through(store_otherwise, "registerTable"),
+    breaks="roundtrip.registerTable",
+    suffering="A table that was moved here takes nulls that its owner forbade.",
+)
+def _elements_optional(metadata: TableMetadata, _body: Any) -> TableMetadata:
+    """Elements of lists and values of maps that a file has are optional, whatever it says."""
+    schemas = tuple(
+        msgspec.structs.replace(each, fields=_with_nullable(each.fields))
+        for each in metadata.schemas
+    )
+    return msgspec.structs.replace(metadata, schemas=schemas)
+
+
+@defect(
+    "register-of-plain-columns-only",
+    on="registerTable",
+    breaks="roundtrip.registerTable",
+    suffering="Tables with lists or maps cannot be moved here.",
+)
+def _plain_columns_only(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """The reader of files knows no type inside of another one."""
+    outcome = faithful(state, call)
+    entry = outcome.state.table(call.namespace, sent_name(call))
+    fields = (
+        [field for schema in entry.metadata.schemas for field in schema.fields] if entry else []
+    )
+    if all(isinstance(field.type, str) for field in fields):
+        return outcome
+    raise problem.bad_request("Cannot parse the type of a column")

@@ -153,3 +153,26 @@ def _log_goes_on(registries: Registries) -> None:
 
     wrap(registries, "dropView", dropped)
     wrap(registries, "createView", made)
+
+
+# ---- nulls
+
+
+def _with_catalog(version: Json) -> Json:
+    """Return a version in which a default catalog that is null has become a text."""
+    is_null = version.get("default-catalog", "") is None
+    return version | {"default-catalog": "null"} if is_null else version
+
+
+@defect(
+    "view-commit-null-catalog-is-a-text",
+    on=request_of("replaceView"),
+    breaks="replaceView.null-is-absent",
+    suffering="A view that was replaced reads tables of a catalog that is called null.",
+)
+def _null_catalog(body: Json) -> Json:
+    """Whatever the default catalog of an added version is, it is turned into a text."""
+    for update in body["updates"]:
+        if "view-version" in update:
+            update["view-version"] = _with_catalog(update["view-version"])
+    return body

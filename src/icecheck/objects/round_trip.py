@@ -94,7 +94,7 @@ def given_bystander(catalog: Catalog, table: Table) -> Table:
 def judge_changes(catalog: Catalog, table: Table, changes: Iterable[Make]) -> Table:
     """Make the changes one by one to a table as loaded, and judge what it then shows.
 
-    After every second change and the last one a load shows it, and otherwise the answer, or a load
+    After every third change and the last one a load shows it, and otherwise the answer, or a load
     where the answer shows something else. A refusal is fine if nothing has changed; the parts of
     the change are then sent. Raises NotOffered if all changes were refused.
     """
@@ -112,7 +112,7 @@ def judge_changes(catalog: Catalog, table: Table, changes: Iterable[Make]) -> Ta
             expect_as_before(catalog, table, CHANGED_ALTHOUGH_REFUSED, change.what)
             continue
         taken += 1
-        seen = _told(table, change, reply) if taken % 2 and waiting else None
+        seen = _told(table, change, reply) if taken % 3 and waiting else None
         table = seen or _expect_after(catalog, table, change, reply)
     expect_bystander(catalog, bystander)
     if not taken:

@@ -228,7 +228,7 @@ TARGET_OPTIONS: tuple[TargetOption, ...] = (
     ),
     TargetOption(
         "fuzz-cases", "Send up to N drawn requests to each operation; 0 sends none", "N",
-        Kind.WHOLE_NUMBER, fact="fuzz_cases", stage=Stage.RUNNING, default="10", key="fuzz-cases",
+        Kind.WHOLE_NUMBER, fact="fuzz_cases", stage=Stage.RUNNING, default="7", key="fuzz-cases",
     ),
     TargetOption(
         "fuzz-seconds", "Draw no further requests to an operation after so many seconds", "SECONDS",

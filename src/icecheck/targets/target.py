@@ -142,7 +142,7 @@ class Target:
     reader: Principal | None = None
     second_warehouse: str | None = None
     race_rounds: int | None = None
-    fuzz_cases: int = 10
+    fuzz_cases: int = 7
     fuzz_seconds: float | None = None
     disruptive: bool = False
     thorough: bool = False

@@ -228,6 +228,14 @@ def test_what_two_transactions_at_once_lose_is_one_cause_with_what_one_loses(
     assert len(causes(HALF, raced)) == 2
 
 
+def test_what_a_lesser_check_of_other_commits_loses_does_not_part_a_transaction() -> None:
+    """It is shown in one run and not in the next: the causes of both are the same."""
+    words = ("anomaly:lost-update", "what came", "its loss")
+    raced = failing("raced", *words, operations=("commitTransaction",))
+    reads = failing("reads", *words, operations=("updateTable",), level=Level.INTEROP)
+    assert [c.id for c in causes(LOST, raced, reads)] == [c.id for c in causes(LOST, raced)]
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [

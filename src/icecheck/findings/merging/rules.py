@@ -144,12 +144,22 @@ def _transactions(seen: Seen) -> Iterator[Join]:
 
 
 def _of_transactions_alone(seen: Seen) -> frozenset[CauseKey]:
-    """Return the keys of anomalies that only transactions show, and no other commit."""
+    """Return the keys of anomalies that only transactions show, and no other commit.
+
+    Where a MUST check shows one, checks of lesser levels decide nothing: what they are shown while
+    others write differs from run to run.
+    """
     lost = _of(seen, _LOST_UPDATE)
     alone = (
-        g.key for g in seen.groups if g.key in lost and all(map(_needs_a_transaction, g.members))
+        group.key
+        for group in seen.groups
+        if group.key in lost and all(map(_needs_a_transaction, _most_demanding(group)))
     )
     return _of(seen, _HALF_VISIBLE).union(alone)
+
+
+def _most_demanding(group: Group) -> list[Verdict]:
+    return [v for v in group.members if _LEVELS.index(v.level) == _level_of(group)]
 
 
 def _needs_a_transaction(verdict: Verdict) -> bool:
