@@ -11,6 +11,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_snapshot, given_table
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
@@ -74,8 +75,9 @@ def _judge(catalog: Catalog, every: Iterable[_Twins], send: Callable[[Json], Rep
         accepted += 1
         found = twins.seen(metadata_in(reply), other)
         if found != due:
+            lost = EFFECT_MISSING.of(twins.what.removeprefix("a ").replace(" ", "-"))
             raise reply.violation(
-                _NULL_IS_A_VALUE,
+                lost if found is None else _NULL_IS_A_VALUE,
                 "what it is without these members",
                 "something else",
                 detail=f"null for {', '.join(twins.members)} of {twins.what}: "

@@ -1,5 +1,6 @@
 """Catalogs that are wrong in everything: one cause says it, and no profile looks better."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -255,3 +256,26 @@ def test_what_a_catalog_generates_makes_no_cause_of_its_own(one, other):
         failing("b", "answer-differs-from-load", "what a load shows", other),
     )
     assert both.members == ("a", "b")
+
+
+@pytest.mark.parametrize(("last", "many"), [("evolve", 1), ("drop-table", 2)])
+def test_a_drawn_history_that_a_commit_ends_is_about_that_commit(last: str, many: int) -> None:
+    lost = [
+        failing(f"u{kind}", f"effect-missing:{kind}", operations=("updateTable",))
+        for kind in ("schema", "refs", "statistics")
+    ]
+    steps = json.dumps([["create-table", ["n0.x0"], ["1"]], [last, ["n0.x0"], []]])
+    drawn = failing("drawn", "changed-beside:snapshot", operations=("createTable", "updateTable"))
+    drawn = replace(drawn, findings=(replace(drawn.findings[0], steps=steps),))
+    assert len(causes(*lost, drawn)) == many
+
+
+MADE_IN_MISSING = failing("made", requirements=("createTable.404",))
+COME_BACK = failing("back", "anomaly:resurrected", operations=("dropNamespace", "updateProperties"))
+
+
+def test_dropped_namespaces_that_come_back_are_one_cause_with_tables_made_in_missing_ones() -> None:
+    table = failing("table", "anomaly:resurrected", operations=("dropTable", "updateTable"))
+    (cause,) = causes(MADE_IN_MISSING, COME_BACK)
+    assert (cause.symptom, cause.members) == ("status", ("made", "back"))
+    assert len(causes(MADE_IN_MISSING, table)) == 2

@@ -31,9 +31,12 @@ _NEVER_REFUSES = declare(
     answer_in_id=False,
 )
 _TAKEN_TWICE = CauseKey.of_status(STATUS, Statuses.of(409), ANY_SUCCESS)
+_DONE_ALTHOUGH_MISSING = CauseKey.of_status(STATUS, Statuses.of(404), ANY_SUCCESS)
+_INTO_NAMESPACES = frozenset({"createTable.404", "createView.404", "registerTable.404"})
 _LOST_IN_TRANSACTION = EFFECT_MISSING.of("second-change-of-a-table")
 _HALF_VISIBLE = ANOMALY.of("half-visible")
 _LOST_UPDATE = ANOMALY.of("lost-update")
+_RESURRECTED = ANOMALY.of("resurrected")
 _DUPLICATE_SUCCESS = ANOMALY.of("duplicate-success")
 _TRANSACTION = frozenset({"commitTransaction"})
 _TOGETHER = "-together"
@@ -183,6 +186,24 @@ def _names_given_twice(seen: Seen) -> Iterator[Join]:
         yield Join(whole | raced, "a name in use is given again, also without a race")
 
 
+def _namespaces_not_looked_for(seen: Seen) -> Iterator[Join]:
+    """Join what is made in a missing namespace with dropped namespaces that come back in a race."""
+    whole = frozenset(
+        group.key
+        for group in seen.groups
+        if group.key == _DONE_ALTHOUGH_MISSING
+        and any(_INTO_NAMESPACES.intersection(v.requirements) for v in group.members)
+    )
+    raced = frozenset(
+        group.key
+        for group in seen.groups
+        if group.key.symptom == _RESURRECTED
+        and all("dropNamespace" in v.operations for v in group.members)
+    )
+    if whole and raced:
+        yield Join(whole | raced, "nothing looks whether a namespace is there")
+
+
 def _competing_clients(seen: Seen) -> Iterator[Join]:
     """Join the anomalies of concurrent requests that no other rule explains, for each level.
 
@@ -193,6 +214,8 @@ def _competing_clients(seen: Seen) -> Iterator[Join]:
         explained |= _of_transactions_alone(seen)
     if any(g.key == _TAKEN_TWICE for g in seen.groups):
         explained |= _of(seen, _DUPLICATE_SUCCESS)
+    for join in _namespaces_not_looked_for(seen):
+        explained |= join.keys
     anomalies: dict[int, set[CauseKey]] = {}
     for group in seen.groups:
         if group.key.symptom.is_a(ANOMALY) and group.key not in explained:
@@ -343,6 +366,7 @@ RULES = (
     Rule("nothing is refused", 1, _never_refuses, _as_never_refuses),
     Rule("transactions in parts", 2, _transactions, _as_transaction),
     Rule("names given twice", 3, _names_given_twice, _as_status),
+    Rule("missing namespaces made up", 17, _namespaces_not_looked_for, _as_status),
     Rule("several updates ignored", 4, updates.ignored_updates, updates.as_ignored_updates),
     Rule("staged tables made at once", 5, kinds.staged_at_once, kinds.as_staged),
     Rule("names mixed up", 6, kinds.names_mixed_up, kinds.as_names),

@@ -1,5 +1,6 @@
 """Merges what is wrong after commits whose updates are left out unread."""
 
+import json
 from collections.abc import Iterator, Sequence
 
 from icecheck.findings.merging import kinds
@@ -44,6 +45,8 @@ _SUBJECTS = tuple(
 )
 """The words that name what one kind of update writes, and what is written with it."""
 _COMMITS = frozenset({"updateTable", "replaceView", "commitTransaction"})
+_COMMITTING_ACTIONS = ("evolve", "commit-", "add-", "set-ref", "remove-ref", "replace-query")
+"""How the names of those actions of drawn histories begin that are commits."""
 _OF_UPDATES = frozenset({"update", "view-update", "transaction", "commit"})
 """The first parts of requirements about commits and updates that are named after no operation."""
 _OF_COMMITS_ALONE = _COMMITS | {"loadTable", "loadView"}
@@ -116,8 +119,17 @@ def _is_of_tables(group: Group) -> bool:
 
 
 def _only_commits(verdict: Verdict) -> bool:
+    """Return whether a check only commits and loads, or its shortest history ends with a commit."""
     operations = frozenset(verdict.operations)
-    return bool(operations & _COMMITS) and operations <= _OF_COMMITS_ALONE
+    only = bool(operations & _COMMITS) and operations <= _OF_COMMITS_ALONE
+    return only or _ends_with_a_commit(verdict)
+
+
+def _ends_with_a_commit(verdict: Verdict) -> bool:
+    """Return whether a commit is the last step of a drawn history, which shows what it found."""
+    steps = verdict.findings[0].steps if verdict.findings else ""
+    last, *_ = json.loads(steps)[-1] if steps else ("",)
+    return isinstance(last, str) and last.startswith(_COMMITTING_ACTIONS)
 
 
 def _is_of_metadata(group: Group) -> bool:
