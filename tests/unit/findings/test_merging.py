@@ -17,16 +17,8 @@ from icecheck.findings.merging.rules import (
 from icecheck.findings.merging.updates import IGNORED_UPDATES_MIN
 from icecheck.findings.verdict import CauseKey, Outcome, Verdict
 from tests.kit.contracts import CONTRACT
-from tests.unit.findings.test_merged_causes import (
-    ALIKE,
-    COME_BACK,
-    HALF,
-    LOST,
-    MADE_IN_MISSING,
-    evidence,
-    failing,
-    missed,
-)
+from tests.unit.findings import test_merged_causes as of_merged
+from tests.unit.findings.test_merged_causes import ALIKE, HALF, LOST, evidence, failing, missed
 from tests.unit.findings.test_recorded_causes import NAMES
 from tests.unit.findings.test_recorded_causes import verdicts as recorded
 
@@ -96,7 +88,7 @@ RUNS = {
         for kind in ("schema", "refs", "statistics")
     ),
     "odd-names": PERCENT,
-    "missing-namespaces": (MADE_IN_MISSING, COME_BACK),
+    "missing-namespaces": (of_merged.MADE_IN_MISSING, of_merged.COME_BACK),
     "staged-at-once": (AT_ONCE, COMPLETES),
     "endpoints": (
         failing("format", "endpoint-format", "a verb", "v1"),
