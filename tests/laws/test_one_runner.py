@@ -246,10 +246,9 @@ def test_the_command_line_and_pytest_say_the_same(name: str, tmp_path: Path) -> 
     assert differences(expected, found) == {}
 
 
+@pytest.mark.complete("test_faithful_pytest runs checks with two workers in the usual command")
 @pytest.mark.usefixtures("other_plugins")
-@pytest.mark.parametrize(
-    "how", some([(("-n", "2"),), (("-p", "randomly", "-n", "1"),)], 2), ids=" ".join
-)
+@pytest.mark.parametrize("how", [("-n", "2"), ("-p", "randomly", "-n", "1")], ids=" ".join)
 def test_workers_and_their_order_change_nothing_but_names_and_probes(
     how: tuple[str, ...], tmp_path: Path
 ) -> None:

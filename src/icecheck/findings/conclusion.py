@@ -56,7 +56,7 @@ def profiles_of(
 
     Conformant needs a MUST check that ran and passed, and in a profile of operations one of a
     success: refusals alone verify nothing, because whoever serves nothing refuses too. Nor is one
-    verified of which an operation was forbidden (403) as often as a check of it passed. ``in_part``
+    verified of which an operation was forbidden (403) in a third of its checks. ``in_part``
     names profiles of which only some checks were asked for: they are at best partial.
 
     A client reaches every profile through the core. Where the core fails and nothing of a claimed
@@ -119,14 +119,14 @@ def _profile(
 
 
 def _is_mostly_forbidden(verdicts: Iterable[Verdict], operations: Collection[str]) -> bool:
-    """Return whether an operation is forbidden to the run as often as a check of it passed.
+    """Return whether an operation is forbidden to the run in a third of its checks, or in more.
 
     Rights may differ by what is asked of an operation, so that is no fault; but it is not verified.
     """
     must = [v for v in asked_of(verdicts) if v.level is Level.MUST]
     forbidden = Counter(v.skip.lacks for v in must if v.skip and v.skip.lacks in operations)
     passed = Counter(o for v in must if v.outcome is Outcome.PASS for o in v.operations)
-    return any(many >= passed[operation] for operation, many in forbidden.items())
+    return any(2 * many >= passed[operation] for operation, many in forbidden.items())
 
 
 def _profile_status(verdicts: Sequence[Verdict], must: Mapping[str, int], *, proven: bool) -> str:
