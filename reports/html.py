@@ -100,6 +100,7 @@ class CheckView:
     blocked_by: tuple[str, ...]
     request: str
     curl: str
+    races: bool
     exchanges: tuple[ExchangeView, ...]
     cause: str | None
     gates: bool
@@ -206,7 +207,8 @@ class _Page:
             unwitnessed=UNWITNESSED if wrong and card.unwitnessed else "",
             blocked_by=card.blocked_by,
             request=card.request if wrong else "",
-            curl=self.budget.quote("\n".join([*card.arrange, card.curl])) if wrong else "",
+            curl=self.budget.quote("\n".join([*card.led_up, card.curl])) if wrong else "",
+            races=card.races,
             exchanges=self._exchanges(verdict) if exchanges else (),
             cause=cause.id if cause else None,
             gates=gates(verdict, self.marks.get(verdict.check)),

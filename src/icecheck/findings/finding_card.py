@@ -50,7 +50,7 @@ class Card:
 
     ``request`` is method and URL, ``answer`` status and body, both of the exchange that shows the
     finding; they are empty when there was none. ``arrange`` are the curl lines that make what the
-    request needs, each with the status that it was answered with: the objects of the run are gone
+    request needs, and ``answered`` the statuses of their answers: the objects of the run are gone
     when a card is read. ``others`` are further findings of the check. ``hurts`` says which clients
     are affected, and how.
 
@@ -74,10 +74,17 @@ class Card:
     request: str
     answer: str
     arrange: tuple[str, ...]
+    answered: tuple[str, ...]
     curl: str
     unwitnessed: bool
     replayed: bool
     races: bool
+
+    @property
+    def led_up(self) -> tuple[str, ...]:
+        """The curl lines of ``arrange``, each with its status as a comment of the shell."""
+        pairs = zip(self.arrange, self.answered, strict=True)
+        return tuple(f"{curl}  # {status}" for curl, status in pairs)
 
 
 def card_of(verdict: Verdict, contract: Contract) -> str:
@@ -89,6 +96,7 @@ def describe(verdict: Verdict, contract: Contract) -> Card:
     """Join a verdict with its requirements and the exchange that shows it."""
     finding = verdict.findings[0] if verdict.findings else None
     evidence = witness_of(verdict)
+    before = [e for e in verdict.evidence if evidence and e.ordinal < evidence.ordinal]
     return Card(
         check=verdict.check,
         title=verdict.title,
@@ -104,11 +112,8 @@ def describe(verdict: Verdict, contract: Contract) -> Card:
         blocked_by=verdict.blocked_by,
         request=evidence.request if evidence else "",
         answer=_answer(evidence) if evidence else "",
-        arrange=tuple(
-            f"{e.curl}  # {_status(e)}"
-            for e in verdict.evidence
-            if evidence and e.ordinal < evidence.ordinal
-        ),
+        arrange=tuple(each.curl for each in before),
+        answered=tuple(map(_status, before)),
         curl=evidence.curl if evidence else "",
         unwitnessed=is_unwitnessed(verdict.check, verdict.level),
         replayed=bool(finding and finding.steps),
@@ -175,7 +180,7 @@ def _lines(card: Card) -> Iterator[str]:
         ("request", card.request),
         ("answer", card.answer),
         ("note", _note(card)),
-        *(("first", line) for line in card.arrange),
+        *(("first", line) for line in card.led_up),
         ("reproduce", card.curl),
         ("replay", f"icecheck replay DIR/replays/{card.check}.json URL" * card.replayed),
     ]

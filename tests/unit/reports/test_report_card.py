@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from icecheck.findings.finding_card import card_of, describe, legible, one_line, witness_of
+from icecheck.findings.shared_symptoms import ANOMALY
 from tests.kit.contracts import CONTRACT
 
 
@@ -44,6 +45,16 @@ def test_the_witness_is_the_exchange_the_finding_points_at(fail_verdict):
     pointed = replace(failure, findings=(replace(failure.findings[0], exchange=1),))
     assert witness_of(pointed) is first
     assert witness_of(replace(failure, evidence=())) is None
+
+
+def test_what_led_up_to_a_finding_is_shown_with_its_answers_and_a_race_as_such(fail_verdict):
+    failure = fail_verdict("x")
+    first = failure.evidence[0]
+    card = describe(failure, CONTRACT)
+    assert (card.arrange, card.led_up) == ((first.curl,), (f"{first.curl}  # {first.status}",))
+    raced = replace(failure.findings[0], symptom=ANOMALY.of("lost-update"))
+    assert "at the same time" not in card_of(failure, CONTRACT)
+    assert "at the same time" in card_of(replace(failure, findings=(raced,)), CONTRACT)
 
 
 def test_more_findings_of_one_check_are_listed_up_to_a_limit(fail_verdict):
