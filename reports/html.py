@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from icecheck.contract import Contract
 from icecheck.findings.expected_failures import EntryMatch
-from icecheck.findings.finding_card import UNWITNESSED, Clause, clauses_of, describe, legible
+from icecheck.findings.finding_card import (
+    RACED,
+    UNWITNESSED,
+    Clause,
+    clauses_of,
+    describe,
+    legible,
+)
 from icecheck.findings.verdict import Cause, Evidence, Level, Outcome, Run, Verdict, totals_of
 from icecheck.reports.joined import (
     EngineRow,
@@ -100,7 +107,7 @@ class CheckView:
     blocked_by: tuple[str, ...]
     request: str
     curl: str
-    races: bool
+    raced: str
     exchanges: tuple[ExchangeView, ...]
     cause: str | None
     gates: bool
@@ -208,7 +215,7 @@ class _Page:
             blocked_by=card.blocked_by,
             request=card.request if wrong else "",
             curl=self.budget.quote("\n".join([*card.led_up, card.curl])) if wrong else "",
-            races=card.races,
+            raced=RACED if card.races else "",
             exchanges=self._exchanges(verdict) if exchanges else (),
             cause=cause.id if cause else None,
             gates=gates(verdict, self.marks.get(verdict.check)),

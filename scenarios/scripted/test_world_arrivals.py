@@ -74,7 +74,7 @@ def _moved_out(table: Thing, new: Thing, beside: Thing) -> list[Step]:
 
 
 @generated_check("world.tables")
-def test_a_world_of_arrivals(catalog: Catalog) -> None:
+def test_a_world_of_tables(catalog: Catalog) -> None:
     """However a table came to have its name, every operation knows it, and knows it no longer."""
     require(catalog, "createNamespace", "createTable", "loadTable", "dropTable", "updateTable")
     root = given_root(catalog)

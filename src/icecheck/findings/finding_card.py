@@ -14,6 +14,8 @@ UNWITNESSED = (
     "unwitnessed: only this project's own mock has passed this check so far; the check may be wrong"
 )
 """The line that marks such a check in reports."""
+RACED = "several clients sent these requests at the same time: one after another they may pass"
+"""What reports say of the requests of a race."""
 
 _ANSWER_CHARACTERS_MAX = 600
 _OTHERS_MAX = 5
@@ -193,8 +195,7 @@ def _note(card: Card) -> str:
     """Return the note that says what a reader has to put into the curl lines below."""
     token = "$ICECHECK_TOKEN stands for your token" * ("$ICECHECK_TOKEN" in card.curl)
     again = "put in the uuids and locations that the catalog assigns, which differ each time"
-    raced = "several clients sent these requests at the same time: one after another they may pass"
-    said = (token, again * bool(card.arrange), raced * card.races)
+    said = (token, again * bool(card.arrange), RACED * card.races)
     return "; ".join(filter(None, said))
 
 

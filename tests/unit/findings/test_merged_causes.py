@@ -8,11 +8,14 @@ import pytest
 from icecheck.contract import Level
 from icecheck.findings.causes import causes_of
 from icecheck.findings.conclusion import profiles_of
+from icecheck.findings.merging.updates import COMMITS, COMMITTING_ACTIONS
 from icecheck.findings.verdict import Evidence, Group, Outcome, Verdict
+from icecheck.scenarios.random.actions import ACTIONS, operations_of
 from icecheck.targets.offer import Offer
 from icecheck.targets.target import Target
 from tests.kit.contracts import CONTRACT
 from tests.kit.findings import a_finding
+from tests.unit.scenarios.test_scenario_histories import TOUR
 
 
 def evidence(operation, *, status=200, body="{}", method="POST"):
@@ -279,3 +282,8 @@ def test_dropped_namespaces_that_come_back_are_one_cause_with_tables_made_in_mis
     (cause,) = causes(MADE_IN_MISSING, COME_BACK)
     assert (cause.symptom, cause.members) == ("status", ("made", "back"))
     assert len(causes(MADE_IN_MISSING, table)) == 2
+
+
+def test_actions_of_histories_are_known_to_be_commits_by_how_their_names_begin() -> None:
+    commits = {each.name for each in TOUR if operations_of([each]) & COMMITS}
+    assert commits == {name for name in ACTIONS if name.startswith(COMMITTING_ACTIONS)}

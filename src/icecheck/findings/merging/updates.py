@@ -44,12 +44,12 @@ _SUBJECTS = tuple(
     )
 )
 """The words that name what one kind of update writes, and what is written with it."""
-_COMMITS = frozenset({"updateTable", "replaceView", "commitTransaction"})
-_COMMITTING_ACTIONS = ("evolve", "commit-", "add-", "set-ref", "remove-ref", "replace-query")
+COMMITS = frozenset({"updateTable", "replaceView", "commitTransaction"})
+COMMITTING_ACTIONS = ("evolve", "commit-", "add-", "set-ref", "remove-ref", "replace-query")
 """How the names of those actions of drawn histories begin that are commits."""
 _OF_UPDATES = frozenset({"update", "view-update", "transaction", "commit"})
 """The first parts of requirements about commits and updates that are named after no operation."""
-_OF_COMMITS_ALONE = _COMMITS | {"loadTable", "loadView"}
+_OF_COMMITS_ALONE = COMMITS | {"loadTable", "loadView"}
 _OF_METADATA = _OF_COMMITS_ALONE | {"createTable", "createView", "registerTable"}
 _OF_NAMESPACES = frozenset({"createNamespace", "updateProperties", "loadNamespaceMetadata"})
 
@@ -100,7 +100,7 @@ def _shows_an_effect(verdict: Verdict) -> bool:
 
 def _is_of_commits(group: Group) -> bool:
     """Return whether every check of a group commits: its missing effect may be an update's."""
-    return all(_COMMITS.intersection(v.operations) for v in group.members or group.blocked)
+    return all(COMMITS.intersection(v.operations) for v in group.members or group.blocked)
 
 
 def _waits_for_updates(group: Group) -> bool:
@@ -109,7 +109,7 @@ def _waits_for_updates(group: Group) -> bool:
     What else blocks a check that commits (a creation, the credentials) has another reason.
     """
     by = group.key.symptom.qualifier.partition(".")[0]
-    return not group.members and by in _COMMITS | _OF_UPDATES and _is_of_commits(group)
+    return not group.members and by in COMMITS | _OF_UPDATES and _is_of_commits(group)
 
 
 def _is_of_tables(group: Group) -> bool:
@@ -121,7 +121,7 @@ def _is_of_tables(group: Group) -> bool:
 def _only_commits(verdict: Verdict) -> bool:
     """Return whether a check only commits and loads, or its shortest history ends with a commit."""
     operations = frozenset(verdict.operations)
-    only = bool(operations & _COMMITS) and operations <= _OF_COMMITS_ALONE
+    only = bool(operations & COMMITS) and operations <= _OF_COMMITS_ALONE
     return only or _ends_with_a_commit(verdict)
 
 
@@ -129,7 +129,7 @@ def _ends_with_a_commit(verdict: Verdict) -> bool:
     """Return whether a commit is the last step of a drawn history, which shows what it found."""
     steps = verdict.findings[0].steps if verdict.findings else ""
     last, *_ = json.loads(steps)[-1] if steps else ("",)
-    return isinstance(last, str) and last.startswith(_COMMITTING_ACTIONS)
+    return isinstance(last, str) and last.startswith(COMMITTING_ACTIONS)
 
 
 def _is_of_metadata(group: Group) -> bool:
