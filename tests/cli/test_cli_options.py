@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import ssl
 import threading
 from functools import cache
 from pathlib import Path
@@ -36,6 +37,7 @@ from tests.cli.option_samples import sample_of
 from tests.kit.findings import a_finding
 from tests.kit.finished_runs import finished, verdict
 
+TLS = ssl.create_default_context()  # reading the certificates takes longer than the requests
 COMMANDS = tuple(main.list_commands(click.Context(main)))
 CLIENTS = OAuth2Settings(
     clients=(
@@ -308,12 +310,12 @@ def kept(*steps):
 
 def prepare(directory: Path, mock):
     """Lay out the files that samples name, and what is theirs on the catalog."""
-    headers = {"Authorization": "Bearer t"}
-    root = f"{mock.uri}/v1/namespaces"
-    httpx.post(root, json={"namespace": ["theirs"]}, headers=headers)
-    httpx.post(root, json={"namespace": ["icecheck_o1"]}, headers=headers)
     schema = {"type": "struct", "schema-id": 0, "fields": []}
-    httpx.post(f"{root}/theirs/tables", json={"name": "t", "schema": schema}, headers=headers)
+    at, headers = f"{mock.uri}/v1/namespaces", {"Authorization": "Bearer t"}
+    with httpx.Client(base_url=at, headers=headers, verify=TLS) as theirs:
+        theirs.post("", json={"namespace": ["theirs"]})
+        theirs.post("", json={"namespace": ["icecheck_o1"]})
+        theirs.post("/theirs/tables", json={"name": "t", "schema": schema})
     files = {
         "not.pem": "nothing",
         "both.pem": "nothing",

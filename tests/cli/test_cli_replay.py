@@ -228,7 +228,8 @@ def test_pytest_runs_what_was_kept_too(tmp_path, replay_file, broken, monkeypatc
     directory.mkdir()
     replay_file().rename(directory / "one.json")
     monkeypatch.chdir(tmp_path)
-    plain = ["-p", "no:cacheprovider", "-p", "no:xdist", "-q", "--capture=no", "--pyargs"]
+    without = ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:unraisableexception"]
+    plain = [*without, "-q", "--capture=no", "--pyargs"]
     scenario = "icecheck.scenarios.random.test_namespaces_and_tables"
     kept = ["--conformance-regressions", str(directory), "--conformance-report", "out"]
     said = io.StringIO()

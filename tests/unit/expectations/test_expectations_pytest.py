@@ -15,6 +15,7 @@ from icecheck.mock_server.protocol.problem import Problem
 
 TOKEN = "tok-canary-1"
 FEW = "icecheck.conformance.metrics.test_metrics"
+WITHOUT = ("-p", "no:xdist", "-p", "no:unraisableexception")
 TEAPOT = 'fails_with = { symptom = "status", actual = "418" }\n'
 
 
@@ -39,14 +40,18 @@ def broken(mock):
 
 @pytest.fixture
 def verify(tmp_path, monkeypatch):
-    """Run pytest inside this process: starting twenty would take minutes."""
+    """Run pytest inside this process: starting twenty would take minutes.
+
+    At its end pytest collects all garbage of the process ten times, for warnings about exceptions
+    in finalizers; here that would take most of the time.
+    """
 
     def run(mock, text, *more):
         if text is not None:
             (tmp_path / "icecheck.toml").write_text(text)
         said = io.StringIO()
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            code = pytest.main([*options(mock), "--capture=no", "-p", "no:xdist", *more])
+            code = pytest.main([*options(mock), "--capture=no", *WITHOUT, *more])
         return Done(int(code), said.getvalue())
 
     monkeypatch.chdir(tmp_path)
