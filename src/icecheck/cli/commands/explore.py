@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from icecheck.cli.commands.run import target_for
+from icecheck.cli.commands.run import options_of_run, target_for
 from icecheck.cli.ending import ExitOnError
 from icecheck.cli.extras import require_suite
 from icecheck.cli.selection import release_of_run, spec_option
 from icecheck.cli.target_options import expect_one_catalog, target_options
 
 if TYPE_CHECKING:
+    from icecheck.findings.verdict import Run
     from icecheck.run.options import RunOptions
 
 _FOUND = 1
@@ -65,26 +66,14 @@ def command(findings: Path, minutes: float, **options: Any) -> int:
     with ExitOnError(findings) as last_resort, contextlib.ExitStack() as stack:
         import secrets
 
-        from icecheck.ownership.ledger_file import LEDGER_FILE
-        from icecheck.run.options import RunOptions
         from icecheck.run.replays.exploring import Corpus
-        from icecheck.targets.target import new_run_id
-        from icecheck.wire.redaction import Redactor
 
         given = options["seed"]
         seed = secrets.randbelow(_SEED_MAX) if given is None else given
-        named = target_for(options | {"only": (), "spark": False, "seed": seed}, stack)
-        target = replace(named, disruptive=True, race_rounds=_ROUNDS)
-        last_resort.redactor = redactor = Redactor(target.secrets, target.headers)
-        wanted = RunOptions(
-            target=target,
-            run_id=new_run_id(),
-            seed=seed,
-            spec=release_of_run(options),
-            command="icecheck explore",
-            ledger=findings / LEDGER_FILE,
-            redactor=redactor,
-        )
+        target = target_for(options | {"only": (), "spark": False, "seed": seed}, stack)
+        target = replace(target, disruptive=True, race_rounds=_ROUNDS)
+        named = options_of_run(last_resort, target, findings, seed)
+        wanted = replace(named, spec=release_of_run(options), command="icecheck explore")
         return _explored(wanted, Corpus(findings), minutes * 60)
 
 
@@ -92,30 +81,24 @@ def _explored(wanted: "RunOptions", corpus: Any, seconds: float) -> int:
     from icecheck.cli.interrupts import one_interrupt
     from icecheck.findings.conclusion import ExitCode
     from icecheck.findings.finding_card import describe, render_card
-    from icecheck.findings.verdict import asked_of
-    from icecheck.run.replays.exploring import explore, is_judged, left_open
+    from icecheck.run.replays.exploring import explore
     from icecheck.run.runner import run_checks
 
     click.echo(f"first seed: {wanted.seed}; known findings: {len(corpus.known)}")
-    rounds, requests, new, judged, whole, ended = 0, 0, 0, True, True, False
-    interrupted = False
+    rounds, requests, new, verdicts_lack, ended = 0, 0, 0, False, False
     # A round that is interrupted ends with what it has; between two rounds there is nothing to end.
     with one_interrupt(), contextlib.suppress(KeyboardInterrupt):
         for seed, run, found in explore(wanted, corpus, seconds, run_checks):
             rounds += 1
-            interrupted = run.exit_code == ExitCode.INTERRUPTED
             requests += run.facts["timing"]["requests"]
-            judged = is_judged(run)
             for each in found:
                 new += 1
                 card = replace(describe(each.verdict, wanted.contract), replayed=False)
                 click.echo(f"seed {seed}: {each.path}\n{render_card(card)}")
-            if not judged:
-                click.echo(f"no verdict: {'; '.join(v.summary for v in asked_of(run.verdicts))}")
-            for verdict in left_open(run) if judged else ():
-                whole = False
-                click.echo(f"seed {seed}: no verdict of {verdict.check}: {verdict.summary}")
-        ended = not interrupted
+            for line in _lacking(run, seed):
+                verdicts_lack = True
+                click.echo(line)
+        ended = run.exit_code != ExitCode.INTERRUPTED
     if not rounds:
         raise KeyboardInterrupt
     told = "" if ended else "interrupted after "
@@ -123,4 +106,14 @@ def _explored(wanted: "RunOptions", corpus: Any, seconds: float) -> int:
     click.echo(f"{told}; new findings: {new}, known in {corpus.directory}: {len(corpus.known)}")
     if not ended:
         return ExitCode.INTERRUPTED
-    return _FOUND if new else 0 if judged and whole else _NO_VERDICT
+    return _FOUND if new else _NO_VERDICT if verdicts_lack else 0
+
+
+def _lacking(run: "Run", seed: int) -> list[str]:
+    """Return a line for each verdict that a round lacks, or one for all of them."""
+    from icecheck.findings.verdict import asked_of
+    from icecheck.run.replays.exploring import is_judged, left_open
+
+    if not is_judged(run):
+        return [f"no verdict: {'; '.join(v.summary for v in asked_of(run.verdicts))}"]
+    return [f"seed {seed}: no verdict of {v.check}: {v.summary}" for v in left_open(run)]

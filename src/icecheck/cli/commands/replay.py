@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from icecheck.cli.commands.run import recorded_run, target_for
+from icecheck.cli.commands.run import options_of_run, recorded_run, target_for
 from icecheck.cli.ending import ExitOnError
 from icecheck.cli.extras import require_suite
 from icecheck.cli.target_options import expect_one_catalog, target_options
@@ -45,31 +45,21 @@ def command(file: Path, output: Path, **options: Any) -> int:
     require_suite()
     with ExitOnError(output) as last_resort, contextlib.ExitStack() as stack:
         from icecheck.findings.replay import Replays
-        from icecheck.ownership.ledger_file import LEDGER_FILE
         from icecheck.run.demands import release_to_hold_to
-        from icecheck.run.options import RunOptions
         from icecheck.run.replays.files import expect_kept_elsewhere, replay_of
-        from icecheck.targets.target import new_run_id
-        from icecheck.wire.redaction import Redactor
 
         replay = replay_of(file)
         expect_kept_elsewhere(file.resolve().parent, output)
         spec = release_to_hold_to(replay.spec)
         # Whoever names a file wants its history, also one of a check that strains the catalog.
         target = replace(target_for(options | {"only": (), "spark": False}, stack), disruptive=True)
-        last_resort.redactor = redactor = Redactor(target.secrets, target.headers)
-        wanted = RunOptions(
-            target=target,
-            run_id=options["run_id"] or new_run_id(),
-            seed=options["seed"],
+        wanted = replace(
+            options_of_run(last_resort, target, output, options["seed"], options["run_id"]),
             globs=(replay.check,),
             spec=spec,
             command=f"icecheck replay {file.name}",
-            ledger=output / LEDGER_FILE,
-            redactor=redactor,
             replays=Replays.of(replay, alone=True),
         )
-        last_resort.owner = target.owner(wanted.run_id)
         return _replayed(wanted, output)
 
 

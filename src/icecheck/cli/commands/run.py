@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,20 +101,14 @@ def command(output: Path, **options: Any) -> int:
         from icecheck.cli.shown_command import shown_command
         from icecheck.contract import contract_for
         from icecheck.findings.verdict import Group
-        from icecheck.ownership.ledger_file import LEDGER_FILE
-        from icecheck.run.options import RunOptions
         from icecheck.run.replays.files import regressions_in
-        from icecheck.targets.target import new_run_id
-        from icecheck.wire.redaction import Redactor
 
         target = target_for(options, stack)
-        last_resort.redactor = redactor = Redactor(target.secrets, target.headers)
+        named = options_of_run(last_resort, target, output, options["seed"], options["run_id"])
         spec = release_of_run(options)
         gate = Gate.read(options, contract_for(spec))
-        wanted = RunOptions(
-            target=target,
-            run_id=options["run_id"] or new_run_id(),
-            seed=options["seed"],
+        wanted = replace(
+            named,
             groups=tuple(Group(g) for g in groups),
             globs=selected(options, output),
             spec=spec,
@@ -124,13 +119,33 @@ def command(output: Path, **options: Any) -> int:
             command=shown_command(click.get_current_context()),
             implementation=options["implementation"] or ("icecheck mock" * options["mock"]),
             spark_options=_spark_options(options),
-            ledger=output / LEDGER_FILE,
-            redactor=redactor,
             replays=regressions_in(options["regressions"], output),
         )
         _find_spark(wanted)
-        last_resort.owner = target.owner(wanted.run_id)
         return _run(wanted, output, options, gate)
+
+
+def options_of_run(
+    last_resort: ExitOnError,
+    target: "Target",
+    directory: Path,
+    seed: int,
+    run_id: str | None = None,
+) -> "RunOptions":
+    """Return the options of a run on this target whose ledger stands in ``directory``.
+
+    If the program ends with an error, ``last_resort`` tells none of the target's secrets, and says
+    how to remove what the run has left.
+    """
+    from icecheck.ownership.ledger_file import LEDGER_FILE
+    from icecheck.run.options import RunOptions
+    from icecheck.targets.target import new_run_id
+    from icecheck.wire.redaction import Redactor
+
+    last_resort.redactor = redactor = Redactor(target.secrets, target.headers)
+    run_id = run_id or new_run_id()
+    last_resort.owner = target.owner(run_id)
+    return RunOptions(target, run_id, seed, ledger=directory / LEDGER_FILE, redactor=redactor)
 
 
 def _run(wanted: "RunOptions", directory: Path, options: dict[str, Any], gate: Gate) -> int:
