@@ -1,5 +1,6 @@
 """The card of one verdict: everything a reader needs to believe a finding and to reproduce it."""
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ RACED = "several clients sent these requests at the same time: one after another
 """What reports say of the requests of a race."""
 
 _ANSWER_CHARACTERS_MAX = 600
+_BEFORE_MEMBER = 100
 _OTHERS_MAX = 5
 _OTHER_CHARACTERS_MAX = 200
 _LABEL_WIDTH = 12
@@ -113,7 +115,7 @@ def describe(verdict: Verdict, contract: Contract) -> Card:
         hurts=hurt_by(verdict, contract),
         blocked_by=verdict.blocked_by,
         request=evidence.request if evidence else "",
-        answer=_answer(evidence) if evidence else "",
+        answer=_answer(evidence, finding.pointer if finding else "") if evidence else "",
         arrange=tuple(each.curl for each in before),
         answered=tuple(map(_status, before)),
         curl=evidence.curl if evidence else "",
@@ -210,11 +212,22 @@ def _status(evidence: Evidence) -> str:
     return "no answer" if evidence.status is None else str(evidence.status)
 
 
-def _answer(evidence: Evidence) -> str:
-    body = evidence.response_body
-    if len(body) > _ANSWER_CHARACTERS_MAX:
-        body = f"{body[:_ANSWER_CHARACTERS_MAX]}…"
-    return f"{_status(evidence)} {body}".rstrip()
+def _answer(evidence: Evidence, pointer: str) -> str:
+    return f"{_status(evidence)} {_excerpt(evidence.response_body, pointer)}".rstrip()
+
+
+def _excerpt(body: str, pointer: str) -> str:
+    """Return a body, or the part of a long one around the member that a JSON pointer names."""
+    if len(body) <= _ANSWER_CHARACTERS_MAX:
+        return body
+    member = 0
+    for name in pointer.split("/")[1:]:
+        # A position in a list is no name, and a member that is missing is not there: stay before.
+        found = body.find(json.dumps(name.replace("~1", "/").replace("~0", "~")) + ":", member)
+        member = max(member, found)
+    start = 0 if member < _ANSWER_CHARACTERS_MAX // 2 else member - _BEFORE_MEMBER
+    end = start + _ANSWER_CHARACTERS_MAX
+    return f"{'…' * (start > 0)}{body[start:end]}{'…' * (end < len(body))}"
 
 
 def legible(text: str) -> str:

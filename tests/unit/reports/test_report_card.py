@@ -1,6 +1,9 @@
 """The card of a failed check: everything to believe it and to reproduce it, safe to print."""
 
+import json
 from dataclasses import replace
+
+import pytest
 
 from icecheck.findings.finding_card import card_of, describe, legible, one_line, witness_of
 from icecheck.findings.shared_symptoms import ANOMALY
@@ -55,6 +58,31 @@ def test_what_led_up_to_a_finding_is_shown_with_its_answers_and_a_race_as_such(f
     raced = replace(failure.findings[0], symptom=ANOMALY.of("lost-update"))
     assert "at the same time" not in card_of(failure, CONTRACT)
     assert "at the same time" in card_of(replace(failure, findings=(raced,)), CONTRACT)
+
+
+@pytest.mark.parametrize(
+    ("pointer", "shown"),
+    [
+        ("", ("200 {", "x…")),
+        ("/metadata/refs", ("200 …", '"refs": {"main": 7}')),
+        ("/metadata/schemas/0/no~1such", ("200 …", '"schemas": ')),
+    ],
+)
+def test_a_long_answer_is_shown_around_the_member_in_question(fail_verdict, pointer, shown):
+    long = json.dumps(
+        {
+            "refs": "x" * 900,
+            "metadata": {"schemas": [{"a": "y" * 900}], "refs": {"main": 7}, "last": "z" * 900},
+        }
+    )
+    failure = fail_verdict("x")
+    evidence = tuple(replace(e, status=200, response_body=long) for e in failure.evidence)
+    finding = replace(failure.findings[0], pointer=pointer)
+    answer = describe(replace(failure, evidence=evidence, findings=(finding,)), CONTRACT).answer
+    begins, holds = shown
+    assert answer.startswith(begins)
+    assert holds in answer
+    assert len(answer) < 620
 
 
 def test_more_findings_of_one_check_are_listed_up_to_a_limit(fail_verdict):
