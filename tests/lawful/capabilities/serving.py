@@ -12,9 +12,10 @@ from icecheck.findings.capability_assessment import capabilities_of
 from icecheck.findings.causes import causes_of
 from icecheck.findings.verdict import Capability, Cause, Group, Outcome, Verdict
 from icecheck.judging.check import Check
-from icecheck.judging.judge import judge, settled
+from icecheck.judging.judge import judge
 from icecheck.judging.passive import observe, passive_verdicts
 from icecheck.judging.probes import CAPABILITIES
+from icecheck.judging.settling import settled
 from icecheck.judging.undeclared import try_undeclared
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
 from icecheck.run.collect import collect
