@@ -1,6 +1,9 @@
 """What a finding says is the matter, and not what a check happened to look at."""
 
+from collections.abc import Callable
 from typing import Any
+
+import pytest
 
 from icecheck.client.catalog import Catalog
 from icecheck.findings.verdict import Finding
@@ -10,7 +13,7 @@ from icecheck.mock_server.core.context import Call, Outcome
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.defects.kit.requests import sent_json
-from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
 from icecheck.mock_server.defects.kit.updating import alter_sent_updates
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.run.collect import collect
@@ -19,6 +22,7 @@ from tests.kit.contracts import CONTRACT
 from tests.lawful.capabilities.serving import GROUPS
 from tests.lawful.lawful import Install
 
+Json = dict[str, Any]
 CHECKS = {check.id: check for check in collect(GROUPS, CONTRACT)}
 
 
@@ -71,3 +75,50 @@ def test_members_that_are_always_dropped_are_not_repaired() -> None:
         lambda registries: alter_sent_updates(registries, "set-snapshot-ref", without),
     )
     assert told.symptom.slug == "effect-missing:max-ref-age-ms"
+
+
+def follows_the_last_snapshot(metadata: Json) -> None:
+    if metadata.get("snapshots"):
+        metadata["current-snapshot-id"] = metadata["snapshots"][-1]["snapshot-id"]
+
+
+def counts_top_columns(metadata: Json) -> None:
+    metadata["last-column-id"] = len(metadata["schemas"][-1]["fields"])
+
+
+def gives_no_ids(metadata: Json) -> None:
+    for spec in metadata["partition-specs"][1:]:
+        for field in spec["fields"]:
+            del field["field-id"]
+
+
+@pytest.mark.parametrize(
+    ("check_id", "shown", "symptom"),
+    [
+        (
+            "update.add-snapshot",
+            follows_the_last_snapshot,
+            "changed-beside:current-snapshot-id",
+        ),
+        (
+            "update.set-snapshot-ref.before-main",
+            follows_the_last_snapshot,
+            "changed-beside:current-snapshot-id",
+        ),
+        (
+            "update.add-schema.nested-types",
+            counts_top_columns,
+            "effect-missing:last-column-id",
+        ),
+        ("update.add-spec.field-ids-assigned", gives_no_ids, "partition-field-id-missing"),
+    ],
+)
+def test_what_is_there_is_not_told_as_missing(
+    check_id: str, shown: Callable[[Json], None], symptom: str
+) -> None:
+    def altered(body: Json) -> Json:
+        shown(body["metadata"])
+        return body
+
+    told = found_by(check_id, lambda registries: alter_body(registries, "loadTable", altered))
+    assert told.symptom.slug == symptom
