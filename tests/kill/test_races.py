@@ -281,7 +281,7 @@ def test_every_defect_fails_its_check_over_http(name: str) -> None:
         (check,) = [check for check in CHECKS if defects()[name].breaks in check.proves]
         verdict = judge(check, Catalog(session, check.id))
     assert verdict.outcome is Ending.FAIL
-    if name.startswith(("race-loser-breaks", "race-loser-is", "race-loser-of")):
+    if name.startswith(("race-loser-breaks", "race-loser-is", "race-loser-of", "race-drop")):
         assert verdict.findings[0].symptom.slug == "status"
         return
     assert verdict.findings[0].symptom.slug.startswith("anomaly:")

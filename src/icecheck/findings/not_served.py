@@ -141,7 +141,10 @@ def failed_where_not_served(
 def _failed(verdict: Verdict, unserved: Mapping[str, int]) -> Verdict:
     match verdict.outcome:
         case Outcome.PASS:
-            kept = replace(verdict, evidence=())  # it was there for this look
+            # The evidence was there for this look; what no route has answered proves nothing.
+            proven = [r for r in verdict.requirements if r.partition(".")[0] not in unserved]
+            proven = proven or [*verdict.requirements]
+            kept = replace(verdict, evidence=(), requirements=tuple(proven))
             operation_id = next(iter(verdict.operations), "")
             if not any(e.operation == operation_id for e in _met(verdict, unserved)):
                 return kept

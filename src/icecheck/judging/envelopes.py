@@ -1,13 +1,13 @@
 """Judges the bodies of errors passively: their code, their type, and members beside them."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from icecheck.contract import Contract
 from icecheck.findings.shared_symptoms import ERROR_TYPE
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import Finding
-from icecheck.judging import error_types
 from icecheck.judging.observed import Observed
 from icecheck.wire.exchange import Exchange
 from icecheck.wire.json_text import read_json
@@ -25,6 +25,10 @@ _ERROR_CODE = declare(
     values_in_title=False,
 )
 _BESIDE_ERRORS = "observation.members-beside-errors"
+REQUIREMENT = "error.type-names"
+"""The requirement that these names are judged by: a SHOULD (verdict-rules 2)."""
+
+_CONFLICT = "CommitFailedException"
 
 
 def observe_error(
@@ -48,7 +52,7 @@ def type_names(observed: Mapping[str, Observed], unserved: Mapping[str, int]) ->
     for check, seen in observed.items():
         requirement, _, response_id = check.partition(" ")
         operation_id, _, status = response_id.partition(".")
-        if requirement != error_types.REQUIREMENT or str(unserved.get(operation_id)) == status:
+        if requirement != REQUIREMENT or str(unserved.get(operation_id)) == status:
             continue
         whole = whole or Observed()
         whole.merge(seen)
@@ -102,13 +106,13 @@ def _observe_type(
 ) -> None:
     response_id = f"{exchange.operation}.{exchange.status}"
     # The schema check reports an error without a type.
-    named = error_types.prose_types(contract).get(response_id)
+    named = prose_types(contract).get(response_id)
     if not isinstance(error_type, str) or named is None:
         return
     # Whether a route is served, the end of the run tells.
-    entry = observed.setdefault(f"{error_types.REQUIREMENT} {response_id}", Observed())
+    entry = observed.setdefault(f"{REQUIREMENT} {response_id}", Observed())
     entry.seen += 1
-    due = error_types.type_problem(named, parsed(exchange.request_body or b""), error_type)
+    due = type_problem(named, parsed(exchange.request_body or b""), error_type)
     if due is not None:
         # A catalog with names of its own gets one finding, not one for each operation.
         finding = Finding(
@@ -134,3 +138,33 @@ def parsed(body: bytes) -> Any:
         return read_json(body)
     except ValueError:
         return None
+
+
+@cache
+def prose_types(contract: Contract) -> Mapping[str, tuple[str, ...]]:
+    """Return documented response -> the type names it may carry."""
+    return {
+        f"{operation.id}.{status}": types
+        for operation in contract.operations.values()
+        for status, types in operation.facts.error_types.items()
+    }
+
+
+def type_problem(due: tuple[str, ...], request: Any, error_type: str) -> str | None:
+    """Return the names that are due when an error has none of them, else None.
+
+    ``due`` are the names in the prose of the documented response, ``request`` is the parsed body
+    that was refused. A commit that is to create a table may meet one that exists: both a failed
+    commit and a table that exists already are right then.
+    """
+    if error_type in due:
+        return None
+    if error_type == "AlreadyExistsException" and _CONFLICT in due and _asserts_create(request):
+        return None
+    return " or ".join(due)
+
+
+def _asserts_create(request: Any) -> bool:
+    if isinstance(request, dict):
+        return request.get("type") == "assert-create" or any(map(_asserts_create, request.values()))
+    return isinstance(request, list) and any(map(_asserts_create, request))

@@ -1,8 +1,9 @@
 """Judges what the losers of a race are told: a server error leaves open what has happened."""
 
-from icecheck.contract import Contract
-from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX, STATUS
+from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
 from icecheck.findings.verdict import Finding
+from icecheck.replies.expect import Reply
+from icecheck.replies.schema import SchemaJudge
 from icecheck.wire.exchange import Exchange
 from icecheck.wire.retry import trouble_of
 
@@ -26,21 +27,14 @@ def is_judged(exchange: Exchange) -> bool:
     )
 
 
-def finding_of(exchange: Exchange, contract: Contract) -> Finding | None:
+def finding_of(exchange: Exchange, schemas: SchemaJudge) -> Finding | None:
     """Return the finding of such an answer; None if it is a refusal.
 
     So it is where the document says of this very 5xx that it leaves the outcome unknown.
     """
     status = exchange.status or 0
-    named = str(status) in contract.operations[str(exchange.operation)].responses
+    named = str(status) in schemas.contract.operations[str(exchange.operation)].responses
     if status < 500 or named:
         return None
-    return Finding(
-        STATUS,
-        str(ANY_SUCCESS_OR_4XX),
-        str(status),
-        detail=f"{exchange.operation}, while a request of another client succeeded",
-        exchange=exchange.ordinal,
-        due=ANY_SUCCESS_OR_4XX,
-        answered=status,
-    )
+    detail = f"{exchange.operation}, while a request of another client succeeded"
+    return Reply(exchange, schemas).wrong_status(ANY_SUCCESS_OR_4XX, detail=detail).finding

@@ -11,7 +11,7 @@ from icecheck.findings.shared_symptoms import (
 )
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import Finding, Group, Outcome, Verdict
-from icecheck.judging import envelopes, error_types, json_forms, losers
+from icecheck.judging import envelopes, json_forms, losers
 from icecheck.judging.envelopes import parsed
 from icecheck.judging.observed import Observed
 from icecheck.judging.repeated import SNAPSHOTS, repeated
@@ -26,7 +26,7 @@ _BODY_ON_204 = declare(
 # Judgements that span operations: the id of the check and of its requirement -> the check's title.
 _WIRE = {
     "error.code-equals-status": "The code in an error body is the HTTP status",
-    error_types.REQUIREMENT: "Errors carry the type names that the document gives them",
+    envelopes.REQUIREMENT: "Errors carry the type names that the document gives them",
     "http.no-body-on-204": "An answer with status 204 has no body",
     **json_forms.TITLES,
     **losers.TITLES,
@@ -75,7 +75,7 @@ def observe(
         if due:
             _observe_schema(exchange, schemas, observed)
             _observe_repeats(exchange, schemas, observed)
-            _observe_loser(exchange, schemas.contract, observed)
+            _observe_loser(exchange, schemas, observed)
         _observe_wire(exchange, schemas.contract, observed, due=due)
         _observe_json(exchange, observed)
     return observed
@@ -107,7 +107,7 @@ def passive_verdicts(
     rows = {c: r for r in contract.documented_responses for c in _schema_ids(r, contract)}
     verdicts = []
     for check_id in passive_checks(contract):
-        seen = types if check_id == error_types.REQUIREMENT else observed.get(check_id)
+        seen = types if check_id == envelopes.REQUIREMENT else observed.get(check_id)
         row = rows.get(check_id)
         if seen is None or not seen.seen or (row and _is_unserved(row, unserved)):
             continue
@@ -245,12 +245,12 @@ def _observe_wire(
         envelopes.observe_error(exchange, contract, observed, due=due)
 
 
-def _observe_loser(exchange: Exchange, contract: Contract, observed: dict[str, Observed]) -> None:
+def _observe_loser(exchange: Exchange, schemas: SchemaJudge, observed: dict[str, Observed]) -> None:
     if not losers.is_judged(exchange):
         return
     entry = observed.setdefault(losers.REQUIREMENT, Observed())
     entry.seen += 1
-    finding = losers.finding_of(exchange, contract)
+    finding = losers.finding_of(exchange, schemas)
     if finding is not None:
         entry.add((str(exchange.operation), finding.actual), finding, exchange)
 

@@ -341,33 +341,6 @@ def test_what_commits_leave_wrong_beside_ignored_updates_is_one_cause_with_them(
     assert len(causes) == 3
 
 
-def test_metadata_that_are_kept_otherwise_are_told_with_the_ways() -> None:
-    operations = ("updateTable",)
-    kinds = ("statistics", "snapshot-log", "last-column-id")
-    lost = [failing(kind, f"effect-missing:{kind}", operations=operations) for kind in kinds]
-    beside = failing("beside", "changed-beside:current-snapshot-id", operations=operations)
-    made = failing("made", "effect-missing:sort-orders", operations=("createTable", "loadTable"))
-    (cause,) = [
-        cause
-        for cause in causes_of([*lost, beside, made], CONTRACT)
-        if cause.symptom == "ignores-updates"
-    ]
-    assert "made" in cause.members
-    ways = cause.title.partition("Keeps other metadata than was sent, in several ways: ")[2]
-    assert ways.split(", ") == [
-        "members changed that no update names",
-        "counters that stay behind",
-        "logs without their entries",
-        "members left out at creation",
-        "updates without their effect",
-    ]
-    few = causes_of(
-        [failing(f"u{n}", f"effect-missing:{n}", operations=operations) for n in ("a", "b", "c")],
-        CONTRACT,
-    )
-    assert few[0].title.endswith("in several ways: updates without their effect")
-
-
 def test_wrong_entries_of_the_list_of_endpoints_are_one_cause() -> None:
     (cause,) = causes_of(RUNS["endpoints"], CONTRACT)
     assert (cause.level, cause.members, cause.lesser) == (Level.MUST, ("format",), ("spelt",))

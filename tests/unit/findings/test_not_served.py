@@ -203,6 +203,8 @@ def test_a_check_that_takes_the_word_of_a_router_for_a_refusal_fails() -> None:
     assert (failed.outcome, failed.findings[0].symptom.slug) == (Outcome.FAIL, "not-served")
     assert "renameTable answers 404 whatever is asked" in failed.summary
     assert (kept.outcome, kept.evidence) == (Outcome.PASS, ())
+    walk = replace(elsewhere, requirements=("loadTable.404", "renameTable.404"))
+    assert failed_where_not_served([works(404), walk])[1].requirements == ("loadTable.404",)
     (cause,) = causes_of([works(404), failed], CONTRACT)
     assert cause.members == ("works", "no-source")
 
