@@ -14,7 +14,7 @@ from icecheck.findings.verdict import Finding, Group, Outcome, Verdict
 from icecheck.judging import envelopes, json_forms, losers
 from icecheck.judging.envelopes import parsed
 from icecheck.judging.observed import Observed
-from icecheck.judging.repeated import SNAPSHOTS, repeated
+from icecheck.replies.repeated import SNAPSHOTS, repeated
 from icecheck.replies.schema import SchemaJudge, has_strict_reading
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.retry import is_stopped_on_the_way
