@@ -52,7 +52,7 @@ def evidence_of_refusals(catalog: Catalog, operations: Collection[str]) -> tuple
         for exchange in catalog.exchanges
         if exchange.operation in operations
         and exchange.status in NOT_SERVED_STATUSES
-        and exchange.step not in {Step.UNDO, Step.PROBE}
+        and exchange.step is not Step.UNDO
     ]
     return evidence_of(catalog, perhaps[-1]) if perhaps else ()
 
