@@ -4,7 +4,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from icecheck.contract import Contract
-from icecheck.findings.not_served import failed_where_not_served, unserved_operations
+from icecheck.findings.not_served import (
+    failed_where_not_served,
+    operation_of_success,
+    unserved_operations,
+)
 from icecheck.findings.verdict import Outcome, Verdict
 from icecheck.judging.observed import Observed
 from icecheck.judging.passive import passive_verdicts
@@ -48,8 +52,19 @@ def settled_with_passive(
     passive = passive_verdicts(observed, contract)
     known = settled(verdicts, permitted, passive)
     if unserved := unserved_operations((*known, *passive)):
-        passive = passive_verdicts(observed, contract, unserved)
+        told = {**dict.fromkeys(_unjudged(known), min(unserved.values())), **unserved}
+        passive = passive_verdicts(observed, contract, told)
     return known, tuple(passive)
+
+
+def _unjudged(verdicts: Iterable[Verdict]) -> frozenset[str]:
+    """Return the operations whose success was never judged: each check of it was blocked."""
+    outcomes: dict[str, set[Outcome]] = {}
+    for verdict in verdicts:
+        for operation_id in filter(None, map(operation_of_success, verdict.requirements)):
+            outcomes.setdefault(operation_id, set()).add(verdict.outcome)
+    blocked, judged = {Outcome.BLOCKED}, {Outcome.PASS, Outcome.FAIL}
+    return frozenset(id_ for id_, seen in outcomes.items() if seen & blocked and not seen & judged)
 
 
 def _of_rights(verdicts: Iterable[Verdict], permitted: Collection[str]) -> tuple[Verdict, ...]:
