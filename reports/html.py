@@ -15,7 +15,7 @@ from icecheck.findings.finding_card import (
     RACED,
     UNWITNESSED,
     Clause,
-    clauses_of,
+    clauses_for,
     describe,
     legible,
 )
@@ -205,7 +205,7 @@ class _Page:
             outcome=str(verdict.outcome),
             summary=verdict.summary,
             reason=f"{verdict.skip.kind}: {verdict.skip.reason}" if verdict.skip else "",
-            clauses=clauses_of(verdict.requirements, self.contract) if exchanges else (),
+            clauses=clauses_for(verdict, self.contract) if exchanges else (),
             expected=card.expected,
             actual=card.actual,
             pointer=card.pointer,

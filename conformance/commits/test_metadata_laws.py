@@ -1,6 +1,6 @@
 """Checks of rules for a table's metadata after any commit: nothing is lost or rounded."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from icecheck.client import bodies
@@ -8,7 +8,8 @@ from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_commit, given_table, reloaded, shared_table
 from icecheck.conformance.kit.bisection import REPAIRED, expect_no_breakdown
 from icecheck.conformance.kit.log_times import expect_times_in_order
-from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, Symptom, declare
 from icecheck.judging.check import check
 from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import (
@@ -165,6 +166,13 @@ def _hard_to_keep(table: Table, snapshot_id: int) -> Iterator[tuple[str, Json, s
     yield "two partition fields of one name", update, "partition-specs", {"fields": twice}
 
 
+def _symptom(due: Json, found: Sequence[Json], member: str) -> Symptom:
+    """Return the symptom: another value was kept, or nothing of what was sent."""
+    if any(due.keys() & each.keys() for each in found):
+        return REPAIRED
+    return EFFECT_MISSING.of(next(iter(due)) if len(due) == 1 else member)
+
+
 @check("commit.kept-or-refused", proves="commit.kept-or-refused", needs=HISTORY)
 def test_what_is_hard_to_keep_is_kept_or_refused(catalog: Catalog) -> None:
     """A commit of values that no table can hold, or not twice, is refused, or they are kept."""
@@ -179,7 +187,7 @@ def test_what_is_hard_to_keep_is_kept_or_refused(catalog: Catalog) -> None:
         found = [*shown.values()] if isinstance(shown, dict) else [*shown]
         if all(difference(due, each, exact=False) for each in found):
             raise reply.violation(
-                REPAIRED,
+                _symptom(due, found, member),
                 "what was sent, or a refusal",
                 "something else",
                 detail=what,

@@ -23,9 +23,15 @@ from icecheck.replies.matching import Matcher, containing
 
 _PARTITION_FIELD_ID_SHARED = declare(
     "partition-field-id-shared",
-    "Gives several partition fields one id, or none",
+    "Gives several partition fields one id",
     Severity.FALSE_OR_LOST,
     "every client: it takes one partition field for another",
+)
+_PARTITION_FIELD_ID_MISSING = declare(
+    "partition-field-id-missing",
+    "Takes a partition field without an id, and gives it none",
+    Severity.FALSE_OR_LOST,
+    "Spark, Flink, Trino (Java client): tell the fields of partitions by their ids",
 )
 
 UNKNOWN_ID = 4711
@@ -138,13 +144,13 @@ def test_field_ids_are_assigned(catalog: Catalog) -> None:
     meanings: dict[Any, set[Any]] = {}
     for field_id, meaning in partition_field_ids(after):
         meanings.setdefault(field_id, set()).add(meaning)
-    if None in meanings or any(len(found) > 1 for found in meanings.values()):
-        raise Violation(
-            _PARTITION_FIELD_ID_SHARED,
-            "an id of its own for every partition field",
-            "an id that two fields share, or none",
-            detail=str(sorted(partition_field_ids(after), key=str)),
-        )
+    told = str(sorted(partition_field_ids(after), key=str))
+    due = "an id of its own for every partition field"
+    if None in meanings:
+        raise Violation(_PARTITION_FIELD_ID_MISSING, due, "a field without an id", detail=told)
+    if any(len(found) > 1 for found in meanings.values()):
+        shared = "an id that two fields share"
+        raise Violation(_PARTITION_FIELD_ID_SHARED, due, shared, detail=told)
 
 
 def partition_field_ids(table: Table) -> Iterator[tuple[Any, tuple[Any, Any]]]:

@@ -38,7 +38,8 @@ def test_a_missing_namespace_is_told_from_a_missing_table(catalog: Catalog) -> N
     missing = catalog.new_namespace_name()
     body = bodies.create_table_body(catalog.new_name())
     _expect_no_such_namespace(catalog.create_table(missing, body))
-    if table.metadata_location is not None and catalog.keeps("registerTable.404"):
+    registers = catalog.serves("registerTable") and catalog.keeps("registerTable.404")
+    if table.metadata_location is not None and registers:
         name = catalog.new_name()
         _expect_no_such_namespace(catalog.register_table(missing, name, table.metadata_location))
     if catalog.claims("createView"):
@@ -64,7 +65,7 @@ def test_the_type_of_an_error_says_what_is_missing(catalog: Catalog) -> None:
     asked = [*_of_tables(catalog, table), *_of_views(catalog, table.namespace)]
     told = 0
     for operation_id, names, body, due in asked:
-        if not catalog.claims(operation_id):
+        if not catalog.serves(operation_id):
             continue
         reply = catalog.call(operation_id, names, body=body)
         if reply.status == 404 and reply.exchange.claims_json:

@@ -251,7 +251,8 @@ def is_refused_as(reply: Reply, it: Bearer, *statuses: int) -> bool:
     Raises Violation for a server error other than 501.
     """
     if reply.status >= 500 and reply.status != 501:
-        raise reply.wrong_status(ANY_SUCCESS_OR_4XX, detail=_named(it))
+        detail = f"{reply.exchange.operation} of {_named(it)}"
+        raise reply.wrong_status(ANY_SUCCESS_OR_4XX, detail=detail)
     return reply.status in statuses if statuses else not reply.ok
 
 

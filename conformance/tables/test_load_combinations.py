@@ -18,7 +18,6 @@ from icecheck.findings.shared_symptoms import LISTED_TWICE
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
-from icecheck.judging.repeated import SNAPSHOTS, repeated
 from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import set_property, shared_snapshots
 from icecheck.objects.reading import (
@@ -31,6 +30,7 @@ from icecheck.objects.reading import (
 )
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.replies.ill_shaped import IllShaped
+from icecheck.replies.repeated import SNAPSHOTS, repeated
 
 _ACCESS_NOT_GIVEN = declare(
     "access-not-given",

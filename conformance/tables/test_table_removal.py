@@ -151,6 +151,8 @@ def test_drop_as_pyiceberg_drops(catalog: Catalog) -> None:
 @check("dropTable.without-purge", proves="dropTable.keeps-files-without-purge")
 def test_files_stay(catalog: Catalog) -> None:
     """A drop without purge keeps the metadata file: the table can be registered again."""
+    if not catalog.serves("registerTable"):  # the only way to look for the file
+        raise NotOffered("the catalog registers no tables")
     table = given_loaded(catalog, given_table(catalog, properties={"icecheck.mark": "kept"}))
     if table.metadata_location is None:
         raise NotOffered("the catalog tells no metadata location")

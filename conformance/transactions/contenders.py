@@ -44,9 +44,9 @@ def expect_told(
 ) -> None:
     """Judge that those who lost are told so, by a conflict or by what ``due`` has for them.
 
-    A conflict is always a lawful refusal, because a catalog may refuse whatever overlaps. Where the
-    document says that a 5xx leaves the outcome ``unknown``, it is lawful too, unless the caller
-    says otherwise. Where nobody has won, nobody is known to have lost.
+    A conflict is always a lawful refusal, because a catalog may refuse whatever overlaps. A 5xx
+    leaves the outcome ``unknown``, and is judged here only if the caller says so: otherwise by a
+    SHOULD (``judging.losers``). Where nobody has won, nobody is known to have lost.
     """
     answers = [*_answers(catalog, history, gateways=not unknown)]
     if not any(reply.ok for reply in answers):
@@ -54,8 +54,7 @@ def expect_told(
     for reply in answers:
         operation = catalog.contract.operations[reply.exchange.operation or ""]
         lawful = (*_CONFLICT, *(due or {}).get(operation.id, ()))
-        named_so = reply.status >= 500 and str(reply.status) in operation.responses
-        if reply.status >= 400 and not (unknown and named_so):
+        if reply.status >= 400 and not (unknown and reply.status >= 500):
             reply.expect(*lawful, detail="other clients sent theirs at the same time")
 
 

@@ -7,7 +7,7 @@ from icecheck.client.session import Session
 from icecheck.conformance.listing import test_pagination
 from icecheck.contract import Level
 from icecheck.findings.verdict import Outcome, SkipKind, Verdict
-from icecheck.judging.error_types import REQUIREMENT
+from icecheck.judging.envelopes import REQUIREMENT
 from icecheck.judging.judge import judge
 from icecheck.judging.passive import observe, passive_verdicts
 from icecheck.wire.exchange import Step

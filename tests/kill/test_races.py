@@ -14,6 +14,8 @@ from icecheck.client.session import Session
 from icecheck.findings.verdict import Level, SkipKind, Verdict
 from icecheck.findings.verdict import Outcome as Ending
 from icecheck.judging.judge import judge
+from icecheck.judging.observed import Observed
+from icecheck.judging.passive import observe, passive_verdicts
 from icecheck.mock_server.core.context import Call, Delay, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects import defects
@@ -39,7 +41,12 @@ from tests.lawful.lawful_commits import LAWFUL_COMMITS
 from tests.lawful.lawful_tables import LAWFUL_TABLES
 
 CHECKS = checks_of("test_races", "test_races_on_names")
-NAMES = defects_of("commits.races")
+# What is less than a MUST is told of the answers of all races; the kill matrix has its defects.
+NAMES = [
+    name
+    for name in defects_of("commits.races")
+    if any(defects()[name].breaks in check.proves for check in CHECKS)
+]
 CONTENDED = (
     "createNamespace",
     "createTable",
@@ -177,6 +184,23 @@ def test_commits_may_end_with_an_unknown_outcome(status: int, applied: bool) -> 
         _trouble_for_losers(mock.registries, status, *commits, applied=applied)
         failed = {v.check: v.level for v in judged(session) if v.outcome is Ending.FAIL}
     assert failed == {"race.conflict-is-told": Level.INTEROP}
+
+
+@pytest.mark.parametrize("operation_id", some(["createNamespace", "createTable", "dropTable"], 3))
+def test_a_loser_that_is_told_of_a_failure_is_a_should(operation_id: str) -> None:
+    """With the failed request first, and without effect, every other answer is lawful."""
+    observed: dict[str, Observed] = {}
+    with mock_session() as (mock, session):
+        _trouble_for_losers(mock.registries, 500, operation_id)
+        verdicts = []
+        for check in CHECKS:
+            session.exchanges.clear()
+            verdicts.append(judge(check, Catalog(session, check.id)))
+            observe(session.exchanges, session.schemas, observed, verdicts[-1])
+    assert words(verdicts) == []
+    told = {v.check: v for v in passive_verdicts(observed, session.contract)}["race.losers-told"]
+    assert (told.outcome, told.level) == (Ending.FAIL, Level.SHOULD)
+    assert {finding.answered for finding in told.findings} == {500}
 
 
 @pytest.mark.parametrize("late_ms", some([30, 0], 2))

@@ -14,8 +14,9 @@ from icecheck.client.opening import open_session
 from icecheck.client.session import Session
 from icecheck.findings.verdict import Verdict
 from icecheck.judging.check import Check
-from icecheck.judging.judge import judge, settled
+from icecheck.judging.judge import judge
 from icecheck.judging.passive import observe, passive_verdicts
+from icecheck.judging.settling import settled
 from icecheck.mock_server.mock import MockCatalog
 from icecheck.targets.target import Target
 from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE

@@ -4,7 +4,8 @@ from collections.abc import Collection, Mapping
 
 from icecheck.contract import Requirement
 from icecheck.findings.verdict import Group
-from icecheck.judging.passive import Observed, passive_checks, passive_verdicts
+from icecheck.judging.observed import Observed
+from icecheck.judging.passive import passive_checks, passive_verdicts
 from icecheck.mock_server.operations.served import default_registries
 from icecheck.run.collect import collect
 from tests.kit.contracts import CONTRACT

@@ -2,7 +2,8 @@
 
 from icecheck.findings.finding_card import card_of
 from icecheck.findings.verdict import Group, Outcome, Verdict
-from icecheck.judging.passive import Observed, passive_checks, passive_verdicts
+from icecheck.judging.observed import Observed
+from icecheck.judging.passive import passive_checks, passive_verdicts
 from icecheck.run.collect import collect
 from tests.kit.contracts import CONTRACT
 from tests.kit.findings import a_finding

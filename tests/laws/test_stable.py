@@ -4,7 +4,8 @@ from pathlib import Path
 
 from icecheck.cli.listings.requirements_page import requirements_page
 from icecheck.findings.verdict import Group
-from icecheck.judging.passive import Observed, passive_checks, passive_verdicts
+from icecheck.judging.observed import Observed
+from icecheck.judging.passive import passive_checks, passive_verdicts
 from icecheck.run.collect import collect
 from tests.kit.contracts import CONTRACT
 from tests.laws.golden import expect_golden

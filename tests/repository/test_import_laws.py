@@ -16,7 +16,7 @@ MODULES_MAX = 15
 ONE_FILE_EACH = {"icecheck.mock_server.operations", "icecheck.mock_server.updates"}
 # What stands in a new module, and the law that refuses it.
 OFFENCES = {
-    "mock_server/offence.py": "from icecheck.judging import error_types",
+    "mock_server/offence.py": "from icecheck.judging import envelopes",
     "contract/offence.py": "from icecheck.targets import offer",
     "targets/offence.py": "from icecheck import cli",
     "findings/offence.py": "from icecheck.wire import exchange",

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from icecheck.contract import Contract
 from icecheck.judging.check import Check
-from icecheck.judging.passive import Observed, passive_checks, passive_verdicts
+from icecheck.judging.observed import Observed
+from icecheck.judging.passive import passive_checks, passive_verdicts
 from icecheck.mock_server.defects import Defect
 from icecheck.proof.kill_matrix import judged_with
 from tools.matrix.table import Row

@@ -58,6 +58,8 @@ def unserved_operations(verdicts: Iterable[Verdict]) -> dict[str, int]:
         for operation_id in {r.rpartition(".")[0] for r in verdict.requirements if _is_success(r)}:
             asked.setdefault(operation_id, []).append(verdict)
         for evidence in _asking(verdict):
+            if _is_perhaps_a_refusal(verdict, evidence):
+                continue
             if evidence.status not in _AT_THE_GATE:
                 found = None if _knows_what_is_missing(evidence) else evidence.status
                 answers.setdefault(str(evidence.operation), set()).add(found)
@@ -122,26 +124,73 @@ def blocking_id(symptom: Symptom, status: int | str) -> str:
     return f"{symptom.slug}.{status}"
 
 
-def failed_where_not_served(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
+def failed_where_not_served(
+    verdicts: Sequence[Verdict], passive: Iterable[Verdict] = ()
+) -> tuple[Verdict, ...]:
     """Return the verdicts; a check fails if the operation that it is about is not served.
 
-    Such a check is blocked by the success of that operation, its first one. It is no prerequisite
-    there that is at fault, but what the check looks at.
+    Such a check is blocked by the success of that operation, its first one: it is no prerequisite
+    there that is at fault, but what the check looks at. Or it has taken what the router says for
+    the refusal that was due. Whatever else it says follows from that, and is not told. ``passive``
+    verdicts are only looked at.
     """
-    unserved = unserved_operations(verdicts)
+    unserved = unserved_operations((*verdicts, *passive))
     return tuple(_failed(verdict, unserved) for verdict in verdicts)
 
 
 def _failed(verdict: Verdict, unserved: Mapping[str, int]) -> Verdict:
-    if verdict.outcome is not Outcome.BLOCKED:
-        return verdict
-    operation_id = operation_of_success(verdict.blocked_by[0])
-    if operation_id not in unserved or verdict.operations[:1] != (operation_id,):
-        return verdict
+    match verdict.outcome:
+        case Outcome.PASS:
+            # The evidence was there for this look; what no route has answered proves nothing.
+            proven = [r for r in verdict.requirements if r.partition(".")[0] not in unserved]
+            proven = proven or [*verdict.requirements]
+            kept = replace(verdict, evidence=(), requirements=tuple(proven))
+            operation_id = next(iter(verdict.operations), "")
+            if not any(e.operation == operation_id for e in _met(verdict, unserved)):
+                return kept
+        case Outcome.FAIL if verdict.findings:
+            kept = verdict
+            operation_id = _told_of(verdict, unserved)
+        case Outcome.BLOCKED:
+            kept = verdict
+            operation_id = operation_of_success(verdict.blocked_by[0])
+            if verdict.operations[:1] != (operation_id,):
+                return kept
+        case _:
+            return verdict
+    if operation_id not in unserved:
+        return kept
     status = unserved[operation_id]
     asked = [e.ordinal for e in _asking(verdict) if e.operation == operation_id]
-    finding = _finding(unserved, status, verdict.summary, max(asked, default=None))
-    return replace(verdict, outcome=Outcome.FAIL, blocked_by=(), findings=(finding,))
+    told = verdict.summary
+    if verdict.outcome is not Outcome.BLOCKED:
+        told = f"{operation_id} answers {status} whatever is asked"
+        if verdict.operations[:1] != (operation_id,):  # how the check came to it
+            told += f": {verdict.findings[0].detail}" if verdict.findings[0].detail else ""
+    finding = _finding(unserved, status, told, max(asked, default=None))
+    if verdict.outcome is Outcome.FAIL:
+        finding = replace(finding, due=verdict.findings[0].due)
+    summary = verdict.summary if verdict.outcome is Outcome.BLOCKED else _summary(finding)
+    return replace(
+        verdict, outcome=Outcome.FAIL, blocked_by=(), findings=(finding,), summary=summary
+    )
+
+
+def _told_of(verdict: Verdict, unserved: Mapping[str, int]) -> str:
+    """Return the unserved operation that a failure is about: the check's, or the one judged."""
+    own = next(iter(verdict.operations), "")
+    if own in unserved:
+        return own
+    judged = verdict.findings[0].exchange
+    return next((str(e.operation) for e in _met(verdict, unserved) if e.ordinal == judged), "")
+
+
+def _summary(finding: Finding) -> str:
+    return f"expected {finding.expected}, got {finding.actual} ({finding.detail})"
+
+
+def _met(verdict: Verdict, unserved: Mapping[str, int]) -> list[Evidence]:
+    return [e for e in _asking(verdict) if _is_of(e, unserved)]
 
 
 def named_by_operation(verdicts: Sequence[Verdict]) -> list[Verdict]:
@@ -258,6 +307,13 @@ def _finding(
 
 def _asking(verdict: Verdict) -> list[Evidence]:
     return [e for e in verdict.evidence if e.operation and e.step != "undo"]
+
+
+def _is_perhaps_a_refusal(verdict: Verdict, evidence: Evidence) -> bool:
+    """Return whether an answer was taken for the refusal that was due: it tells nothing then."""
+    status = evidence.status
+    passed = verdict.outcome is Outcome.PASS and status in NOT_SERVED_STATUSES
+    return passed and not _knows_what_is_missing(evidence)
 
 
 def _knows_what_is_missing(evidence: Evidence) -> bool:

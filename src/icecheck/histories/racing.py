@@ -108,7 +108,7 @@ def race(
     pause before each move: however threads are scheduled, they do not end before the others.
     Objects that may be created are entered in the ledger beforehand, and leave it only if every
     racer that asked for them was refused. Exchanges are recorded afterwards in the order of the
-    racers, not of the clock.
+    racers, not of the clock; those of requests that others beat are marked as ``raced``.
     """
     for move in itertools.chain.from_iterable(racers.values()):
         catalog.sender.refuse_to_write(move.operation_id)
@@ -126,8 +126,9 @@ def race(
     finally:
         asked = [sent for sent in everything if sent.invoked_ns]
         for sent in asked:
+            raced = _is_beaten(sent, asked)
             for exchange in sent.attempts:
-                catalog.sender.record(exchange)
+                catalog.sender.record(replace(exchange, raced=raced))
         _settle(catalog, asked, fresh)
     for each in running:
         each.result()  # raises the error of a thread, Unreachable aside
@@ -197,6 +198,20 @@ def _settle(catalog: Catalog, asked: Sequence[_Sent], fresh: Sequence[Entry]) ->
             for entry in sent.effect.removes:
                 if entry not in may_exist:
                     catalog.ledger.forget(entry, deleted=True)
+
+
+def _is_beaten(sent: _Sent, asked: Sequence[_Sent]) -> bool:
+    """Return whether a request was refused or failed, and one of another racer succeeded.
+
+    Of a repeated one nothing is told: an earlier try may have had its effect.
+    """
+    others = (each for each in asked if each.racer != sent.racer and each.move.reads is None)
+    changes = sent.move.reads is None and len(sent.attempts) == 1
+    return (
+        changes
+        and sent.answer is not Answer.OK
+        and any(each.answer is Answer.OK for each in others)
+    )
 
 
 def _events(catalog: Catalog, sent: _Sent) -> Iterator[Event]:

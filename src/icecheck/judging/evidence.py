@@ -1,12 +1,13 @@
 """Evidence: the redacted and shortened exchanges of a verdict, with curl lines."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from urllib.parse import unquote
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.shared_objects import SETUP_ORDINAL
+from icecheck.findings.not_served import NOT_SERVED_STATUSES
 from icecheck.findings.verdict import Evidence, Finding
 from icecheck.wire.exchange import Exchange, Step, as_curl
 from icecheck.wire.redaction import Redactor
@@ -39,6 +40,21 @@ def evidence_of(catalog: Catalog, ordinal: int | None, *, since: int = 0) -> tup
         shown = [*setup, *arranged, *told[-_EXCHANGES_MAX:]]
     redactor = catalog.session.connection.redactor
     return tuple(evidence_from(e, as_curl(e)) for e in map(redactor.exchange, shown))
+
+
+def evidence_of_refusals(catalog: Catalog, operations: Collection[str]) -> tuple[Evidence, ...]:
+    """Return the evidence of a passed check whose operation was perhaps not served, or nothing.
+
+    Whether a 404 was a refusal or the word of a router is known at the end of the run only.
+    """
+    perhaps = [
+        exchange.ordinal
+        for exchange in catalog.exchanges
+        if exchange.operation in operations
+        and exchange.status in NOT_SERVED_STATUSES
+        and exchange.step is not Step.UNDO
+    ]
+    return evidence_of(catalog, perhaps[-1]) if perhaps else ()
 
 
 def _names_in(catalog: Catalog, exchanges: Iterable[Exchange]) -> set[str]:

@@ -2,15 +2,13 @@
 
 import time
 import traceback
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.shared_objects import SETUP_ORDINAL
 from icecheck.contract import Action, Level, Ref, RefKind
 from icecheck.contract.releases import is_newer, newest
-from icecheck.findings.not_served import failed_where_not_served
 from icecheck.findings.shared_symptoms import SUITE_ERROR
 from icecheck.findings.verdict import (
     CREDENTIALS,
@@ -23,7 +21,12 @@ from icecheck.findings.verdict import (
     Verdict,
 )
 from icecheck.judging.check import Check
-from icecheck.judging.evidence import evidence_of, evidence_up_to, finding_without_secrets
+from icecheck.judging.evidence import (
+    evidence_of,
+    evidence_of_refusals,
+    evidence_up_to,
+    finding_without_secrets,
+)
 from icecheck.judging.explaining.explained import explained
 from icecheck.judging.probes import require_capability
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation, blocked_by_shape
@@ -64,41 +67,6 @@ def judge(check: Check, catalog: Catalog, resources: Mapping[str, Any] | None = 
 def not_run(check: Check, kind: SkipKind, reason: str) -> Verdict:
     """Return the verdict of a check that was not run, with its reason."""
     return _make(check, Outcome.SKIP, summary=reason, skip=Skip(kind, reason))
-
-
-def settled(verdicts: Iterable[Verdict], permitted: Collection[str]) -> tuple[Verdict, ...]:
-    """Return the verdicts at the end of a run, when it is known what its credentials may do.
-
-    ``permitted`` are the operations that succeeded with them, before a check or after it: no
-    verdict depends on the order of the checks. A check that passed without an effect is blocked by
-    its loss if no other check of the run tells of that. One that is about an operation which is
-    claimed and not served fails.
-    """
-    known = failed_where_not_served(_of_rights(verdicts, permitted))
-    wrong = [v for v in known if v.outcome in {Outcome.FAIL, Outcome.BLOCKED}]
-    told = {name for verdict in wrong for name in (*verdict.requirements, *verdict.blocked_by)}
-    failing = {operation for verdict in wrong for operation in verdict.operations[:1]}
-
-    def is_told(effect: str) -> bool:
-        operation_id, _, what = effect.rpartition(".")
-        return effect in told or (what.isdecimal() and operation_id in failing)
-
-    return tuple(
-        replace(verdict, outcome=Outcome.BLOCKED, blocked_by=untold)
-        if verdict.outcome is Outcome.PASS
-        and (untold := tuple(each for each in verdict.without if not is_told(each)))
-        else verdict
-        for verdict in known
-    )
-
-
-def _of_rights(verdicts: Iterable[Verdict], permitted: Collection[str]) -> tuple[Verdict, ...]:
-    return tuple(
-        verdict.if_permitted
-        if verdict.if_permitted and verdict.skip and verdict.skip.lacks in permitted
-        else replace(verdict, if_permitted=None)
-        for verdict in verdicts
-    )
 
 
 def _called(check: Check, catalog: Catalog, resources: Mapping[str, Any]) -> Exception | None:
@@ -158,6 +126,7 @@ def _verdict(
         return _make(check, Outcome.SKIP, summary=skip.reason, skip=skip, **facts)
     match ending:
         case None:
+            facts["evidence"] = evidence_of_refusals(catalog, check.operations[:1])
             return _make(check, Outcome.PASS, summary=_left_out(facts["without"]), **facts)
         case Violation(findings=said) if unclaimed := _unclaimed(catalog, said[0].exchange):
             why = f"the catalog's config does not claim {unclaimed}, which this check needs"

@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 
 from icecheck.client.session import Session
 from icecheck.findings.verdict import Outcome, Verdict
-from icecheck.judging.passive import Observed, observe
+from icecheck.judging.observed import Observed
+from icecheck.judging.passive import observe
 from icecheck.wire.exchange import Exchange
 from icecheck.wire.retry import foreign_words
 

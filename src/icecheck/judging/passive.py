@@ -1,72 +1,38 @@
 """Passive verdicts: every exchange of the run, judged by its schema and its envelope."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
 
 from icecheck.contract import Contract, Level, Response
 from icecheck.findings.shared_symptoms import (
-    ERROR_TYPE,
     LISTED_TWICE,
     SCHEMA,
     SERVER_ERROR_BODY,
 )
 from icecheck.findings.symptoms import Severity, declare
-from icecheck.findings.verdict import Evidence, Finding, Group, Outcome, Verdict
-from icecheck.judging import error_types, json_forms
-from icecheck.judging.evidence import evidence_from
-from icecheck.judging.repeated import SNAPSHOTS, repeated
+from icecheck.findings.verdict import Finding, Group, Outcome, Verdict
+from icecheck.judging import envelopes, json_forms, losers
+from icecheck.judging.envelopes import parsed
+from icecheck.judging.observed import Observed
+from icecheck.replies.repeated import SNAPSHOTS, repeated
 from icecheck.replies.schema import SchemaJudge, has_strict_reading
-from icecheck.wire.exchange import Exchange, Step, as_curl
-from icecheck.wire.json_text import read_json
+from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.retry import is_stopped_on_the_way
 
 _BODY_ON_204 = declare(
     "body-on-204", "Sends a body with status 204", Severity.SHAPE, values_in_title=False
 )
-_MEMBER_BESIDE_ERROR = declare(
-    "member-beside-error",
-    "Sends members beside the error that the document does not define",
-    Severity.WORDING,
-)
-_ERROR_CODE = declare(
-    "error-code",
-    "error.code differs from the HTTP status",
-    Severity.SHAPE,
-    "Spark: reads error.code, and handles the answer as another error",
-    values_in_title=False,
-)
-
-_FINDINGS_MAX = 12
 
 # Judgements that span operations: the id of the check and of its requirement -> the check's title.
 _WIRE = {
     "error.code-equals-status": "The code in an error body is the HTTP status",
-    error_types.REQUIREMENT: "Errors carry the type names that the document gives them",
+    envelopes.REQUIREMENT: "Errors carry the type names that the document gives them",
     "http.no-body-on-204": "An answer with status 204 has no body",
     **json_forms.TITLES,
+    **losers.TITLES,
     "metadata.snapshots-once": "No metadata lists a snapshot twice",
     "metadata.ids-once": "Nothing that has an id is listed twice in metadata",
 }
-_BESIDE_ERRORS = "observation.members-beside-errors"
-
-
-@dataclass(slots=True)
-class Observed:
-    """What passive judgement saw of one passive check: the number of answers, and the findings."""
-
-    seen: int = 0
-    findings: dict[tuple[str, ...], Finding] = field(default_factory=dict)
-    evidence: Evidence | None = None
-
-    def merge(self, other: "Observed") -> None:
-        """Add the observations of another worker."""
-        self.seen += other.seen
-        for key, finding in other.findings.items():
-            if len(self.findings) < _FINDINGS_MAX:
-                self.findings.setdefault(key, finding)
-        if other.evidence is not None and _shows_more(other.evidence.step, self.evidence):
-            self.evidence = other.evidence
 
 
 def passive_checks(contract: Contract) -> tuple[str, ...]:
@@ -109,6 +75,7 @@ def observe(
         if due:
             _observe_schema(exchange, schemas, observed)
             _observe_repeats(exchange, schemas, observed)
+            _observe_loser(exchange, schemas, observed)
         _observe_wire(exchange, schemas.contract, observed, due=due)
         _observe_json(exchange, observed)
     return observed
@@ -126,19 +93,28 @@ def _blamed(verdict: Verdict | None) -> Callable[[Exchange], bool]:
     return lambda exchange: exchange.ordinal in ordinals or exchange.status in failures
 
 
-def passive_verdicts(observed: Mapping[str, Observed], contract: Contract) -> list[Verdict]:
-    """Return the verdicts on what was seen, in the order of ``passive_checks``."""
+def passive_verdicts(
+    observed: Mapping[str, Observed],
+    contract: Contract,
+    unserved: Mapping[str, int] = MappingProxyType({}),
+) -> list[Verdict]:
+    """Return the verdicts on what was seen, in the order of ``passive_checks``.
+
+    ``unserved`` are operations that are not served, with the status that they always have: such an
+    answer is none of those that the document describes.
+    """
+    types = envelopes.type_names(observed, unserved)
     rows = {c: r for r in contract.documented_responses for c in _schema_ids(r, contract)}
     verdicts = []
     for check_id in passive_checks(contract):
-        seen = observed.get(check_id)
-        if seen is None or not seen.seen:
+        seen = types if check_id == envelopes.REQUIREMENT else observed.get(check_id)
+        row = rows.get(check_id)
+        if seen is None or not seen.seen or (row and _is_unserved(row, unserved)):
             continue
-        if check_id in _WIRE:
+        if row is None:
             level, title = contract.requirements[check_id].level, _WIRE[check_id]
             verdicts.append(_verdict(check_id, title, level, (check_id,), (), "core", seen))
             continue
-        row = rows[check_id]
         reading = check_id.endswith(".reading")
         verdicts.append(
             _verdict(
@@ -154,20 +130,8 @@ def passive_verdicts(observed: Mapping[str, Observed], contract: Contract) -> li
     return verdicts
 
 
-def members_beside_errors(observed: Mapping[str, Observed]) -> tuple[dict[str, Any], ...]:
-    """Return the observation, no finding (verdict-rules 5), that errors carry further members."""
-    seen = observed.get(_BESIDE_ERRORS)
-    if seen is None or not seen.findings:
-        return ()
-    names = sorted({name for name, *_ in seen.findings})
-    return (
-        {
-            "id": "members-beside-errors",
-            "question": "Members of error answers that the document does not define",
-            "answer": ", ".join(names)[:300],
-            "spec_says": "the envelope has `error` alone; clients read past everything else",
-        },
-    )
+def _is_unserved(row: Response, unserved: Mapping[str, int]) -> bool:
+    return str(unserved.get(row.operation_id)) == row.status
 
 
 def _schema_ids(row: Response, contract: Contract) -> tuple[str, ...]:
@@ -210,7 +174,7 @@ def _observe_schema(
             pointer=problem.pointer,
             exchange=exchange.ordinal,
         )
-        _add(entry, (problem.pointer, problem.kind), finding, exchange)
+        entry.add((problem.pointer, problem.kind), finding, exchange)
 
 
 def _answers_a_proper_request(exchange: Exchange, schemas: SchemaJudge) -> bool:
@@ -226,7 +190,7 @@ def _answers_a_proper_request(exchange: Exchange, schemas: SchemaJudge) -> bool:
 def _asks_improperly(exchange: Exchange, schemas: SchemaJudge) -> bool:
     if exchange.request_body is None or exchange.operation in {None, "getToken"}:
         return False
-    body = _parsed(exchange.request_body)
+    body = parsed(exchange.request_body)
     if isinstance(body, dict):  # Java clients write null for a member that they leave out
         body = {name: value for name, value in body.items() if value is not None}
     return not schemas.request_is_valid(str(exchange.operation), body)
@@ -249,7 +213,7 @@ def _observe_repeats(
 ) -> None:
     if exchange.status != 200 or b'"metadata"' not in exchange.response_body:
         return
-    body = _parsed(exchange.response_body)
+    body = parsed(exchange.response_body)
     metadata = body.get("metadata") if isinstance(body, dict) else None
     if not isinstance(metadata, dict) or not _answers_a_proper_request(exchange, schemas):
         return
@@ -265,7 +229,7 @@ def _observe_repeats(
             pointer=f"/metadata/{member}",
             exchange=exchange.ordinal,
         )
-        _add(observed[check_id], (str(exchange.operation), member), finding, exchange)
+        observed[check_id].add((str(exchange.operation), member), finding, exchange)
 
 
 def _observe_wire(
@@ -276,15 +240,19 @@ def _observe_wire(
         entry.seen += 1
         if exchange.response_body:
             finding = Finding(_BODY_ON_204, "no body", "a body", exchange=exchange.ordinal)
-            _add(entry, (), finding, exchange)
-    if exchange.status is None or exchange.status < 400 or not exchange.claims_json:
+            entry.add((), finding, exchange)
+    if exchange.status is not None and exchange.status >= 400 and exchange.claims_json:
+        envelopes.observe_error(exchange, contract, observed, due=due)
+
+
+def _observe_loser(exchange: Exchange, schemas: SchemaJudge, observed: dict[str, Observed]) -> None:
+    if not losers.is_judged(exchange):
         return
-    error = _error(exchange.response_body)
-    if exchange.operation != "getToken":
-        _observe_code(exchange, error.get("code"), observed)
-        _observe_members(exchange, observed)
-    if due:
-        _observe_type(exchange, error.get("type"), contract, observed)
+    entry = observed.setdefault(losers.REQUIREMENT, Observed())
+    entry.seen += 1
+    finding = losers.finding_of(exchange, schemas)
+    if finding is not None:
+        entry.add((str(exchange.operation), finding.actual), finding, exchange)
 
 
 def _observe_json(exchange: Exchange, observed: dict[str, Observed]) -> None:
@@ -293,82 +261,7 @@ def _observe_json(exchange: Exchange, observed: dict[str, Observed]) -> None:
     for check_id in json_forms.TITLES:
         observed.setdefault(check_id, Observed()).seen += 1
     for check_id, finding in json_forms.findings_of(exchange):
-        _add(observed[check_id], (str(exchange.operation), finding.actual), finding, exchange)
-
-
-def _observe_members(exchange: Exchange, observed: dict[str, Observed]) -> None:
-    body = _parsed(exchange.response_body)
-    if not isinstance(body, dict) or "error" not in body:
-        return
-    for name in body.keys() - {"error"}:
-        finding = Finding(_MEMBER_BESIDE_ERROR, "error", name[:60], exchange=exchange.ordinal)
-        _add(observed.setdefault(_BESIDE_ERRORS, Observed()), (name[:60],), finding, exchange)
-
-
-def _observe_code(exchange: Exchange, code: Any, observed: dict[str, Observed]) -> None:
-    if not isinstance(code, int):
-        return
-    entry = observed.setdefault("error.code-equals-status", Observed())
-    entry.seen += 1
-    if code != exchange.status:
-        finding = Finding(
-            _ERROR_CODE,
-            "error.code equal to the status",
-            "another code",
-            detail=f"status {exchange.status} with error.code {code}",
-            pointer="/error/code",
-            exchange=exchange.ordinal,
-        )
-        _add(entry, (), finding, exchange)
-
-
-def _observe_type(
-    exchange: Exchange, error_type: Any, contract: Contract, observed: dict[str, Observed]
-) -> None:
-    response_id = f"{exchange.operation}.{exchange.status}"
-    # The schema check reports an error without a type.
-    named = error_types.prose_types(contract).get(response_id)
-    if not isinstance(error_type, str) or named is None:
-        return
-    entry = observed.setdefault(error_types.REQUIREMENT, Observed())
-    entry.seen += 1
-    due = error_types.type_problem(named, _parsed(exchange.request_body or b""), error_type)
-    if due is not None:
-        # A catalog with names of its own gets one finding, not one for each operation.
-        finding = Finding(
-            ERROR_TYPE,
-            "the type name that the document gives",
-            "another name",
-            detail=f"{response_id} says {error_type}, due is {due}",
-            pointer="/error/type",
-            exchange=exchange.ordinal,
-        )
-        _add(entry, (response_id, error_type), finding, exchange)
-
-
-def _error(body: bytes) -> dict[str, Any]:
-    parsed = _parsed(body)
-    error = parsed.get("error") if isinstance(parsed, dict) else None
-    return error if isinstance(error, dict) else {}
-
-
-def _parsed(body: bytes) -> Any:
-    try:
-        return read_json(body)
-    except ValueError:
-        return None
-
-
-def _add(entry: Observed, key: tuple[str, ...], finding: Finding, exchange: Exchange) -> None:
-    if len(entry.findings) < _FINDINGS_MAX:
-        entry.findings.setdefault(key, finding)
-    if _shows_more(exchange.step, entry.evidence):
-        entry.evidence = evidence_from(exchange, as_curl(exchange))
-
-
-def _shows_more(step: str, evidence: Evidence | None) -> bool:
-    """Return whether an exchange replaces the evidence: a check's own request wins over others."""
-    return evidence is None or step == Step.DO != evidence.step
+        observed[check_id].add((str(exchange.operation), finding.actual), finding, exchange)
 
 
 def _verdict(

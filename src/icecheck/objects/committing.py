@@ -1,6 +1,7 @@
 """Commits as clients send them, and the functions that judge the effect of a commit."""
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from icecheck.client import bodies
@@ -13,8 +14,12 @@ from icecheck.client.given import (
     shared_object,
     shared_table,
 )
-from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_MISSING
-from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
+from icecheck.findings.shared_symptoms import (
+    CHANGED_ALTHOUGH_REFUSED,
+    CHANGED_BESIDE,
+    EFFECT_MISSING,
+)
+from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, Symptom, declare
 from icecheck.findings.verdict import SkipKind
 from icecheck.judging.probes import has_capability, offered, require_capability
 from icecheck.objects import metadata_view as view
@@ -42,6 +47,10 @@ Send = Callable[[Catalog, Table, Sequence[Json], Sequence[Json]], Reply]
 MARK = "icecheck"
 """The property that ``set_property`` sets unless the caller names another one."""
 _BRIEF_MAX = 40
+_COUNTERS = frozenset(
+    {"last-column-id", "last-partition-id", "last-sequence-number", "next-row-id"}
+)
+"""Members that follow from what was added: they lag behind where that is kept."""
 
 NO_SNAPSHOT = Matcher(
     "no current snapshot (absent, null or -1)",
@@ -121,20 +130,22 @@ def expect_effect(
     expected: Mapping[str, Any],
     *,
     what: str,
+    beside: Mapping[str, Any] = MappingProxyType({}),
     requirements: Sequence[Any] = (),
     capability: str | None = None,
 ) -> Table:
     """Commit, and judge that it is accepted and that a load then shows these metadata members.
 
     Returns the table as loaded. A commit that left no trace has the symptom
-    "effect-missing:commit", whatever its updates are. A catalog may refuse the commit where
-    ``capability`` is given.
+    "effect-missing:commit", whatever its updates are. ``beside`` are members that the updates do
+    not name, as they are due all the same. A catalog may refuse the commit where ``capability`` is
+    given.
     """
     reply = commit(catalog, table, updates, requirements)
     if capability is not None:
         offered(catalog, capability, reply)
     reply.expect(200)
-    return expect_loaded(catalog, table, expected, what=what)
+    return expect_loaded(catalog, table, expected, what=what, beside=beside)
 
 
 def expect_loaded(
@@ -143,34 +154,44 @@ def expect_loaded(
     expected: Mapping[str, Any],
     *,
     what: str,
+    beside: Mapping[str, Any] = MappingProxyType({}),
 ) -> Table:
     """Judge that a load shows these metadata members after an accepted commit."""
     reply = catalog.load_table(before.namespace, before.name).expect(200)
     metadata = view.metadata_in(reply)
     location = reply.json().get("metadata-location")
+    # A location that the commit's answer spells in another way shows no other version.
+    is_older = location is not None and location == before.metadata_location
+    _expect_members(reply, expected, EFFECT_MISSING.of(what), is_older=is_older)
+    for member, due in beside.items():
+        _expect_members(reply, {member: due}, CHANGED_BESIDE.of(member), is_older=is_older)
+    return Table(before.namespace, before.name, metadata, location)
+
+
+def _expect_members(
+    reply: Reply, expected: Mapping[str, Any], symptom: Symptom, *, is_older: bool
+) -> None:
     try:
         reply.expect_json(dict(expected), at=("metadata",))
     except Violation as violation:
         finding = violation.finding
-        seen = f"{finding.pointer} is {finding.actual}, due is {finding.expected}"
-        # A location that the commit's answer spells in another way shows no other version.
-        is_older = location == before.metadata_location
-        if location is not None and is_older:
-            raise reply.violation(
-                EFFECT_MISSING.of("commit"),
-                "a commit that takes effect",
-                "the version before it",
-                detail=seen,
-                pointer=finding.pointer,
-            ) from None
-        raise reply.violation(
-            EFFECT_MISSING.of(what),
+        due, came = (
             _brief(finding.expected, "what was committed"),
             _brief(finding.actual, "something else"),
-            detail=seen,
+        )
+        member = "".join(finding.pointer.split("/")[2:3])
+        if is_older:
+            symptom = EFFECT_MISSING.of("commit")
+            due, came = "a commit that takes effect", "the version before it"
+        elif member in _COUNTERS and symptom.is_a(EFFECT_MISSING):
+            symptom = EFFECT_MISSING.of(member)
+        raise reply.violation(
+            symptom,
+            due,
+            came,
+            detail=f"{finding.pointer} is {finding.actual}, due is {finding.expected}",
             pointer=finding.pointer,
         ) from None
-    return Table(before.namespace, before.name, metadata, location)
 
 
 def _brief(text: str, instead: str) -> str:

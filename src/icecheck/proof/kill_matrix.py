@@ -6,9 +6,12 @@ from collections.abc import Iterable, Sequence
 from icecheck.client.catalog import Catalog
 from icecheck.contract import Contract
 from icecheck.findings.verdict import Group, Level, Outcome, Verdict
+from icecheck.judging import losers
 from icecheck.judging.check import Check
-from icecheck.judging.judge import judge, settled
-from icecheck.judging.passive import Observed, observe, passive_verdicts
+from icecheck.judging.judge import judge
+from icecheck.judging.observed import Observed
+from icecheck.judging.passive import observe
+from icecheck.judging.settling import settled_with_passive
 from icecheck.mock_server.defects import Defect
 from icecheck.proof.defective import defective_session
 from icecheck.proof.reach import changed_by
@@ -34,8 +37,10 @@ def judged_with(
             session.exchanges.clear()
             verdicts.append(judge(check, Catalog(session, check.id)))
             observe(session.exchanges, session.schemas, observed, verdicts[-1])
-        verdicts[:] = settled(verdicts, session.permitted)
-        return verdicts + passive_verdicts(observed, session.contract)
+        known, passive = settled_with_passive(
+            verdicts, session.permitted, observed, session.contract
+        )
+        return [*known, *passive]
 
 
 def aimed_at(defect: Defect, checks: Sequence[Check]) -> Sequence[Check]:
@@ -47,6 +52,8 @@ def aimed_at(defect: Defect, checks: Sequence[Check]) -> Sequence[Check]:
     if aimed := [check for check in checks if defect.breaks in check.proves]:
         return aimed
     plain = [each for each in checks if each.group is Group.CHECKS and not each.disruptive]
+    if defect.breaks == losers.REQUIREMENT:  # only races have losers
+        plain = [each for each in checks if each.id.startswith("race.")]
     changed = {entry for registry, entry in changed_by(defect) if registry == "operations"}
     return [check for check in plain if changed.intersection(check.operations)] or plain
 

@@ -8,7 +8,7 @@ import msgspec
 
 from icecheck.client.session import SessionSummary
 from icecheck.findings.verdict import Evidence, Finding
-from icecheck.judging.passive import Observed
+from icecheck.judging.observed import Observed
 from icecheck.run.finish import ProcessReport
 
 

@@ -12,9 +12,11 @@ from icecheck.findings.conclusion import conclude, profiles_of, ungated_if_unwit
 from icecheck.findings.release import observations_of
 from icecheck.findings.verdict import Capability, Run, SkipKind, Verdict, asked_of
 from icecheck.judging.check import Check
-from icecheck.judging.judge import not_run, settled
-from icecheck.judging.passive import Observed, members_beside_errors, passive_verdicts
+from icecheck.judging.envelopes import members_beside_errors
+from icecheck.judging.judge import not_run
+from icecheck.judging.observed import Observed
 from icecheck.judging.probes import CAPABILITIES
+from icecheck.judging.settling import settled_with_passive
 from icecheck.run.demands import demanded_verdicts
 from icecheck.run.facts import facts_of
 from icecheck.run.options import RunOptions
@@ -59,8 +61,7 @@ def finish(
     observed = _merged(processes)
     tripped = next((process.tripped for process in processes if process.tripped), "")
     offer = Offer.read(session.config, options.target)
-    passive = passive_verdicts(observed, contract)
-    verdicts = settled(verdicts, session.permitted)
+    verdicts, passive = settled_with_passive(verdicts, session.permitted, observed, contract)
     everything = (*verdicts, *demanded_verdicts(passive, options.spec, contract))
     if options.witnessed_only:
         everything = tuple(map(ungated_if_unwitnessed, everything))

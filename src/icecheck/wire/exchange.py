@@ -39,7 +39,8 @@ class Exchange:
 
     ``ordinal`` counts from 1 within a check. ``url`` is absolute and still percent-encoded.
     ``response_text`` is what was wrong with the answer's JSON text if its body was rewritten since,
-    to hide secrets.
+    to hide secrets. A ``raced`` request was to change something, and another one that was sent at
+    the same time succeeded.
     """
 
     check: str
@@ -56,6 +57,7 @@ class Exchange:
     elapsed_ms: float = 0.0
     error: str | None = None
     response_text: Flaws | None = None
+    raced: bool = False
 
     def header(self, name: str) -> str | None:
         """Return the first response header of that name, compared without case."""

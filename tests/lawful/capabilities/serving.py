@@ -12,9 +12,10 @@ from icecheck.findings.capability_assessment import capabilities_of
 from icecheck.findings.causes import causes_of
 from icecheck.findings.verdict import Capability, Cause, Group, Outcome, Verdict
 from icecheck.judging.check import Check
-from icecheck.judging.judge import judge, settled
+from icecheck.judging.judge import judge
 from icecheck.judging.passive import observe, passive_verdicts
 from icecheck.judging.probes import CAPABILITIES
+from icecheck.judging.settling import settled_with_passive
 from icecheck.judging.undeclared import try_undeclared
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
 from icecheck.run.collect import collect
@@ -121,8 +122,11 @@ def said_of(
             each(check)
             verdicts.append(judge(check, Catalog(session, check.id)))
         session.undeclared |= try_undeclared(session, checks)
-        verdicts = [*settled(verdicts, session.permitted)] if settle else verdicts
-        verdicts += passive_verdicts(observe(session.exchanges, session.schemas), CONTRACT)
+        observed = observe(session.exchanges, session.schemas)
+        known = verdicts, passive_verdicts(observed, CONTRACT)
+        if settle:
+            known = settled_with_passive(verdicts, session.permitted, observed, CONTRACT)
+        verdicts = [each for part in known for each in part]
     summary = session.summary()
     claims = capabilities_of(
         verdicts,

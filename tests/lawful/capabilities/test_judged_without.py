@@ -126,6 +126,9 @@ def test_a_faithful_catalog_is_judged_once(check: str) -> None:
         ("error.several-faults", "commitTransaction", 501),
         ("error.several-faults", "registerTable", 501),
         ("names.space", "dropNamespace", 501),
+        ("error.type-of-what-is-missing", "dropTable", 404),
+        ("error.type-of-what-is-missing", "reportMetrics", 404),
+        ("error.type-of-missing-namespace", "registerTable", 404),
         ("race.random-reads", "renameTable", 404),
         ("race.random-reads", "tableExists", 404),
         ("race.random-reads", "dropTable", 404),
@@ -192,3 +195,15 @@ def test_what_a_staged_table_lacks_is_not_due_to_its_being_made_at_once() -> Non
         )
     )
     assert verdict.outcome is found.outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize(
+    "check", ["registerTable.missing-namespace", "generated.registerTable.fuzzed"]
+)
+def test_the_word_of_a_router_is_no_refusal(check: str) -> None:
+    checks = [CHECKS["registerTable.succeeds"], CHECKS[check]]
+    said = said_of(checks, serves_no("registerTable", 404))
+    (verdict,) = (each for each in said.verdicts if each.check == check)
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.summary.endswith("registerTable answers 404 whatever is asked)")
+    assert "schema.registerTable.404" not in {each.check for each in said.verdicts}

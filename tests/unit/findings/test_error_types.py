@@ -8,7 +8,7 @@ import pytest
 from icecheck.contract import Level
 from icecheck.findings.causes import causes_of
 from icecheck.findings.verdict import Outcome, Verdict
-from icecheck.judging.error_types import REQUIREMENT, prose_types, type_problem
+from icecheck.judging.envelopes import REQUIREMENT, prose_types, type_problem
 from icecheck.judging.passive import observe, passive_verdicts
 from icecheck.replies.schema import schema_judge
 from icecheck.wire.exchange import Exchange, Step

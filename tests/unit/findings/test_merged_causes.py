@@ -287,3 +287,30 @@ def test_dropped_namespaces_that_come_back_are_one_cause_with_tables_made_in_mis
 def test_actions_of_histories_are_known_to_be_commits_by_how_their_names_begin() -> None:
     commits = {each.name for each in TOUR if operations_of([each]) & COMMITS}
     assert commits == {name for name in ACTIONS if name.startswith(COMMITTING_ACTIONS)}
+
+
+def test_metadata_that_are_kept_otherwise_are_told_with_the_ways():
+    operations = ("updateTable",)
+    kinds = ("statistics", "snapshot-log", "last-column-id")
+    lost = [failing(kind, f"effect-missing:{kind}", operations=operations) for kind in kinds]
+    beside = failing("beside", "changed-beside:current-snapshot-id", operations=operations)
+    made = failing("made", "effect-missing:sort-orders", operations=("createTable", "loadTable"))
+    (cause,) = [
+        cause
+        for cause in causes_of([*lost, beside, made], CONTRACT)
+        if cause.symptom == "ignores-updates"
+    ]
+    assert "made" in cause.members
+    ways = cause.title.partition("Keeps other metadata than was sent, in several ways: ")[2]
+    assert ways.split(", ") == [
+        "members changed that no update names",
+        "counters that stay behind",
+        "logs without their entries",
+        "members left out at creation",
+        "updates without their effect",
+    ]
+    few = causes_of(
+        [failing(f"u{n}", f"effect-missing:{n}", operations=operations) for n in ("a", "b", "c")],
+        CONTRACT,
+    )
+    assert few[0].title.endswith("in several ways: updates without their effect")

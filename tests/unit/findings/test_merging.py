@@ -354,6 +354,10 @@ def test_lists_that_do_not_look_at_the_namespace_are_one_cause() -> None:
     assert len(causes_of([top, missing], CONTRACT)) == 2
     table = failing("no-table", operations=("loadTable",))
     assert len(causes_of([leaf, missing, table], CONTRACT)) == 2
+    # Tables are not listed by ``parent``: theirs is an unknown namespace that is taken for empty.
+    tables = failing("no-tables", "status", "404", "200", operations=("listTables",))
+    found = causes_of([leaf, missing, tables], CONTRACT)
+    assert {cause.members for cause in found} == {("leaf",), ("missing", "no-tables")}
 
 
 @pytest.mark.parametrize(("member", "together"), [("next-row-id", True), ("schema-id", False)])

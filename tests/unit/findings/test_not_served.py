@@ -192,7 +192,60 @@ def test_a_check_fails_where_the_operation_that_it_is_about_is_not_served() -> N
 )
 def test_a_check_that_waits_for_something_else_stays_blocked(works: Verdict, proves: str) -> None:
     both = works, blocked_at_renaming(proves)
-    assert failed_where_not_served(both) == both
+    assert failed_where_not_served(both)[1] == both[1]
+
+
+def test_a_check_that_takes_the_word_of_a_router_for_a_refusal_fails() -> None:
+    answer = asked("renameTable", 404)
+    passed = verdict("no-source", Outcome.PASS, answer, proves="renameTable.404")
+    elsewhere = verdict("elsewhere", Outcome.PASS, answer, proves="loadTable.404")
+    _, failed, kept = failed_where_not_served([works(404), passed, elsewhere])
+    assert (failed.outcome, failed.findings[0].symptom.slug) == (Outcome.FAIL, "not-served")
+    assert "renameTable answers 404 whatever is asked" in failed.summary
+    assert (kept.outcome, kept.evidence) == (Outcome.PASS, ())
+    walk = replace(elsewhere, requirements=("loadTable.404", "renameTable.404"))
+    assert failed_where_not_served([works(404), walk])[1].requirements == ("loadTable.404",)
+    (cause,) = causes_of([works(404), failed], CONTRACT)
+    assert cause.members == ("works", "no-source")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        asked("renameTable", 404, body='{"error": {"type": "NoSuchTableException"}}'),
+        asked("renameTable", 409),
+        asked("renameTable", 204),
+    ],
+    ids=["names-what-is-missing", "another-refusal", "a-success"],
+)
+def test_what_passed_checks_were_answered_may_show_that_an_operation_is_served(
+    answer: Evidence,
+) -> None:
+    passed = verdict("passed", Outcome.PASS, answer, proves="renameTable.404")
+    _, kept = failed_where_not_served([works(404), passed])
+    assert kept.outcome is Outcome.PASS
+
+
+def test_a_check_of_what_is_not_served_says_nothing_else() -> None:
+    odd = replace(
+        verdict("by-name", Outcome.FAIL, asked("renameTable", 404), proves="renameTable.named"),
+        findings=(a_finding("name-not-found", "it", "404", "a name with a blank", exchange=1),),
+    )
+    walk = replace(
+        verdict("walk", Outcome.FAIL, asked("loadTable", 200), proves="renameTable.walk"),
+        findings=(a_finding("effect-missing:last-column-id", "11", "9"),),
+    )
+    other = replace(
+        verdict("other", Outcome.FAIL, asked("renameTable", 404), proves="loadTable.walk"),
+        findings=(a_finding("status", "204", "404", "stops at rename", exchange=1),),
+    )
+    told = failed_where_not_served([works(404), odd, walk, other])
+    assert {v.findings[0].symptom.slug for v in told} == {"not-served"}
+    assert all(len(v.findings) == 1 and "whatever is asked" in v.summary for v in told)
+    assert [v.check for v in told if "blank" in v.summary] == []
+    assert "stops at rename" in told[-1].summary
+    (cause,) = causes_of(told, CONTRACT)
+    assert cause.members == ("works", "by-name", "walk", "other")
 
 
 def broke(check: str, due: str, proves: str, status: int = 500) -> Verdict:

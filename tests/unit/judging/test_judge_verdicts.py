@@ -7,7 +7,8 @@ import httpx
 import pytest
 
 from icecheck.findings.verdict import Evidence, Group, Level, Outcome, Skip, SkipKind
-from icecheck.judging.judge import judge, not_run, settled
+from icecheck.judging.judge import judge, not_run
+from icecheck.judging.settling import settled
 from icecheck.replies.expect import Blocked, NotOffered
 from icecheck.wire.unreachable import CredentialsEnded, Unreachable
 from tests.kit.findings import a_finding, a_violation

@@ -8,13 +8,9 @@ import pytest
 
 from icecheck.contract import Level
 from icecheck.findings.verdict import Group, Outcome, Verdict
+from icecheck.judging.envelopes import members_beside_errors
 from icecheck.judging.evidence import evidence_from
-from icecheck.judging.passive import (
-    members_beside_errors,
-    observe,
-    passive_checks,
-    passive_verdicts,
-)
+from icecheck.judging.passive import observe, passive_checks, passive_verdicts
 from icecheck.replies.schema import schema_judge
 from icecheck.wire.exchange import Exchange, Step
 from tests.kit.contracts import CONTRACT

@@ -7,6 +7,7 @@ import pytest
 
 from icecheck.findings.finding_card import card_of, describe, legible, one_line, witness_of
 from icecheck.findings.shared_symptoms import ANOMALY
+from icecheck.findings.statuses import Statuses
 from tests.kit.contracts import CONTRACT
 
 
@@ -104,6 +105,21 @@ def test_a_card_says_since_when_and_what_was_different_before(fail_verdict):
     assert first.clauses[0].age == ""
     created = fail_verdict("x", requirements=("createNamespace.409",))
     assert "since Iceberg" not in card_of(created, CONTRACT)
+
+
+def test_a_card_says_of_a_status_that_came_late_what_was_due_before(fail_verdict):
+    failure = fail_verdict("states.namespaces")
+    drop = replace(failure.evidence[-1], operation="dropNamespace")
+    missed = replace(failure.findings[0], due=Statuses.of(409), answered=400, exchange=drop.ordinal)
+    walk = replace(
+        failure,
+        requirements=("states.namespaces",),
+        evidence=(*failure.evidence[:-1], drop),
+        findings=(missed,),
+    )
+    assert "changed in 1.9.0: 409; before, it had to be empty" in card_of(walk, CONTRACT)
+    named = replace(walk, findings=(replace(missed, due=Statuses.of(404)),))
+    assert "changed in" not in card_of(named, CONTRACT)
 
 
 def test_nothing_hostile_reaches_a_terminal(runs, hostile):

@@ -46,7 +46,8 @@ def check_rows(contract: Contract, group: str | None = None) -> tuple[CheckRow, 
 
 
 def _passive_rows(contract: Contract) -> tuple[CheckRow, ...]:
-    from icecheck.judging.passive import Observed, passive_checks, passive_verdicts
+    from icecheck.judging.observed import Observed
+    from icecheck.judging.passive import passive_checks, passive_verdicts
 
     # The passive checks in full, as of a run that saw every answer once.
     seen = {check_id: Observed(seen=1) for check_id in passive_checks(contract)}

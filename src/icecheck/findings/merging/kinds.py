@@ -42,7 +42,8 @@ _OF_ENDPOINTS = ("endpoint-format", "endpoint-spelling")
 LISTED_WRONGLY = "listing"
 """The symptom of a list with other entries than there are."""
 _IGNORED_PARENT = "listNamespaces.no-children"
-_LISTS = frozenset({"listNamespaces", "listTables", "listViews"})
+_LISTS = frozenset({"listNamespaces"})
+"""The operations whose missing ``parent`` is answered as one that they do not look at."""
 _OF_BODIES = ("generated.", "malformed", "identifier-required")
 
 
@@ -219,13 +220,7 @@ def lists_of_elsewhere(seen: Seen) -> Iterator[Join]:
 def _is_of_missing_places(group: Group) -> bool:
     due, came = group.key.due, group.key.came
     lists = {name for v in group.members for name in v.operations[:1]}
-    return (
-        due == Statuses.of(404)
-        and came is not None
-        and came.all_success
-        and "listNamespaces" in lists
-        and lists <= _LISTS
-    )
+    return due == Statuses.of(404) and came is not None and came.all_success and lists == _LISTS
 
 
 def as_lists_of_elsewhere(_seen: Seen, groups: Sequence[Group]) -> CauseKey:

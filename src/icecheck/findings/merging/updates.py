@@ -8,6 +8,7 @@ from icecheck.findings.merging.groups import Group, Join, Seen
 from icecheck.findings.shared_symptoms import (
     ANOMALY,
     CHANGED_ALTHOUGH_REFUSED,
+    CHANGED_BESIDE,
     EFFECT_MISSING,
     ERROR_TYPE,
     SCHEMA,
@@ -19,7 +20,7 @@ from icecheck.findings.verdict import CauseKey, Outcome, Verdict
 
 _IGNORES_UPDATES = declare(
     "ignores-updates",
-    "Acknowledges changes of tables or views and does not carry out several kinds of them",
+    "Keeps other metadata than was sent, in several ways: {actual}",
     Severity.FALSE_OR_LOST,
     NOT_AS_ACKNOWLEDGED,
     answer_in_id=False,
@@ -44,6 +45,18 @@ _SUBJECTS = tuple(
     )
 )
 """The words that name what one kind of update writes, and what is written with it."""
+_UPDATES = "updates without their effect"
+_CREATIONS = "members left out at creation"
+_WAYS = {
+    "members changed that no update names": (CHANGED_BESIDE.name,),
+    "counters that stay behind": (
+        "last-column-id", "last-partition-id", "next-row-id", "id-above-the-last-one",
+    ),
+    "logs without their entries": ("snapshot-log", "metadata-log"),
+    "ids that are not assigned": ("partition-field-id",),
+    _CREATIONS: (),
+}  # fmt: skip
+"""How metadata are kept otherwise than they were sent -> words in the symptoms that say so."""
 COMMITS = frozenset({"updateTable", "replaceView", "commitTransaction"})
 COMMITTING_ACTIONS = ("evolve", "commit-", "add-", "set-ref", "remove-ref", "replace-query")
 """How the names of those actions of drawn histories begin that are commits."""
@@ -151,4 +164,18 @@ def as_ignored_updates(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
     """Return the key of whole commits that are not kept, if there are any: it says more."""
     if whole := [g.key for g in groups if g.key.symptom == _LOST_COMMIT]:
         return whole[0]
-    return CauseKey(_IGNORES_UPDATES, "what was committed", "something else")
+    ways = {way for group in groups if group.members for way in _ways(group)}
+    told = [way for way in _WAYS if way in ways] + [_UPDATES] * (_UPDATES in ways)
+    return CauseKey(_IGNORES_UPDATES, "the metadata that were sent", ", ".join(told))
+
+
+def _ways(group: Group) -> Iterator[str]:
+    """Yield in which ways the findings of a group are wrong: a reader mends each elsewhere."""
+    slug = group.key.symptom.slug
+    named = [way for way, words in _WAYS.items() if any(word in slug for word in words)]
+    if named:
+        yield from named
+    elif all(COMMITS.isdisjoint(v.operations) for v in group.members):
+        yield _CREATIONS
+    else:
+        yield _UPDATES

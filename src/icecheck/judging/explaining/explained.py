@@ -63,9 +63,10 @@ def _is_left_out(finding: Finding, effect: Effect, catalog: Catalog) -> bool:
         return False
     if finding.symptom.is_a(ANOMALY):
         return True
-    judged = (e for e in catalog.exchanges if e.ordinal == finding.exchange)
-    return finding.answered in NOT_SERVED_STATUSES and any(
-        each.operation in effect.operations for each in judged
+    return any(
+        each.operation in effect.operations and each.status in NOT_SERVED_STATUSES
+        for each in catalog.exchanges
+        if each.ordinal == finding.exchange
     )
 
 

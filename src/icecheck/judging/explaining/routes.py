@@ -63,6 +63,19 @@ def _commit_transaction(catalog: Catalog) -> Reply:
     return catalog.commit_transaction([change])
 
 
+def _report_metrics(catalog: Catalog) -> Reply:
+    table = given_table(catalog)
+    report = {
+        "report-type": "commit-report",
+        "table-name": ".".join((*table.namespace, table.name)),
+        "snapshot-id": 1,
+        "sequence-number": 1,
+        "operation": "append",
+        "metrics": {},
+    }
+    return catalog.report_metrics(table.namespace, table.name, report)
+
+
 ROUTES: Mapping[str, Callable[[Catalog], Reply]] = {
     "updateProperties.200": _update_properties,
     "dropNamespace.204": _drop_namespace,
@@ -71,5 +84,6 @@ ROUTES: Mapping[str, Callable[[Catalog], Reply]] = {
     "tableExists.204": _table_exists,
     "registerTable.200": _register_table,
     "commitTransaction.204": _commit_transaction,
+    "reportMetrics.204": _report_metrics,
 }
 """Requirement of an operation's success -> an ordinary request to it, for those that others use."""
