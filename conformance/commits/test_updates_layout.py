@@ -12,6 +12,7 @@ from icecheck.judging.check import check
 from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import (
     expect_effect,
+    expect_last_added,
     expect_refused,
     given_table_since,
     shared_table_since,
@@ -217,8 +218,9 @@ def test_set_last_added_spec(catalog: Catalog) -> None:
     proves="update.set-default-spec.last-added-without-one-refused",
 )
 def test_last_added_without_a_spec(catalog: Catalog) -> None:
-    """Spec id -1 in a commit that adds no spec is refused."""
-    expect_refused(catalog, shared_table_since(catalog, 2), [LAST_ADDED_SPEC], 400)
+    """Spec id -1 in a commit that adds none is refused, or is the table's last added spec."""
+    table, default = given_table_since(catalog, 2), "default-spec-id"
+    expect_last_added(catalog, table, LAST_ADDED_SPEC, default, "partition-specs", "spec-id")
 
 
 @check("update.set-default-spec.unknown-id", proves="update.set-default-spec.unknown-id-refused")
@@ -330,8 +332,9 @@ def test_set_last_added_sort_order(catalog: Catalog) -> None:
     proves="update.set-default-sort-order.last-added-without-one-refused",
 )
 def test_last_added_without_an_order(catalog: Catalog) -> None:
-    """Sort order id -1 in a commit that adds no order is refused."""
-    expect_refused(catalog, shared_table(catalog), [LAST_ADDED_ORDER], 400)
+    """Sort order id -1 in a commit that adds none is refused, or is the table's last added one."""
+    table, default = given_table(catalog), "default-sort-order-id"
+    expect_last_added(catalog, table, LAST_ADDED_ORDER, default, "sort-orders", "order-id")
 
 
 @check(

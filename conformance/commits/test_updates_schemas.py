@@ -9,6 +9,7 @@ from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import (
     commit,
     expect_effect,
+    expect_last_added,
     expect_loaded,
     expect_refused,
     expect_unchanged,
@@ -134,8 +135,9 @@ def test_set_last_added_schema(catalog: Catalog) -> None:
     proves="update.set-current-schema.last-added-without-one-refused",
 )
 def test_last_added_without_a_schema(catalog: Catalog) -> None:
-    """Schema id -1 in a commit that adds no schema is refused."""
-    expect_refused(catalog, shared_table(catalog), [LAST_ADDED], 400)
+    """Schema id -1 in a commit that adds none is refused, or is the table's last added schema."""
+    table = given_table(catalog)
+    expect_last_added(catalog, table, LAST_ADDED, "current-schema-id", "schemas", "schema-id")
 
 
 @check(
