@@ -8,7 +8,7 @@ from icecheck.findings.verdict import Group, Outcome, SkipKind
 from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.declaring import by
 from icecheck.mock_server.defects.kit.rewriting import alter_body
-from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_update
+from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_update, ignore_update
 from icecheck.mock_server.metadata.builder import Draft
 from icecheck.run.collect import collect
 from tests.kit.contracts import CONTRACT
@@ -73,3 +73,14 @@ def test_credentials_may_come_in_config_alone() -> None:
         SkipKind.NOT_APPLICABLE,
     )
     assert "config" in verdict.summary
+
+
+def test_null_is_not_blamed_for_what_happens_without_it_too() -> None:
+    """A second spec without spec-id is dropped, whether null is sent for it or nothing."""
+
+    def is_second(update: Any, draft: Draft) -> bool:
+        return update.spec.spec_id is None and len(draft.metadata.partition_specs) > 1
+
+    check_id = "updateTable.null-is-absent"
+    said = said_of([EVERY[check_id]], by(ignore_update, "add-spec", is_second))
+    assert [v.outcome for v in said.verdicts if v.check == check_id] == [Outcome.PASS]
