@@ -18,7 +18,13 @@ from icecheck.objects.committing import (
     shared_table_since,
     with_ids,
 )
-from icecheck.objects.evolving import column_id, number, sort_order_id_of, spec_id_of
+from icecheck.objects.evolving import (
+    column_id,
+    last_partition_id,
+    number,
+    sort_order_id_of,
+    spec_id_of,
+)
 from icecheck.replies.expect import Violation, equal
 from icecheck.replies.matching import Matcher, containing
 
@@ -49,7 +55,7 @@ Json = dict[str, Any]
 
 def add_spec(table: Table, name: str, ordinal: int = 1) -> Json:
     """Return add-spec with one field on the id column; each ordinal gives another field."""
-    field_id = number(table, "last-partition-id") + ordinal
+    field_id = last_partition_id(table.metadata) + ordinal
     transform = f"bucket[{ordinal + 1}]"
     field = bodies.partition_field(column_id(table, "id"), transform, name, field_id)
     return {"action": "add-spec", "spec": bodies.partition_spec(field, spec_id=ordinal)}
@@ -109,7 +115,7 @@ def test_spec_id_is_optional(catalog: Catalog) -> None:
 def test_every_transform(catalog: Catalog) -> None:
     """A partition spec with every transform of the document is added as it was sent."""
     table = given_table_since(catalog, 2, table_schema=partitioned_columns())
-    first_id = number(table, "last-partition-id") + 1
+    first_id = last_partition_id(table.metadata) + 1
     fields = [
         bodies.partition_field(column_id(table, f"c{at}"), transform, f"part_{at}", first_id + at)
         for at, (transform, _) in enumerate(TRANSFORMS, start=1)
@@ -159,7 +165,7 @@ def partition_field_ids(table: Table) -> Iterator[tuple[Any, tuple[Any, Any]]]:
 def test_last_partition_id_follows(catalog: Catalog) -> None:
     """last-partition-id is at least the highest field id of an added spec."""
     table = given_table_since(catalog, 2)
-    least = number(table, "last-partition-id") + 1
+    least = last_partition_id(table.metadata) + 1
     at_least = Matcher(f"at least {least}", lambda v: isinstance(v, int) and v >= least)
     expect_effect(
         catalog,
@@ -174,7 +180,7 @@ def test_last_partition_id_follows(catalog: Catalog) -> None:
 def test_spec_over_an_unknown_column(catalog: Catalog) -> None:
     """A partition spec over a column that does not exist is refused."""
     table = shared_table_since(catalog, 2)
-    field_id = number(table, "last-partition-id") + 1
+    field_id = last_partition_id(table.metadata) + 1
     field = bodies.partition_field(UNKNOWN_ID, "identity", "nothing", field_id)
     update = {"action": "add-spec", "spec": bodies.partition_spec(field, spec_id=1)}
     expect_refused(catalog, table, [update], 400)
