@@ -5,11 +5,20 @@ from typing import Any
 import pytest
 
 from icecheck.findings.verdict import Group, Outcome, SkipKind
-from icecheck.mock_server.core.context import Registries
+from icecheck.mock_server.core.context import Call, Registries
+from icecheck.mock_server.core.context import Outcome as Answer
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by
-from icecheck.mock_server.defects.kit.rewriting import alter_body
-from icecheck.mock_server.defects.kit.updating import FaithfulUpdate, alter_update, ignore_update
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
+from icecheck.mock_server.defects.kit.updating import (
+    FaithfulUpdate,
+    alter_update,
+    change_also,
+    ignore_update,
+)
 from icecheck.mock_server.metadata.builder import Draft
+from icecheck.mock_server.metadata.model import TableMetadata
+from icecheck.mock_server.protocol.problem import Problem
 from icecheck.run.collect import collect
 from tests.kit.contracts import CONTRACT
 from tests.lawful.capabilities.serving import said_of
@@ -83,4 +92,29 @@ def test_null_is_not_blamed_for_what_happens_without_it_too() -> None:
 
     check_id = "updateTable.null-is-absent"
     said = said_of([EVERY[check_id]], by(ignore_update, "add-spec", is_second))
+    assert [v.outcome for v in said.verdicts if v.check == check_id] == [Outcome.PASS]
+
+
+def test_a_malformed_requirement_may_be_one_that_does_not_hold() -> None:
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Answer:
+        try:
+            return faithful(state, call)
+        except Problem as refused:
+            if refused.status != 400:
+                raise
+            raise Problem(409, "CommitFailedException", refused.message) from None
+
+    check_id = "commit.malformed-assertion"
+    said = said_of([EVERY[check_id]], by(wrap, "updateTable", around))
+    assert [v.outcome for v in said.verdicts if v.check == check_id] == [Outcome.PASS]
+
+
+def test_how_many_rows_a_snapshot_has_is_told_by_no_member_of_the_document() -> None:
+    """The next row id goes on from the one row that the snapshot certainly has (L2526-L2529)."""
+
+    def counted(before: TableMetadata, after: TableMetadata, _: Any) -> dict[str, Any]:
+        return {} if after.next_row_id is None else {"next_row_id": (before.next_row_id or 0) + 1}
+
+    check_id = "update.add-snapshot.next-row-id"
+    said = said_of([EVERY[check_id]], by(change_also, "add-snapshot", counted))
     assert [v.outcome for v in said.verdicts if v.check == check_id] == [Outcome.PASS]
