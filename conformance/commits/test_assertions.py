@@ -26,7 +26,13 @@ from icecheck.objects.committing import (
     set_property,
     shared_snapshots,
 )
-from icecheck.objects.evolving import column_id, number, schema_addition, wider_schema
+from icecheck.objects.evolving import (
+    column_id,
+    last_partition_id,
+    number,
+    schema_addition,
+    wider_schema,
+)
 from icecheck.replies.matching import show
 from icecheck.targets.target import Namespace
 
@@ -114,7 +120,7 @@ def _shared_laid_out_table(catalog: Catalog) -> Table:
 
     def make(lender: Catalog, namespace: Namespace) -> Table:
         table = given_laid_out_table(lender, namespace)
-        field_id = number(table, "last-partition-id") + 1
+        field_id = last_partition_id(table.metadata) + 1
         field = bodies.partition_field(column_id(table, "id"), "bucket[8]", "wider", field_id)
         later: list[Json] = [
             schema_addition(table.metadata, wider_schema(table)),

@@ -16,7 +16,7 @@ from icecheck.objects.committing import (
     same_table,
     set_property,
 )
-from icecheck.objects.evolving import number, schema_addition, wider_schema
+from icecheck.objects.evolving import last_column_id, number, schema_addition, wider_schema
 from icecheck.objects.reading import not_applicable
 from icecheck.replies.matching import ABSENT, Matcher
 
@@ -192,7 +192,7 @@ def test_several_updates(catalog: Catalog) -> None:
     """A commit of several updates applies every one of them in one new version."""
     table = given_table(catalog)
     added = bodies.snapshot(table.metadata)
-    last_column_id = number(table, "last-column-id")
+    last = last_column_id(table.metadata)
     updates = [
         set_property("1"),
         schema_addition(table.metadata, wider_schema(table)),
@@ -205,7 +205,7 @@ def test_several_updates(catalog: Catalog) -> None:
     sorted_now = Matcher("a sorted order's id", lambda v: isinstance(v, int) and v != 0)
     expected = {
         "properties": {"icecheck": "1"},
-        "last-column-id": last_column_id + 1,
+        "last-column-id": last + 1,
         "default-sort-order-id": sorted_now,
         "current-snapshot-id": added["snapshot-id"],
     }

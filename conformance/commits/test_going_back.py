@@ -18,6 +18,7 @@ from icecheck.objects.committing import (
 )
 from icecheck.objects.evolving import (
     column_id,
+    last_partition_id,
     number,
     schema_addition,
     schema_id_of,
@@ -77,7 +78,7 @@ def test_an_earlier_spec_is_the_default_again(catalog: Catalog) -> None:
     """A partition spec that was the default before can be made the default again."""
     table = given_table_since(catalog, 2)
     first = number(table, "default-spec-id")
-    field_id = number(table, "last-partition-id") + 1
+    field_id = last_partition_id(table.metadata) + 1
     field = bodies.partition_field(column_id(table, "id"), "bucket[2]", "id_bucket", field_id)
     added = {"action": "add-spec", "spec": bodies.partition_spec(field, spec_id=first + 1)}
     table = given_commit(catalog, table, [added])

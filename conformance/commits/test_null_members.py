@@ -4,6 +4,7 @@ The document allows no null in these places, so that a catalog may refuse it. On
 must not make a value of it: a request with the member left out is sent too, and shows what is due.
 """
 
+import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -12,12 +13,13 @@ from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_snapshot, given_table
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.evolving import schema_addition, wider_schema
 from icecheck.objects.metadata_view import metadata_in
-from icecheck.objects.reading import not_applicable, refused
+from icecheck.objects.reading import not_applicable
 from icecheck.objects.round_trip import shown_of
 from icecheck.objects.views import (
     FIRST_SQL,
@@ -26,7 +28,7 @@ from icecheck.objects.views import (
     given_view,
     set_current_version,
 )
-from icecheck.replies.expect import Reply
+from icecheck.replies.expect import Reply, Violation
 from icecheck.replies.matching import show
 from icecheck.targets.target import Namespace
 
@@ -61,30 +63,51 @@ class _Twins:
 
 
 def _judge(catalog: Catalog, every: Iterable[_Twins], send: Callable[[Json], Reply]) -> None:
-    """Judge that each second twin that is accepted does what the first one does."""
+    """Judge that each second twin that is accepted does what the first one does.
+
+    Null is the reason only if the first twin, sent once more after the second one, does it again.
+    """
+
+    def sent(twins: _Twins, *members: str) -> tuple[Reply, Any]:
+        name = catalog.new_name()
+        reply = send(twins.make(name, dict.fromkeys(members)))
+        return reply, twins.seen(metadata_in(reply), name) if reply.ok else None
+
     accepted = 0
     for twins in every:
-        plain, other = catalog.new_name(), catalog.new_name()
-        first = send(twins.make(plain, {}))
-        due = twins.seen(metadata_in(first), plain) if first.ok else None
+        _, due = sent(twins)
         if due is None:
             continue
-        reply = send(twins.make(other, dict.fromkeys(twins.members)))
-        if refused(reply, f"null for {', '.join(twins.members)} of {twins.what}"):
-            continue
-        accepted += 1
-        found = twins.seen(metadata_in(reply), other)
-        if found != due:
-            lost = EFFECT_MISSING.of(twins.what.removeprefix("a ").replace(" ", "-"))
-            raise reply.violation(
-                lost if found is None else _NULL_IS_A_VALUE,
-                "what it is without these members",
-                "something else",
-                detail=f"null for {', '.join(twins.members)} of {twins.what}: "
-                f"{show(found, 80)}, due is {show(due, 80)}",
-            )
+        reply, found = sent(twins, *twins.members)
+        refused = 400 <= reply.status < 500 or reply.status == 501
+        if not refused and found != due:
+            blamed = twins.members
+            for member in twins.members if len(twins.members) > 1 else ():
+                alone, by_member = sent(twins, member)
+                if by_member != due and (alone.ok or alone.status == reply.status):
+                    reply, found, blamed = alone, by_member, (member,)
+                    break
+            if sent(twins)[1] == due:
+                raise _null_is_a_value(reply, twins.what, blamed, found, due)
+        elif not refused:
+            accepted += 1
     if not accepted:
         raise not_applicable("the catalog refuses null for what is optional")
+
+
+def _null_is_a_value(
+    reply: Reply, what: str, members: Iterable[str], found: Any, due: Any
+) -> Violation:
+    sent = f"null for {', '.join(members)} of {what}"
+    if not reply.ok:
+        return reply.wrong_status(ANY_SUCCESS_OR_4XX, detail=f"sent {sent}")
+    lost = EFFECT_MISSING.of(what.removeprefix("a ").replace(" ", "-"))
+    return reply.violation(
+        lost if found is None else _NULL_IS_A_VALUE,
+        "what it is without these members",
+        "something else",
+        detail=f"{sent}: {show(found, 80)}, due is {show(due, 80)}",
+    )
 
 
 def _values(shown: Json, members: Iterable[str]) -> list[Any]:
@@ -139,6 +162,7 @@ def test_nulls_in_commits_to_tables(catalog: Catalog) -> None:
 
 def _of_tables(state: list[Table]) -> list[_Twins]:
     """Return twins for a table, of which ``state`` has the present one."""
+    widths = itertools.count(3)
 
     def schema(name: str, nulls: Json) -> Json:
         made = _with_nulls(wider_schema(state[0], name), nulls)
@@ -146,7 +170,8 @@ def _of_tables(state: list[Table]) -> list[_Twins]:
         return {"updates": [added | _only(nulls, "last-column-id")]}
 
     def spec(name: str, nulls: Json) -> Json:
-        field = bodies.partition_field(1, "bucket[3]" if nulls else "bucket[5]", name)
+        # A spec that is like another one may stand for it.
+        field = bodies.partition_field(1, f"bucket[{next(widths)}]", name)
         made = {"fields": [field | _only(nulls, "field-id")], **_only(nulls, "spec-id")}
         return {"updates": [{"action": "add-spec", "spec": made}]}
 

@@ -6,7 +6,7 @@ from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_table
 from icecheck.judging.check import check
-from icecheck.objects.committing import expect_effect, given_snapshots, with_ids
+from icecheck.objects.committing import commit, expect_effect, given_snapshots, with_ids
 from icecheck.replies.matching import containing
 
 Json = dict[str, Any]
@@ -79,22 +79,13 @@ def test_remove_statistics(catalog: Catalog) -> None:
     needs=("metadata-only-snapshots", "snapshot-history"),
 )
 def test_remove_partition_statistics(catalog: Catalog) -> None:
-    """remove-partition-statistics removes the file of one snapshot and leaves those of others."""
-    table, [first, second] = given_snapshots(catalog, 2)
-    files = [
-        bodies.partition_statistics_file(table.metadata, id_, n)
-        for n, id_ in enumerate((first, second), 1)
-    ]
-    set_both = [bodies.set_partition_statistics(file) for file in files]
-    both = {"partition-statistics": containing(*files)}
-    table = expect_effect(catalog, table, set_both, both, what="partition-statistics")
-    expect_effect(
-        catalog,
-        table,
-        [{"action": "remove-partition-statistics", "snapshot-id": first}],
-        {"partition-statistics": [files[1]]},
-        what="removed-partition-statistics",
-    )
+    """The updates of partition statistics, which the list of updates leaves out, are taken."""
+    table, [snapshot_id] = given_snapshots(catalog, 1)
+    file = bodies.partition_statistics_file(table.metadata, snapshot_id, 1)
+    removal = {"action": "remove-partition-statistics", "snapshot-id": snapshot_id}
+    # What a success claims is a MUST (L1009-L1010), which roundtrip.updateTable.* judge.
+    for update in (bodies.set_partition_statistics(file), removal):
+        commit(catalog, table, [update]).expect(200, detail=str(update["action"]))
 
 
 # ---- encryption keys

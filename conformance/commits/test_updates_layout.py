@@ -12,12 +12,19 @@ from icecheck.judging.check import check
 from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import (
     expect_effect,
+    expect_last_added,
     expect_refused,
     given_table_since,
     shared_table_since,
     with_ids,
 )
-from icecheck.objects.evolving import column_id, number, sort_order_id_of, spec_id_of
+from icecheck.objects.evolving import (
+    column_id,
+    last_partition_id,
+    number,
+    sort_order_id_of,
+    spec_id_of,
+)
 from icecheck.replies.expect import Violation, equal
 from icecheck.replies.matching import Matcher, containing
 
@@ -54,7 +61,7 @@ Json = dict[str, Any]
 
 def add_spec(table: Table, name: str, ordinal: int = 1) -> Json:
     """Return add-spec with one field on the id column; each ordinal gives another field."""
-    field_id = number(table, "last-partition-id") + ordinal
+    field_id = last_partition_id(table.metadata) + ordinal
     transform = f"bucket[{ordinal + 1}]"
     field = bodies.partition_field(column_id(table, "id"), transform, name, field_id)
     return {"action": "add-spec", "spec": bodies.partition_spec(field, spec_id=ordinal)}
@@ -114,7 +121,7 @@ def test_spec_id_is_optional(catalog: Catalog) -> None:
 def test_every_transform(catalog: Catalog) -> None:
     """A partition spec with every transform of the document is added as it was sent."""
     table = given_table_since(catalog, 2, table_schema=partitioned_columns())
-    first_id = number(table, "last-partition-id") + 1
+    first_id = last_partition_id(table.metadata) + 1
     fields = [
         bodies.partition_field(column_id(table, f"c{at}"), transform, f"part_{at}", first_id + at)
         for at, (transform, _) in enumerate(TRANSFORMS, start=1)
@@ -164,7 +171,7 @@ def partition_field_ids(table: Table) -> Iterator[tuple[Any, tuple[Any, Any]]]:
 def test_last_partition_id_follows(catalog: Catalog) -> None:
     """last-partition-id is at least the highest field id of an added spec."""
     table = given_table_since(catalog, 2)
-    least = number(table, "last-partition-id") + 1
+    least = last_partition_id(table.metadata) + 1
     at_least = Matcher(f"at least {least}", lambda v: isinstance(v, int) and v >= least)
     expect_effect(
         catalog,
@@ -179,7 +186,7 @@ def test_last_partition_id_follows(catalog: Catalog) -> None:
 def test_spec_over_an_unknown_column(catalog: Catalog) -> None:
     """A partition spec over a column that does not exist is refused."""
     table = shared_table_since(catalog, 2)
-    field_id = number(table, "last-partition-id") + 1
+    field_id = last_partition_id(table.metadata) + 1
     field = bodies.partition_field(UNKNOWN_ID, "identity", "nothing", field_id)
     update = {"action": "add-spec", "spec": bodies.partition_spec(field, spec_id=1)}
     expect_refused(catalog, table, [update], 400)
@@ -223,8 +230,9 @@ def test_set_last_added_spec(catalog: Catalog) -> None:
     proves="update.set-default-spec.last-added-without-one-refused",
 )
 def test_last_added_without_a_spec(catalog: Catalog) -> None:
-    """Spec id -1 in a commit that adds no spec is refused."""
-    expect_refused(catalog, shared_table_since(catalog, 2), [LAST_ADDED_SPEC], 400)
+    """Spec id -1 in a commit that adds none is refused, or is the table's last added spec."""
+    table, default = given_table_since(catalog, 2), "default-spec-id"
+    expect_last_added(catalog, table, LAST_ADDED_SPEC, default, "partition-specs", "spec-id")
 
 
 @check("update.set-default-spec.unknown-id", proves="update.set-default-spec.unknown-id-refused")
@@ -336,8 +344,9 @@ def test_set_last_added_sort_order(catalog: Catalog) -> None:
     proves="update.set-default-sort-order.last-added-without-one-refused",
 )
 def test_last_added_without_an_order(catalog: Catalog) -> None:
-    """Sort order id -1 in a commit that adds no order is refused."""
-    expect_refused(catalog, shared_table(catalog), [LAST_ADDED_ORDER], 400)
+    """Sort order id -1 in a commit that adds none is refused, or is the table's last added one."""
+    table, default = given_table(catalog), "default-sort-order-id"
+    expect_last_added(catalog, table, LAST_ADDED_ORDER, default, "sort-orders", "order-id")
 
 
 @check(

@@ -9,12 +9,20 @@ from icecheck.objects import metadata_view as view
 from icecheck.objects.committing import (
     commit,
     expect_effect,
+    expect_last_added,
     expect_loaded,
     expect_refused,
     expect_unchanged,
     with_ids,
 )
-from icecheck.objects.evolving import column_id, number, schema_addition, schema_id_of, wider_schema
+from icecheck.objects.evolving import (
+    column_id,
+    last_column_id,
+    number,
+    schema_addition,
+    schema_id_of,
+    wider_schema,
+)
 from icecheck.replies.expect import equal
 from icecheck.replies.matching import containing
 
@@ -71,7 +79,7 @@ def test_last_column_id_follows(catalog: Catalog) -> None:
         catalog,
         table,
         [{"action": "add-schema", "schema": wider_schema(table)}],
-        {"last-column-id": number(table, "last-column-id") + 1},
+        {"last-column-id": last_column_id(table.metadata) + 1},
         what="last-column-id",
     )
 
@@ -112,18 +120,16 @@ def test_set_last_added_schema(catalog: Catalog) -> None:
     """Schema id -1 makes the schema current that the same commit added last."""
     table = given_table(catalog)
     schemas = [wider_schema(table, name, at) for at, name in enumerate(("one", "two"), 1)]
-    last_column_id = number(table, "last-column-id")
+    last, free = number(table, "last-column-id"), last_column_id(table.metadata) + 1
     after = expect_effect(
         catalog,
         table,
         [*(schema_addition(table.metadata, s) for s in schemas), LAST_ADDED],
         {"schemas": containing({"fields": schemas[1]["fields"]})},
         what="schema",
-        requirements=[
-            {"type": "assert-last-assigned-field-id", "last-assigned-field-id": last_column_id}
-        ],
+        requirements=[{"type": "assert-last-assigned-field-id", "last-assigned-field-id": last}],
     )
-    columns = {**view.column_names(table.metadata), last_column_id + 1: "two"}
+    columns = {**view.column_names(table.metadata), free: "two"}
     equal(
         view.column_names(after.metadata), columns, symptom=EFFECT_MISSING.of("current-schema-id")
     )
@@ -134,8 +140,9 @@ def test_set_last_added_schema(catalog: Catalog) -> None:
     proves="update.set-current-schema.last-added-without-one-refused",
 )
 def test_last_added_without_a_schema(catalog: Catalog) -> None:
-    """Schema id -1 in a commit that adds no schema is refused."""
-    expect_refused(catalog, shared_table(catalog), [LAST_ADDED], 400)
+    """Schema id -1 in a commit that adds none is refused, or is the table's last added schema."""
+    table = given_table(catalog)
+    expect_last_added(catalog, table, LAST_ADDED, "current-schema-id", "schemas", "schema-id")
 
 
 @check(
@@ -189,7 +196,7 @@ def test_remove_schemas(catalog: Catalog) -> None:
     names = ("one", "other", "two")
     wide, other, wider = (wider_schema(table, name, at) for at, name in enumerate(names, 1))
     # The removed schema has the column with the highest id, which must stay assigned.
-    last = number(table, "last-column-id") + 2
+    last = last_column_id(table.metadata) + 2
     wide["fields"].append(bodies.struct_field(last, "gone", "string"))
     # Older clients send last-column-id, and older catalogs need it: the second schema lacks that
     # column.

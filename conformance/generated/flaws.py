@@ -191,11 +191,14 @@ def flaw_of_body(operation: Operation, contract: Contract, body: Any) -> Flaw:
     """
     if operation.id == "reportMetrics":
         return Flaw.TOLERABLE  # a catalog may discard reports unread
-    document = contract.corrected(("repair", "strict"))
-    walk = _Walk(document, contract)
-    spots = walk.spots(operation.request_schema or {}, body, [operation.id], required=True)
-    found = {flaw_of(spot) for spot in spots}
+    found = {flaw_of(spot) for spot in spots_in(operation, contract, body)}
     return next((flaw for flaw in Flaw if flaw in found), Flaw.TOLERABLE)
+
+
+def spots_in(operation: Operation, contract: Contract, body: Any) -> Iterator[Spot]:
+    """Yield the places of a body that certainly break its schema, as ``flaw_of_body`` sees them."""
+    walk = _Walk(contract.corrected(("repair", "strict")), contract)
+    yield from walk.spots(operation.request_schema or {}, body, [operation.id], required=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,17 +42,15 @@ Expectation = Callable[[Reply, GeneratedCase], Violation | None]
 def judge_refused(catalog: Catalog, operation_id: str) -> None:
     """Judge that unusable requests are refused with a 4xx and change nothing.
 
-    Requests whose values some catalogs convert are sent too; they must not be answered with a
-    server error. Raises Violation with one finding per wrong answer.
+    Raises Violation with one finding per wrong answer.
     """
     unusable = _cases(catalog, operation_id, (Flaw.UNUSABLE,), "refused", REFUSED_CASES_MAX)
-    mistyped = _cases(catalog, operation_id, (Flaw.MISTYPED,), "answered", TOLERABLE_CASES_MAX)
     site = Site(catalog, operation_id)
     before = visible(catalog, operation_id, site.place())
     findings = _send_all(site, unusable, refused)
     if not findings and before is not None:
         expect_unchanged(catalog, operation_id, site.place(), before)
-    _raise(findings + _send_all(site, mistyped, no_server_error))
+    _raise(findings)
 
 
 def judge_mistyped(catalog: Catalog, operation_id: str) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from icecheck.conformance.generated.flaws import Flaw, flaw_of, spot_of
+from icecheck.conformance.generated.flaws import Flaw, flaw_of, spot_of, spots_in
 from icecheck.conformance.generated.sample_values import sample_of, seeded
 from icecheck.contract import Action, Contract, Operation
 from icecheck.judging.generating import generating
@@ -20,6 +20,9 @@ from icecheck.replies.schema import schema_judge
 ANOTHER_LISTS_TOKEN = "the page token of another list"  # noqa: S105 - stands for one
 _PAGE_TOKENS = ("no page token", "99999999999999999999", "-1", ANOTHER_LISTS_TOKEN)
 _UNKNOWN_MEMBER = "not-in-the-document"
+_OVER_COLUMNS = frozenset({"partition-spec", "write-order"})
+_SAMPLE_COLUMNS = frozenset({1})
+"""The columns that the samples of a partition spec and of a write order are over."""
 
 # Scenarios of schemathesis that are no violation of this contract: an unknown query key or header
 # is ignored, and the document says nothing of other methods and media types.
@@ -192,13 +195,14 @@ def _read(
     operation_id = operation.id
     known = {p.name.lower() for p in operation.parameters if p.location == "header"}
     has_body = not isinstance(case.body, NotSet)
+    sent = _with_known_columns(case.body) if has_body else None
     positive = not case.meta.generation.mode.is_negative
     flaw: Flaw | None = None
     if not positive:
-        flaw = _flaw(operation, contract, phase, case.body if has_body else None, has_body=has_body)
+        flaw = _flaw(operation, contract, phase, sent, has_body=has_body)
         if flaw is None:
             return None
-    elif has_body and not schema_judge(contract).request_is_valid(operation_id, case.body):
+    elif has_body and not schema_judge(contract).request_is_valid(operation_id, sent):
         return None
     return GeneratedCase(
         operation_id=operation_id,
@@ -209,9 +213,22 @@ def _read(
         flawed_part="" if flaw is None else _part(phase),
         query=_pairs(case.query),
         headers=_pairs({k: v for k, v in case.headers.items() if k.lower() in known}),
-        body=case.body if has_body else None,
+        body=sent,
         has_body=has_body,
     )
+
+
+def _with_known_columns(body: Any) -> Any:
+    """Return a body without a partition spec or write order over columns of another schema.
+
+    The generator replaces the schema of a creation by another one, and leaves the rest as it was:
+    then the columns that are not there are a second flaw. Both members are optional.
+    """
+    schema = body.get("schema") if isinstance(body, dict) else None
+    columns = {f.get("id") for f in _objects_in(schema) if isinstance(f.get("id"), int)}
+    if not isinstance(body, dict) or "name" not in body or columns >= _SAMPLE_COLUMNS:
+        return body
+    return {name: each for name, each in body.items() if name not in _OVER_COLUMNS}
 
 
 def _flaw(
@@ -231,6 +248,8 @@ def _flaw(
     if phase.location is None or operation_id == "reportMetrics":
         return Flaw.TOLERABLE  # a catalog may discard reports unread
     spot = spot_of(operation_id, contract, operation.request_schema or {}, phase.location, body)
+    if len({each.path for each in spots_in(operation, contract, body)}) > 1:
+        return None  # an answer would not tell which of several flaws it is about
     return flaw_of(spot)
 
 

@@ -11,7 +11,7 @@ from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
 from icecheck.judging.probes import has_capability
 from icecheck.objects import metadata_view
-from icecheck.objects.evolving import column_id, number, schema_addition, wider_schema
+from icecheck.objects.evolving import column_id, last_partition_id, schema_addition, wider_schema
 from icecheck.objects.reading import (
     LISTING,
     expect_unlisted,
@@ -113,7 +113,7 @@ def _furnish(catalog: Catalog, table: Table) -> None:
 def _layout(table: Table) -> list[Json]:
     column = column_id(table, "id")
     field = bodies.partition_field(
-        column, "bucket[4]", "first_life", number(table, "last-partition-id") + 1
+        column, "bucket[4]", "first_life", last_partition_id(table.metadata) + 1
     )
     return [
         schema_addition(table.metadata, wider_schema(table)),

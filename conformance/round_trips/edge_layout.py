@@ -17,7 +17,7 @@ from icecheck.conformance.round_trips.edge_columns import (
 from icecheck.objects import metadata_view as view
 from icecheck.objects.comparing import spelled
 from icecheck.objects.edge_values import STRINGS, in_halves
-from icecheck.objects.evolving import column_id, number, schema_addition
+from icecheck.objects.evolving import column_id, last_column_id, last_partition_id, schema_addition
 from icecheck.objects.round_trip import Change, Make, together
 from icecheck.replies.matching import difference
 
@@ -80,7 +80,7 @@ def _columns(what: str, columns: Sequence[Column], version: int) -> Make:
             return None
         fields = [
             *view.current_schema(table.metadata).get("fields", []),
-            *numbered(columns, number(table, "last-column-id") + 1),
+            *numbered(columns, last_column_id(table.metadata) + 1),
         ]
         halves = in_halves(columns) if len(columns) > 1 else ()
         parts = tuple(_columns(what, half, version) for half in halves)
@@ -154,7 +154,7 @@ def _spec(
     what: str, fields: Sequence[tuple[str, str, str]], *, ids: bool = True, step: int = 1
 ) -> Make:
     def adding(table: Table) -> Change:
-        first = number(table, "last-partition-id") + 1
+        first = last_partition_id(table.metadata) + 1
         field_ids = range(first, first + len(fields))[::step]
         sent = bodies.partition_spec(
             *(

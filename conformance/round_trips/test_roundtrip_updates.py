@@ -27,7 +27,7 @@ from icecheck.objects.committing import (
     keeps_updates,
 )
 from icecheck.objects.comparing import KEPT, ODD_KEPT
-from icecheck.objects.evolving import column_id, number, schema_addition
+from icecheck.objects.evolving import column_id, last_column_id, last_partition_id, schema_addition
 from icecheck.objects.reading import not_applicable
 from icecheck.objects.round_trip import Make, expect_as_before, judge_changes
 from icecheck.replies.expect import equal
@@ -80,7 +80,7 @@ def _kept(properties: Mapping[str, str]) -> list[Json]:
 
 
 def _several_layouts(table: Table) -> list[Json]:
-    last, field_id = number(table, "last-column-id"), number(table, "last-partition-id")
+    last, field_id = last_column_id(table.metadata), last_partition_id(table.metadata)
     by_id, by_data = (column_id(table, name) for name in ("id", "data"))
     (schema,) = table.metadata.get("schemas") or [{}]
     updates: list[Json] = []

@@ -8,7 +8,7 @@ from icecheck.objects import metadata_view as view
 from icecheck.objects.after_updates import LAST_ADDED
 from icecheck.objects.comparing import KEPT
 from icecheck.objects.edge_values import string_map
-from icecheck.objects.evolving import schema_addition
+from icecheck.objects.evolving import last_column_id, last_partition_id, schema_addition
 from icecheck.replies.expect import Blocked
 
 Json = dict[str, Any]
@@ -47,7 +47,7 @@ def _next(metadata: Metadata, members: str, id_member: str) -> int:
 
 def _wider(metadata: Metadata) -> list[Json]:
     """Return two schemas, each with one more column."""
-    schema, last = view.current_schema(metadata), metadata["last-column-id"]
+    schema, last = view.current_schema(metadata), last_column_id(metadata)
     if not schema:
         # No client can evolve a table whose current schema is not among its schemas.
         raise Blocked("loadTable.full-metadata", "the current schema is not among the schemas")
@@ -114,7 +114,7 @@ def _later(field: Json) -> Json:
 
 def _two_specs(metadata: Metadata) -> list[Json]:
     by_name = {name: field_id for field_id, name in view.column_names(metadata).items()}
-    last, new = metadata["last-partition-id"], _next(metadata, "partition-specs", "spec-id")
+    last, new = last_partition_id(metadata), _next(metadata, "partition-specs", "spec-id")
     first, second, third = _field_ids(metadata)
     return [
         bodies.partition_spec(
@@ -136,7 +136,7 @@ def _field_ids(metadata: Metadata) -> tuple[int, int, int]:
     """
     if metadata["format-version"] < _SECOND_VERSION:
         return 1000, 1000, 1001
-    last = metadata["last-partition-id"]
+    last = last_partition_id(metadata)
     return last + 1, last + 2, last + 3
 
 
@@ -244,7 +244,7 @@ def narrower(metadata: Metadata) -> Updates:
 
 def defaults(metadata: Metadata) -> Updates:
     """Add columns with defaults, one of them nested, then change their write defaults."""
-    schema, last = view.current_schema(metadata), metadata["last-column-id"]
+    schema, last = view.current_schema(metadata), last_column_id(metadata)
 
     def with_defaults(write: int) -> Json:
         inner = _STRUCT(last + 3, "inner", "long", initial_default=7, write_default=write)

@@ -15,7 +15,13 @@ from icecheck.objects.committing import (
     expect_loaded,
     expect_unchanged,
 )
-from icecheck.objects.evolving import column_id, number, schema_addition, wider_schema
+from icecheck.objects.evolving import (
+    column_id,
+    last_column_id,
+    number,
+    schema_addition,
+    wider_schema,
+)
 from icecheck.objects.reading import not_applicable, refused
 from icecheck.replies.expect import Reply
 from icecheck.replies.matching import containing, show
@@ -54,7 +60,7 @@ Json = dict[str, Any]
 
 def nested_schema(table: Table) -> Json:
     """Return the current schema with a struct, a list and a map added, under unused ids."""
-    last = number(table, "last-column-id")
+    last = last_column_id(table.metadata)
     schema_id = number(table, "current-schema-id") + 1
     ids = iter(range(last + 5, last + 15))
     place = {"type": "struct", "fields": [
@@ -109,7 +115,7 @@ def test_deprecated_last_column_id(catalog: Catalog) -> None:
     """A schema may be added with the deprecated last-column-id."""
     table = given_table(catalog)
     schema = wider_schema(table)
-    last = number(table, "last-column-id") + 1
+    last = last_column_id(table.metadata) + 1
     expect_effect(
         catalog,
         table,
@@ -126,7 +132,7 @@ def test_deprecated_last_column_id(catalog: Catalog) -> None:
 def test_last_column_id_of_a_client_that_is_behind(catalog: Catalog) -> None:
     """A last-column-id below the schema's highest id is refused or ignored, never stored."""
     table = given_table(catalog)
-    last = number(table, "last-column-id")
+    last = last_column_id(table.metadata)
     behind = {"action": "add-schema", "schema": wider_schema(table), "last-column-id": last - 1}
     before = reloaded(catalog, table)
     reply = commit(catalog, table, [behind])
@@ -204,7 +210,7 @@ def test_defaults_of_a_new_table(catalog: Catalog) -> None:
 def test_defaults_of_added_columns(catalog: Catalog) -> None:
     """Columns that a commit adds keep their defaults."""
     table = given_table(catalog, properties={"format-version": "3"})
-    columns = with_defaults(number(table, "last-column-id") + 1)
+    columns = with_defaults(last_column_id(table.metadata) + 1)
     fields = [*view.current_schema(table.metadata).get("fields", []), *columns]
     added = bodies.schema(*fields, schema_id=number(table, "current-schema-id") + 1)
     addition = schema_addition(table.metadata, added)

@@ -18,7 +18,13 @@ from icecheck.objects.committing import (
     given_table_of,
     same_table,
 )
-from icecheck.objects.evolving import column_id, number, schema_addition, wider_schema
+from icecheck.objects.evolving import (
+    column_id,
+    last_partition_id,
+    number,
+    schema_addition,
+    wider_schema,
+)
 from icecheck.objects.reading import not_applicable
 from icecheck.objects.round_trip import loaded_answer, shown_of
 from icecheck.replies.expect import SHAPE_ERRORS
@@ -64,7 +70,7 @@ def _schema(table: Table, at: int) -> list[Json]:
 
 
 def _spec(table: Table, at: int) -> list[Json]:
-    field_id = number(table, "last-partition-id") + 1
+    field_id = last_partition_id(table.metadata) + 1
     field = bodies.partition_field(column_id(table, "id"), f"bucket[{at}]", f"by_{at}", field_id)
     # In version 1 the ids of a spec's fields have no gaps, so each spec keeps the fields before.
     before = table.metadata["partition-specs"][-1]["fields"]

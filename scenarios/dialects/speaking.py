@@ -6,12 +6,13 @@ from typing import Any
 
 from icecheck.client.catalog import NO_BODY, Catalog
 from icecheck.client.given import shared_namespace as given_home
-from icecheck.findings.shared_symptoms import MEMBER_MISSING
+from icecheck.findings.shared_symptoms import EFFECT_MISSING, MEMBER_MISSING
 from icecheck.findings.statuses import Statuses
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import SkipKind
 from icecheck.replies.expect import NotOffered, Reply, Violation
 from icecheck.replies.matching import ABSENT, find
+from icecheck.scenarios.dialects.acknowledged import missing_effect
 from icecheck.scenarios.dialects.dialect import Dialect, Request, Step, Workflow
 from icecheck.targets.target import Namespace
 
@@ -51,6 +52,7 @@ class _Speaker:
         self.workflow = workflow
         self.names: dict[str, str] = {}
         self.answers: dict[str, Reply] = {}
+        self.acknowledged: dict[str, list[Any]] = {}
         self.now_ms = _LONG_AGO_MS
         self.makes_space = any(step.name == "create-namespace" for step in workflow.steps)
         only_in = catalog.session.adaptations.only_in
@@ -119,8 +121,9 @@ class _Speaker:
         for pointer in self.dialect.needs.get(request.operation, ()):
             if pointer not in request.empty:
                 self._need(reply, pointer, at)
+        self._acknowledge(request)
         if reply.exchange.response_body:
-            self._learn(request, reply)
+            self._learn(request, reply, at)
         for name, value in request.assumes.items():
             found = find(reply.json(), ("metadata", name))
             if found is not ABSENT and found != value:
@@ -133,7 +136,28 @@ class _Speaker:
         except Violation as violation:
             raise Violation.again(violation.finding, detail=at) from None
 
-    def _learn(self, request: Request, reply: Reply) -> None:
+    def _acknowledge(self, request: Request) -> None:
+        """Remember the updates that were answered with success, until the object is shown."""
+        body = self._filled(request.body)
+        match request.operation:
+            case "updateTable" | "replaceView":
+                name = request.names.get("table") or request.names["view"]
+                self.acknowledged[name] = body["updates"]
+            case "commitTransaction":
+                recorded = request.body["table-changes"]
+                for change, filled in zip(recorded, body["table-changes"], strict=True):
+                    name = change["identifier"]["name"].strip("{}")
+                    self.acknowledged[name] = filled["updates"]
+
+    def _expect_made(self, name: str, reply: Reply, at: str) -> None:
+        """Judge that an object shows what was acknowledged: its user reads it from there."""
+        updates = self.acknowledged.pop(name, [])
+        lost = missing_effect(updates, find(reply.json(), ("metadata",)))
+        if lost is not None:
+            due = "what the catalog has acknowledged"
+            raise reply.violation(EFFECT_MISSING.of(lost), due, "metadata without it", detail=at)
+
+    def _learn(self, request: Request, reply: Reply, at: str) -> None:
         """Keep the answer about an object, because later requests repeat values from it."""
         metadata = find(reply.json(), ("metadata",))
         if not isinstance(metadata, dict):
@@ -143,6 +167,7 @@ class _Speaker:
             name = str(request.body.get("name", "")).strip("{}")
         if name:
             self.answers[name] = reply
+            self._expect_made(name, reply, at)
         updated = metadata.get("last-updated-ms")
         if isinstance(updated, int):
             self.now_ms = max(self.now_ms, updated)

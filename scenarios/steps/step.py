@@ -181,7 +181,7 @@ def refused_namespace(path: Namespace) -> Step:
         return observer.catalog.create_namespace(path, unwanted)
 
     return refused(
-        "the refused creation of a namespace",
+        "a creation of a namespace, which was to be refused",
         "createNamespace",
         send,
         409,
@@ -281,7 +281,8 @@ def refused_drop(thing: Thing, status: int) -> Step:
         holds = any(each.kind != "namespace" for each in world.inside(thing.path))
         return world.has(thing) and holds if status == 409 else not world.has(thing)
 
-    what = f"the refused drop of a {thing.kind}" + (" that is not there" if status == 404 else "")
+    missing = " that is not there" if status == 404 else ""
+    what = f"a drop of a {thing.kind}{missing}, which was to be refused"
     others = () if thing.kind == "namespace" else ("table", "view")
     return refused(
         what,

@@ -8,7 +8,7 @@ from icecheck.client.catalog import Table
 from icecheck.objects import metadata_view as view
 from icecheck.objects.after_updates import LAST_ADDED
 from icecheck.objects.committing import NUMBERED
-from icecheck.objects.evolving import schema_addition, wider_schema
+from icecheck.objects.evolving import last_partition_id, schema_addition, wider_schema
 from icecheck.scenarios.steps.changes import (
     Base,
     Change,
@@ -132,11 +132,11 @@ def _first_column(base: Base) -> int | None:
 
 
 def _partitioned(base: Base) -> list[Json]:
-    column, last = _first_column(base), base.now.get("last-partition-id")
-    if column is None or not isinstance(last, int):
+    column = _first_column(base)
+    if column is None or not isinstance(base.now.get("last-partition-id"), int):
         return []
     # In format version 1 each spec numbers its fields from 1000.
-    field_id = 1000 if base.now.get("format-version") == 1 else last + 1
+    field_id = 1000 if base.now.get("format-version") == 1 else last_partition_id(base.now) + 1
     new = base.unlike("partition-specs")
     field = bodies.partition_field(column, f"bucket[{1 + new}]", f"part_{new}", field_id)
     spec = bodies.partition_spec(field, spec_id=base.next("partition-specs", "spec-id"))

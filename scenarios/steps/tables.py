@@ -134,7 +134,7 @@ def refused_create(thing: Thing, status: int) -> Step:
         return world.has(thing) if status == 409 else not world.has_namespace(thing.namespace)
 
     return refused(
-        "the refused creation of a table",
+        "a creation of a table, which was to be refused",
         "createTable",
         lambda observer: observer.catalog.create_table(
             thing.namespace, _body(thing, "unwanted", observer)

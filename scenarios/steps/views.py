@@ -88,7 +88,7 @@ def refused_create_view(thing: Thing, status: int) -> Step:
         return world.has(thing) if status == 409 else not world.has_namespace(thing.namespace)
 
     return refused(
-        "the refused creation of a view",
+        "a creation of a view, which was to be refused",
         "createView",
         lambda observer: _create(observer, thing, _unwanted(observer, thing)),
         status,

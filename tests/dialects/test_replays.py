@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from itertools import count
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,8 @@ from icecheck.judging.judge import judge
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.rewriting import alter_body
+from icecheck.mock_server.defects.kit.updating import ignore_update
+from icecheck.mock_server.metadata.builder import Draft
 from icecheck.scenarios.dialects import test_dialects
 from icecheck.scenarios.dialects.dialect import Dialect, Workflow, dialects
 from icecheck.targets.target import Target
@@ -106,6 +109,45 @@ def test_a_defect_of_the_mock_stops_the_client(dialect: Dialect, workflow: Workf
     for defect in KILLED_BY[workflow.name]:
         verdict = run_check(check_for(dialect, workflow), (defect,))
         assert verdict.outcome is Outcome.FAIL, defect
+
+
+def takes_each_id_once(registries: Registries) -> None:
+    """Acknowledge a schema whose id the table has, and drop it; iceberg-rust sends id 0 always."""
+
+    def is_taken(update: Any, draft: Draft) -> bool:
+        taken = [each.schema_id for each in draft.metadata.schemas]
+        return not draft.is_new_table and update.schema.schema_id in taken
+
+    ignore_update(registries, "add-schema", is_taken)
+    ignore_update(
+        registries, "set-current-schema", lambda u, d: u.schema_id == -1 and not d.added_schema_ids
+    )
+
+
+@each_workflow("tables")
+def test_a_change_that_is_acknowledged_and_lost_stops_the_user(
+    dialect: Dialect, workflow: Workflow
+) -> None:
+    check = check_for(dialect, workflow)
+    bodies = [request.body or {} for step in workflow.steps for request in step.requests]
+    parts = [part for body in bodies for part in body.get("table-changes", [body])]
+    commits = [{update["action"] for update in part.get("updates", ())} for part in parts]
+    updates = set().union(*(each for each in commits if "assign-uuid" not in each))
+    for action in ("add-schema", "set-current-schema", "set-snapshot-ref"):
+        verdict = run_check_on(
+            check,
+            lambda each, a=action: ignore_update(each, a, lambda _, draft: not draft.is_new_table),
+        )
+        # What is lost in its plainest form too is told there, and blocks the client's check.
+        stopped = verdict.outcome in {Outcome.FAIL, Outcome.BLOCKED}
+        assert stopped is (action in updates), (action, verdict.summary)
+
+
+def test_a_column_under_an_id_that_the_table_has_is_missed() -> None:
+    verdict = run_check_on(CHECKS["dialect.rust.tables"], takes_each_id_once)
+    assert verdict.outcome is Outcome.FAIL
+    assert "stops at add column" in verdict.summary
+    assert verdict.level is Level.INTEROP
 
 
 @each_workflow("tables")

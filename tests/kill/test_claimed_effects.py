@@ -7,7 +7,7 @@ from tests.kill.killing import checks_of, run_checks
 
 MODULES = (
     "test_claimed_effects", "test_columns", "test_table_removal", "test_tables",
-    "test_updates_snapshots", "test_view_commits",
+    "test_updates_snapshots", "test_view_commits", "test_updates_files", "test_roundtrip_updates",
 )  # fmt: skip
 CHECKS = {check.id: check for check in checks_of(*MODULES)}
 
@@ -48,6 +48,18 @@ PAIRS = [
         "dropTable.as-pyiceberg-effect",
         "drop-small-letters-only",
         "drop-capital-boolean-ignored",
+    ),
+    (
+        "update.remove-partition-statistics",
+        "roundtrip.updateTable.set-partition-statistics",
+        "update-partition-statistics-unknown",
+        "update-forgotten-set-partition-statistics",
+    ),
+    (
+        "update.remove-partition-statistics",
+        "roundtrip.updateTable.remove-partition-statistics",
+        "update-removed-partition-statistics-unknown",
+        "update-forgotten-remove-partition-statistics",
     ),
 ]
 

@@ -33,6 +33,7 @@ __all__ = [
     "read_view_update",
     "refuse_updates_as",
     "refuse_updates_where",
+    "store_minus_one",
     "swallow_refusals",
 ]
 
@@ -172,6 +173,37 @@ def ignore_update(
             faithful(update, draft)
 
     alter_update(registries, action, apply)
+
+
+def store_minus_one(
+    registries: Registries, action: str, sent: str, current: str, added: str
+) -> None:
+    """Store the id -1 as it comes, where the commit has added nothing that it could mean."""
+    stored: list[Draft] = []
+
+    def apply(faithful: FaithfulUpdate, update: Any, draft: Draft) -> None:
+        if getattr(update, sent) == -1 and not getattr(draft, added):
+            stored.append(draft)
+        else:
+            faithful(update, draft)
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        stored.clear()
+        outcome = faithful(state, call)
+        kept = outcome.state.table(call.namespace, call.name)
+        if kept is None or not stored:
+            return outcome
+        metadata = msgspec.structs.replace(kept.metadata, **{current: -1})
+        location = kept.metadata_location
+        entry = publication.entry_of(faithful.context, metadata, location, encode(metadata))
+        return msgspec.structs.replace(
+            outcome,
+            state=outcome.state.with_table(call.namespace, call.name, entry),
+            reply=publication.commit_reply(entry),
+        )
+
+    alter_update(registries, action, apply)
+    wrap(registries, "updateTable", around)
 
 
 def swallow_refusals(

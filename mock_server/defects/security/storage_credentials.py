@@ -45,19 +45,6 @@ declare(
 
 
 @defect(
-    "credentials-in-config-alone",
-    on=answer_of("loadTable"),
-    breaks="loadTable.storage-credentials",
-    suffering="Clients that read storage-credentials have no access.",
-)
-def _in_config_alone(body: Any) -> Any:
-    """A table's credentials are in its config, as servers had them before."""
-    moved = {k: v for each in body.get(_CREDENTIALS, ()) for k, v in each["config"].items()}
-    kept = {k: v for k, v in body.items() if k != _CREDENTIALS}
-    return kept | {"config": {**(body.get("config") or {}), **moved}}
-
-
-@defect(
     "credentials-with-a-table-of-a-neighbour",
     on=answer_of("loadTable"),
     breaks="loadTable.storage-credentials",

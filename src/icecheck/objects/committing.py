@@ -213,6 +213,27 @@ def expect_refused(
     expect_unchanged(catalog, before, *_property_keys(updates))
 
 
+def expect_last_added(
+    catalog: Catalog, table: Table, update: Json, current: str, listed: str, id_member: str
+) -> None:
+    """Commit -1 alone, and judge that it is refused with 400, or names what the table has.
+
+    "Last added" (L2784, L2809, L2834) may be read as added in this commit, or to this table.
+    ``listed`` and ``id_member`` are where the metadata have the ids of which ``current`` is one.
+    """
+    reply = commit(catalog, table, [update])
+    if not reply.ok:
+        reply.expect_refused(400)
+    after = view.metadata_in(catalog.load_table(table.namespace, table.name).expect(200))
+    ids = {each.get(id_member) for each in after.get(listed) or [] if isinstance(each, dict)}
+    was, now = table.metadata.get(current), after.get(current)
+    if not reply.ok and now != was:
+        raise reply.violation(CHANGED_ALTHOUGH_REFUSED, show(was), show(now), detail=current)
+    if now != was and now not in ids:
+        due = f"400, or a {current} that is in {listed}"
+        raise reply.violation(EFFECT_MISSING.of(current), due, show(now))
+
+
 def expect_unchanged(catalog: Catalog, before: Table, *property_keys: str) -> None:
     """Judge that a table is as an earlier load showed it, including these properties."""
     reply = catalog.load_table(before.namespace, before.name).expect(200)

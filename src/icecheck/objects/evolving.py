@@ -29,7 +29,28 @@ _ORDERS = _Added("sort-orders", "order-id", "update.add-sort-order.effect")
 
 def number(table: Table, member: str) -> int:
     """Return an integer of the table's metadata that a client needs."""
-    value = table.metadata.get(member)
+    return _told(table.metadata, member)
+
+
+def last_column_id(metadata: Mapping[str, Any]) -> int:
+    """Return the highest column id that was ever assigned, as far as the metadata tell or show.
+
+    A catalog whose last-column-id lags behind its schemas may refuse what is counted on from it.
+    """
+    shown = [i for schema in metadata.get("schemas") or () for i in view.field_ids(schema)]
+    return max(_told(metadata, "last-column-id"), *shown, 0)
+
+
+def last_partition_id(metadata: Mapping[str, Any]) -> int:
+    """Return the highest partition field id that was ever assigned, as ``last_column_id`` does."""
+    specs = metadata.get("partition-specs") or ()
+    shown = [each.get("field-id") for spec in specs for each in spec.get("fields") or ()]
+    told = _told(metadata, "last-partition-id")
+    return max(told, *(each for each in shown if isinstance(each, int)), 0)
+
+
+def _told(metadata: Mapping[str, Any], member: str) -> int:
+    value = metadata.get(member)
     if not isinstance(value, int):
         raise Blocked("schema.loadTable.200", f"the table's metadata has no {member}")
     return value
@@ -55,7 +76,7 @@ def column_id(table: Table, name: str) -> int:
 
 def added_column(table: Table, name: str = "extra") -> Json:
     """Return a column that the table does not have, with the next free id."""
-    return bodies.struct_field(number(table, "last-column-id") + 1, name, "string")
+    return bodies.struct_field(last_column_id(table.metadata) + 1, name, "string")
 
 
 def wider_schema(table: Table, name: str = "extra", ordinal: int = 1) -> Json:

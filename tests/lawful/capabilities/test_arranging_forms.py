@@ -3,10 +3,25 @@
 A catalog that takes the usual form only may be wrong; what it gets wrong is one finding then.
 """
 
+import json
+from typing import Any
+
 import pytest
 
+from icecheck.client.catalog import Catalog
+from icecheck.findings.verdict import Group
+from icecheck.judging.judge import judge
+from icecheck.mock_server.core.context import Registries
+from icecheck.mock_server.defects.kit.rewriting import alter_body
+from icecheck.objects.metadata_view import current_schema, field_ids
+from icecheck.run.collect import collect
+from tests.kit.contracts import CONTRACT
 from tests.lawful.capabilities.rarer_forms import rarer_assertions, rarer_forms
+from tests.lawful.capabilities.serving import serving
 from tests.lawful.capabilities.watching import watched
+
+Json = dict[str, Any]
+CHECKS = {check.id: check for check in collect((Group.CHECKS, Group.GENERATED), CONTRACT)}
 
 OWN_CHECKS = {
     "add-schema without last-column-id": {"update.add-schema.last-column-id"},
@@ -72,3 +87,24 @@ def test_a_rarer_assertion_is_noticed(ref: str, snapshots: list[int], rare: int)
     asserted = {"type": "assert-ref-snapshot-id", "ref": ref, "snapshot-id": None}
     before = {"snapshots": [{"snapshot-id": each} for each in snapshots]}
     assert len([*rarer_assertions([asserted], before)]) == rare
+
+
+@pytest.mark.parametrize("check_id", ["states.two-lives", "states.life-at-once"])
+def test_no_column_gets_an_id_that_another_has(check_id: str) -> None:
+    """The last-column-id counts top-level columns; what is sent counts on from the highest id."""
+
+    def lagging(body: Json) -> Json:
+        columns = current_schema(body["metadata"]).get("fields", ())
+        return body | {"metadata": body["metadata"] | {"last-column-id": len(columns)}}
+
+    def install(registries: Registries) -> None:
+        for operation in ("createTable", "loadTable", "updateTable"):
+            alter_body(registries, operation, lagging)
+
+    with serving(install) as (_, session):
+        judge(CHECKS[check_id], Catalog(session, check_id))
+        sent = [json.loads(e.request_body or b"{}") for e in session.exchanges]
+    schemas = [u["schema"] for body in sent for u in body.get("updates", ()) if "schema" in u]
+    repeated = [[*field_ids(each)] for each in schemas]
+    assert schemas
+    assert [ids for ids in repeated if len(ids) > len({*ids})] == []

@@ -134,7 +134,7 @@ LOSSES: dict[str, tuple[Install, tuple[str, ...]]] = {
         ignores("add-spec"), ("update.set-default-spec", "update.add-spec.unknown-column"),
     ),
     "update.set-default-spec.effect": (
-        ignores("set-default-spec"), ("update.set-default-spec.nothing-added",),
+        ignores("set-default-spec"), ("update.set-default-spec.unknown-id",),
     ),
     "update.remove-partition-specs.effect": (
         ignores("remove-partition-specs"), ("update.remove-partition-specs.default",),

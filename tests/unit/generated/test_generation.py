@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from icecheck.conformance.generated.flaws import Flaw
+from icecheck.conformance.generated.flaws import Flaw, spots_in
 from icecheck.conformance.generated.generation import cases_of
 from icecheck.conformance.generated.sample_values import seeded
 from icecheck.conformance.generated.test_generated import BODIES, OPERATIONS
@@ -133,3 +133,35 @@ def test_the_samples_satisfy_the_schemas_they_stand_in():
             }
             errors = [e.message for e in jsonschema_rs.iter_errors(rooted, schema["example"])]
             assert errors == [], name
+
+
+@pytest.mark.parametrize("operation_id", BODIES)
+def test_a_case_has_the_one_flaw_that_it_is_told_for(operation_id):
+    operation = CONTRACT.operations[operation_id]
+    for case in cases_of(operation_id, CONTRACT):
+        # Such a case breaks what the schema says of members together.
+        together = case.description == "Valid object"
+        if case.flawed_part == "body" and case.has_body and not case.cut_off and not together:
+            paths = {spot.path for spot in spots_in(operation, CONTRACT, case.body)}
+            assert len(paths) <= 1, case.description
+
+
+def test_a_spec_or_order_beside_another_flaw_is_over_columns_that_are_there():
+    def sources(body):
+        parts = [body.get(part) for part in ("partition-spec", "write-order")]
+        listed = [part.get("fields") for part in parts if isinstance(part, dict)]
+        fields = [field for each in listed if isinstance(each, list) for field in each]
+        found = [field.get("source-id") for field in fields if isinstance(field, dict)]
+        return {each for each in found if type(each) is int and each == 1}
+
+    seen = 0
+    for case in cases_of("createTable", CONTRACT):
+        if not isinstance(case.body, dict) or "name" not in case.body:
+            continue
+        schema = case.body.get("schema")
+        columns = schema.get("fields") if isinstance(schema, dict) else None
+        known = [c.get("id") for c in columns if isinstance(c, dict)] if columns else []
+        if 1 not in known:
+            seen += 1
+            assert sources(case.body) == set(), case.description
+    assert seen > 20
