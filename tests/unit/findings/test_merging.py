@@ -275,10 +275,8 @@ def test_a_merged_cause_names_every_status_that_came() -> None:
     assert cause.id == "status-2xx-or-500-for-4xx"
     (cause,) = causes_of([*UNREAD, malformed("o0", "500")], CONTRACT)
     assert cause.title == "Answers 2xx or 500 where 4xx is due"
-    (cause,) = causes_of(
-        [*UNREAD, *NOT_READ_EITHER, *(malformed(f"o{s}", s) for s in ("409", "410", "422"))],
-        CONTRACT,
-    )
+    more = (malformed(f"o{s}", s) for s in ("409", "500", "503"))
+    (cause,) = causes_of([*UNREAD, *NOT_READ_EITHER, *more], CONTRACT)
     assert cause.title == "Answers 2xx, 4xx or 5xx where 400 is due"
     ways = [missed("c", "404", "410"), missed("a", "404 or 409", "410")]
     other = replace(missed("a", "404 or 409", "422"), check="a2")
@@ -296,6 +294,10 @@ def test_malformed_requests_that_break_something_count_as_those_that_are_taken(b
     ]
     assert len(members_of(UNREAD[0], *semantic)) == 2
     assert len(members_of(*breaks, malformed("b9", "500"))) == 1
+
+
+def test_a_malformed_request_that_is_refused_otherwise_was_read() -> None:
+    assert len(members_of(*UNREAD, malformed("o9", "422", "400 or 409"))) == 2
 
 
 def test_refusals_that_end_as_server_errors_are_one_cause_whichever_was_due() -> None:

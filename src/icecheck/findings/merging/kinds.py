@@ -44,6 +44,7 @@ LISTED_WRONGLY = "listing"
 _IGNORED_PARENT = "listNamespaces.no-children"
 _LISTS = frozenset({"listNamespaces"})
 """The operations whose missing ``parent`` is answered as one that they do not look at."""
+_OF_WHAT_IS_THERE = frozenset({404, 409})
 _OF_BODIES = ("generated.", "malformed", "identifier-required")
 
 
@@ -243,10 +244,20 @@ def unread_bodies(seen: Seen) -> Iterator[Join]:
     unread = {
         o for g in (*taken, *broken) for v in g.members if _is_of_bodies(v) for o in v.operations
     }
-    others = [g for g in seen.groups if _misses_a_refusal(g) and all(map(_is_of_bodies, g.members))]
+    others = [
+        g
+        for g in seen.groups
+        if _misses_a_refusal(g) and _is_unread(g.key) and all(map(_is_of_bodies, g.members))
+    ]
     found = frozenset(g.key for g in (*taken, *broken, *others))
     if len(unread) >= UNREAD_OPERATIONS_MIN and taken and len(found) > 1:
         yield Join(found, "malformed requests are not read")
+
+
+def _is_unread(key: CauseKey) -> bool:
+    """Return whether an answer does not show that the request was read: another 4xx does."""
+    came = key.came or Statuses()
+    return not came.all_refusal or (bool(came.single) and came.single <= _OF_WHAT_IS_THERE)
 
 
 def _misses_a_refusal(group: Group) -> bool:
