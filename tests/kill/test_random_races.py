@@ -40,7 +40,7 @@ from tests.kit.shares import some
 CHECKS = checks_of("test_random_races")
 NAMES = defects_of("commits.crossing_races", "commits.overlooked_races")
 SEEDS = range(5)
-RACES_MAX = 10
+RACES_MAX = 60
 SMALLEST_MAX = 6
 ARRANGED_MAX = 20
 """More than makes the objects of the largest program, and less than those of two."""
