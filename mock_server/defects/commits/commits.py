@@ -202,5 +202,6 @@ def _null_age(body: Json) -> Json:
     """What a branch keeps is read into numbers, in which null is the least."""
     ages = ("max-ref-age-ms", "max-snapshot-age-ms", "min-snapshots-to-keep")
     for update in body["updates"]:
-        update |= {age: 1 for age in ages if update.get(age, 0) is None}
+        if isinstance(update, dict):
+            update |= {age: 1 for age in ages if update.get(age, 0) is None}
     return body
