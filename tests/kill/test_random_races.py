@@ -71,7 +71,7 @@ def judged(session: Session) -> list[Verdict]:
 # ---- catalogs that lose races
 
 
-@pytest.mark.parametrize("name", some(NAMES, 7))
+@pytest.mark.parametrize("name", some(NAMES, 14))
 @pytest.mark.parametrize(
     "seeds",
     [

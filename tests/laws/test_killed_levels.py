@@ -89,7 +89,7 @@ def lesser(family: str) -> list[Defect]:
     return [d for d in families()[family] if is_lesser(d) and not is_part_of_a_wider_one(d)]
 
 
-@pytest.mark.parametrize("family", some(FAMILIES, 3))
+@pytest.mark.parametrize("family", some(FAMILIES, 5))
 def test_what_is_no_must_fails_no_check_of_a_must(family: str) -> None:
     due = [defect for defect in lesser(family) if defect.name not in excepted()]
     found = {d.name: too_much(d, some_of(concerned(d), d)) for d in due}

@@ -30,9 +30,9 @@ class OperationRun:
     @property
     def lines(self) -> list[str]:
         """The counts, as they are written in the golden file."""
-        modes = [f"{self.operation_id} {mode} {count}" for mode, count in self.modes.items()]
-        found = [f"{self.operation_id} class {id_} {n}" for id_, n in sorted(self.classes.items())]
-        return [*sorted(modes), f"{self.operation_id} served {self.served}", *found]
+        counts = {**self.modes, "served": self.served}
+        counts |= {f"class {id_}": count for id_, count in self.classes.items()}
+        return sorted(f"{self.operation_id} | {what} {count}" for what, count in counts.items())
 
 
 @cache

@@ -77,7 +77,7 @@ def alone(monkeypatch):
 @pytest.mark.parametrize(
     ("examples", "different"),
     [
-        (900, 700),
+        (450, 350),
         pytest.param(2_400, 2_000, marks=pytest.mark.complete("draws more sequences than others")),
     ],
 )

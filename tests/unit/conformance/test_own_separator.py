@@ -20,6 +20,10 @@ from tests.kit.contracts import CONTRACT
 NAMESPACE_IN_PATH = re.compile(r"(?<=/namespaces/)[^/?]+|(?<=[?&]parent=)[^&]+")
 
 
+THOUSANDS = "-many"
+"""What the ids of checks end with that make thousands of objects."""
+
+
 class DottedCatalog(httpx.BaseTransport):
     """The mock behind a door where levels end at a dot, however it is written."""
 
@@ -45,10 +49,11 @@ class DottedCatalog(httpx.BaseTransport):
 
 def test_a_catalog_with_a_separator_of_its_own_passes_wherever_a_dot_is_not_the_question():
     modules = ("test_names", "test_listing", "test_pagination", "test_namespaces")
+    checks = [check for check in checks_of(*modules) if not check.id.endswith(THOUSANDS)]
     with MockCatalog(seed=1, root="memory://dots") as mock:
         door = DottedCatalog(mock, "%2E")
         session = open_session(Target(mock.uri, warehouse="dots"), run_id="all", transport=door)
-        verdicts = [judge(check, Catalog(session, check.id)) for check in checks_of(*modules)]
+        verdicts = [judge(check, Catalog(session, check.id)) for check in checks]
         session.close()
     assert [v.summary for v in verdicts if v.outcome not in {Outcome.PASS, Outcome.SKIP}] == []
     passed = {v.check for v in verdicts if v.outcome is Outcome.PASS}

@@ -55,6 +55,7 @@ def start(hash_seed, order, folder, work, module):
     )
 
 
+@pytest.mark.complete("starts two processes; golden files of the usual command would change too")
 def test_cases_and_requests_depend_neither_on_hashing_nor_on_order_nor_on_other_modules(tmp_path):
     modules, work = tmp_path / "modules", tmp_path / "work"
     modules.mkdir()
