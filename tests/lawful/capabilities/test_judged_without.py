@@ -39,7 +39,7 @@ HIDDEN: tuple[tuple[str, str, str], ...] = (
     ("world.namespaces", _NO_NAMESPACE_MARK, "world-child-takes-what-was-changed"),
     ("world.tables", _NO_MARK, "world-committed-tables-are-not-counted"),
     ("world.tables", _NO_MARK, "world-drop-takes-who-has-the-old-name"),
-    ("world.tables", _NOT_STAGED, "world-registration-brings-the-old-name-back"),
+    ("world.tables", _NOT_STAGED, "world-rename-finds-old-properties"),
     ("states.life", _NO_STATISTICS, "states-columns-have-one-name"),
     ("states.life", _NO_REMOVAL, "states-defaults-are-the-columns"),
     ("states.conflicts", _NO_STATISTICS, "states-one-ref-is-asserted"),
