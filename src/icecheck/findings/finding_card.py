@@ -115,7 +115,7 @@ def describe(verdict: Verdict, contract: Contract) -> Card:
         hurts=hurt_by(verdict, contract),
         blocked_by=verdict.blocked_by,
         request=evidence.request if evidence else "",
-        answer=_answer(evidence, finding.pointer if finding else "") if evidence else "",
+        answer=_answer(evidence, finding) if evidence else "",
         arrange=tuple(each.curl for each in before),
         answered=tuple(map(_status, before)),
         curl=evidence.curl if evidence else "",
@@ -227,8 +227,17 @@ def _status(evidence: Evidence) -> str:
     return "no answer" if evidence.status is None else str(evidence.status)
 
 
-def _answer(evidence: Evidence, pointer: str) -> str:
-    return f"{_status(evidence)} {_excerpt(evidence.response_body, pointer)}".rstrip()
+def _pointer(finding: Finding | None, body: str) -> str:
+    """Return the pointer to the member that a finding is about; a walk names it in its symptom."""
+    if finding is None or finding.pointer:
+        return finding.pointer if finding else ""
+    member = finding.symptom.qualifier
+    return f"/metadata/{member}" if f"{json.dumps(member)}:" in body else ""
+
+
+def _answer(evidence: Evidence, finding: Finding | None) -> str:
+    body = evidence.response_body
+    return f"{_status(evidence)} {_excerpt(body, _pointer(finding, body))}".rstrip()
 
 
 def _excerpt(body: str, pointer: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from icecheck.findings.finding_card import card_of, describe, legible, one_line, witness_of
-from icecheck.findings.shared_symptoms import ANOMALY
+from icecheck.findings.shared_symptoms import ANOMALY, CHANGED_BESIDE
 from icecheck.findings.statuses import Statuses
 from tests.kit.contracts import CONTRACT
 
@@ -62,14 +62,18 @@ def test_what_led_up_to_a_finding_is_shown_with_its_answers_and_a_race_as_such(f
 
 
 @pytest.mark.parametrize(
-    ("pointer", "shown"),
+    ("pointer", "qualifier", "shown"),
     [
-        ("", ("200 {", "x…")),
-        ("/metadata/refs", ("200 …", '"refs": {"main": 7}')),
-        ("/metadata/schemas/0/no~1such", ("200 …", '"schemas": ')),
+        ("", "", ("200 {", "x…")),
+        ("", "rename", ("200 {", "x…")),
+        ("", "refs", ("200 …", '"refs": {"main": 7}')),
+        ("/metadata/refs", "last", ("200 …", '"refs": {"main": 7}')),
+        ("/metadata/schemas/0/no~1such", "", ("200 …", '"schemas": ')),
     ],
 )
-def test_a_long_answer_is_shown_around_the_member_in_question(fail_verdict, pointer, shown):
+def test_a_long_answer_is_shown_around_the_member_in_question(
+    fail_verdict, pointer, qualifier, shown
+):
     long = json.dumps(
         {
             "refs": "x" * 900,
@@ -78,7 +82,8 @@ def test_a_long_answer_is_shown_around_the_member_in_question(fail_verdict, poin
     )
     failure = fail_verdict("x")
     evidence = tuple(replace(e, status=200, response_body=long) for e in failure.evidence)
-    finding = replace(failure.findings[0], pointer=pointer)
+    symptom = CHANGED_BESIDE.of(qualifier) if qualifier else failure.findings[0].symptom
+    finding = replace(failure.findings[0], pointer=pointer, symptom=symptom)
     answer = describe(replace(failure, evidence=evidence, findings=(finding,)), CONTRACT).answer
     begins, holds = shown
     assert answer.startswith(begins)
