@@ -30,6 +30,8 @@ from icecheck.wire.exchange import Step
 SHRINKING_REQUESTS_MAX = 60
 """So many requests make one failing body smaller, those that make a new place included."""
 _SHOWING_REQUESTS_MAX = 6
+SMALLEST = "in its smallest form: with any part of its body left out it does not fail so"
+SMALLER = f"made smaller with {SHRINKING_REQUESTS_MAX} requests: perhaps more could be left out"
 _FINDINGS_MAX = 3
 _UNSUPPORTED = 501
 
@@ -145,9 +147,11 @@ class _Fuzz:
             again = self.judged(candidate, looks=looks)
             return again is not None and again.finding.key == key
 
-        body = case.body
-        if case.has_body:
-            body = smaller(body, fails, lambda: len(catalog.exchanges) < limit)
+        def affordable() -> bool:
+            return len(catalog.exchanges) < limit
+
+        body = smaller(case.body, fails, affordable) if case.has_body else case.body
+        form = SMALLEST if affordable() else SMALLER
         since = catalog.sender.ordinal
         with catalog.sender.marking(Step.DO):
             alone = _Fuzz(catalog, self._operation.id, fresh=True)
@@ -155,7 +159,7 @@ class _Fuzz:
         if again is None or again.finding.key != key:
             return wrong
         steps = to_json(self._operation.id, body)
-        detail = f"{again.finding.detail}, in the smallest form in which it fails"
+        detail = f"{again.finding.detail}, {form}"
         return Violation.again(again.finding, detail=detail, steps=steps, since=since)
 
     def _flaw_of(self, body: Any) -> Flaw:

@@ -54,7 +54,8 @@ class _Shrinking:
         smallest, shown = self.smallest or (whole, raced)
         first = violation_of(shown.judgement.contradiction).finding
         detail = f"{first.detail}; the smallest program: {told(smallest, CLIENTS)}"
-        return Violation.again(first, detail=detail, steps=to_json(smallest), since=shown.since)
+        steps, until = to_json(smallest), max(shown.asked, default=0)
+        return Violation.again(first, detail=detail, steps=steps, since=shown.since, until=until)
 
     def _affordable(self) -> bool:
         return self.able and len(self.catalog.exchanges) < self.limit

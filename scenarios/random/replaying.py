@@ -16,6 +16,9 @@ from icecheck.scenarios.random.playing import Divergence, play, tidy
 from icecheck.scenarios.random.shrinking import UNABLE, shrunk
 
 SHRINKING_REQUESTS_MAX = 800
+SHORTEST = "the shortest history (with any step left out it does not fail)"
+SHORTER = "a history made shorter as long as requests were left for it"
+ONCE = "the history, which has failed once"
 
 
 def replay(catalog: Catalog, actions: Sequence[Action]) -> None:
@@ -34,19 +37,20 @@ def replay(catalog: Catalog, actions: Sequence[Action]) -> None:
     failed = Violation.again(found.finding, steps=to_json(whole))
     if explained(catalog, (), failed) is not None:
         raise failed
-    shortest, found = _shortest(catalog, whole, found)
+    shortest, found, form = _shortest(catalog, whole, found)
     words = "; ".join(in_words(action) for action in shortest)
     names = ", ".join(f"{label} is {name}" for label, name in found.names.items())
-    detail = f"{found.finding.detail}; the shortest history: {words}; here {names}"
+    detail = f"{found.finding.detail}; {form}: {words}; here {names}"
     raise Violation.again(found.finding, detail=detail, steps=to_json(shortest))
 
 
 def _shortest(
     catalog: Catalog, whole: tuple[Action, ...], found: Divergence
-) -> tuple[tuple[Action, ...], Divergence]:
+) -> tuple[tuple[Action, ...], Divergence, str]:
     """Shrink a failing history within a budget of requests, and run the result once more.
 
-    The last action is the one that shows the failure, and stays.
+    The last action is the one that shows the failure, and stays. Returns also what is left, in
+    words.
     """
     limit = len(catalog.exchanges) + SHRINKING_REQUESTS_MAX
     able = True
@@ -69,9 +73,10 @@ def _shortest(
 
     shortest = _with_what_it_needs(whole, fails, affordable)
     shortest = _in_few_words(shortest, fails, affordable)
+    form = SHORTEST if affordable() else SHORTER
     again = played(shortest) if able else None
     # A failure that does not repeat is reported as it was first seen.
-    return (shortest, again) if again is not None else (whole, found)
+    return (shortest, again, form) if again is not None else (whole, found, ONCE)
 
 
 Fails = Callable[[Sequence[Action]], bool]

@@ -10,6 +10,7 @@ from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
+from icecheck.findings.finding_card import describe
 from icecheck.findings.verdict import Level, Verdict
 from icecheck.findings.verdict import Outcome as Ending
 from icecheck.judging.judge import judge
@@ -35,6 +36,7 @@ from tests.kill.killing import (
     mock_session,
     words,
 )
+from tests.kit.contracts import CONTRACT
 from tests.kit.shares import some
 
 CHECKS = checks_of("test_random_races")
@@ -113,6 +115,19 @@ def test_the_card_shows_the_requests_of_the_smallest_program_and_no_others() -> 
     assert 0 < len(sent) <= raced
     before = [each for each in verdict.evidence if each.ordinal < min(e.ordinal for e in sent)]
     assert len(before) <= ARRANGED_MAX
+
+
+def test_the_card_of_what_one_client_is_shown_has_the_requests_of_the_others() -> None:
+    (check,) = [check for check in CHECKS if check.id == "race.random-reads"]
+    with session_of(0, "race-loads-share-an-answer") as session:
+        verdict = judge(check, Catalog(session, check.id))
+    (finding,) = verdict.findings
+    raced = [
+        each for each in verdict.evidence if each.ordinal >= finding.since and each.step == "do"
+    ]
+    assert len(raced) == len(requests_of(from_json(finding.steps)))
+    card = describe(verdict, CONTRACT)
+    assert len(card.arrange) == len(verdict.evidence) - 1
 
 
 def contradicts(catalog: Catalog, program: Program, *, strictly: bool) -> bool:

@@ -54,9 +54,9 @@ class Card:
 
     ``request`` is method and URL, ``answer`` status and body, both of the exchange that shows the
     finding; they are empty when there was none. ``arrange`` are the curl lines that make what the
-    request needs, and ``answered`` the statuses of their answers: the objects of the run are gone
-    when a card is read. ``others`` are further findings of the check. ``hurts`` says which clients
-    are affected, and how.
+    request needs, or what other clients sent at the same time, and ``answered`` the statuses of
+    their answers: the objects of the run are gone when a card is read. ``others`` are further
+    findings of the check. ``hurts`` says which clients are affected, and how.
 
     ``unwitnessed``: a MUST check that no known catalog passes but this project's own. ``replayed``:
     the report has a file with which the failing history can be run again. ``races``: its requests
@@ -100,7 +100,12 @@ def describe(verdict: Verdict, contract: Contract) -> Card:
     """Join a verdict with its requirements and the exchange that shows it."""
     finding = verdict.findings[0] if verdict.findings else None
     evidence = witness_of(verdict)
-    before = [e for e in verdict.evidence if evidence and e.ordinal < evidence.ordinal]
+    races = bool(finding and finding.symptom.is_a(ANOMALY))
+    before = [
+        e
+        for e in verdict.evidence
+        if evidence and (e.ordinal < evidence.ordinal or (races and e is not evidence))
+    ]
     return Card(
         check=verdict.check,
         title=verdict.title,
@@ -121,7 +126,7 @@ def describe(verdict: Verdict, contract: Contract) -> Card:
         curl=evidence.curl if evidence else "",
         unwitnessed=is_unwitnessed(verdict.check, verdict.level),
         replayed=bool(finding and finding.steps),
-        races=bool(finding and finding.symptom.is_a(ANOMALY)),
+        races=races,
     )
 
 

@@ -155,7 +155,8 @@ class Finding:
     of which one was due, if the finding is about a status, and ``answered`` is the status that
     came, if that is what is wrong. ``steps`` is the shortest failing history as JSON, if a drawn
     history has found it, and ``since`` the ordinal of the first exchange that it has sent: what the
-    check has sent before, it needs no more.
+    check has sent before, it needs no more. What clients of a race have sent goes on ``until`` an
+    ordinal: it may be higher than that of the exchange that shows the finding.
     """
 
     symptom: Symptom
@@ -168,6 +169,7 @@ class Finding:
     answered: int | None = None
     steps: str = ""
     since: int = 0
+    until: int = 0
 
     @property
     def key(self) -> CauseKey:

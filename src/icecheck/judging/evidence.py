@@ -17,18 +17,20 @@ _EXCHANGES_MAX = 12
 _HISTORY_EXCHANGES_MAX = 40
 
 
-def evidence_of(catalog: Catalog, ordinal: int | None, *, since: int = 0) -> tuple[Evidence, ...]:
+def evidence_of(
+    catalog: Catalog, ordinal: int | None, *, since: int = 0, until: int = 0
+) -> tuple[Evidence, ...]:
     """Return the exchange that shows a finding, after those that led up to it.
 
     These are the setup that the check used, its arrange steps, and the last ones of the others. If
     all that matters was sent ``since`` an ordinal, they are those since then, and what made objects
-    before that they name. Without an ordinal the finding is shown by the last exchange
-    that was not cleaning up.
+    before that they name; what was sent at the same time goes on ``until`` an ordinal. Without an
+    ordinal the finding is shown by the last exchange that was not cleaning up.
     """
     beside = {Step.UNDO, Step.PROBE}
     told = [e for e in catalog.exchanges if e.step not in beside or e.ordinal == ordinal]
     if ordinal is not None:
-        told = [e for e in told if e.ordinal <= ordinal]
+        told = [e for e in told if e.ordinal <= max(ordinal, until)]
     setup = list(_setup_exchanges(catalog, told))
     if since:
         shown = [e for e in told if e.ordinal >= since][-_HISTORY_EXCHANGES_MAX:]

@@ -141,7 +141,12 @@ def _verdict(
                     filter(None, (_summary(findings[0]), _left_out(facts["without"])))
                 ),
                 findings=findings,
-                evidence=evidence_of(catalog, findings[0].exchange, since=findings[0].since),
+                evidence=evidence_of(
+                    catalog,
+                    findings[0].exchange,
+                    since=findings[0].since,
+                    until=findings[0].until,
+                ),
                 **facts,
             )
             excuse, certain = _excuse(check, catalog, said[0])

@@ -14,7 +14,7 @@ from icecheck.mock_server.protocol import problem, replies
 from icecheck.replies.expect import Violation
 from icecheck.scenarios.random.actions import ACTIONS, LOOK, Action, from_json
 from icecheck.scenarios.random.playing import play
-from icecheck.scenarios.random.replaying import SHRINKING_REQUESTS_MAX, replay
+from icecheck.scenarios.random.replaying import SHORTEST, SHRINKING_REQUESTS_MAX, replay
 from icecheck.scenarios.random.test_namespaces_and_tables import (
     test_histories_follow_the_model as scenario,
 )
@@ -283,7 +283,7 @@ def test_a_violation_says_the_shortest_history_in_words_and_points_at_its_exchan
     misbehave("updateProperties", forgotten)
     verdict = judge(CHECK, catalog)
     finding = verdict.findings[0]
-    assert "the shortest history: create namespace n" in finding.detail
+    assert f"{SHORTEST}: create namespace n" in finding.detail
     assert finding.exchange is not None
     assert any(evidence.ordinal == finding.exchange for evidence in verdict.evidence)
 
