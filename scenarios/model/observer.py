@@ -23,10 +23,10 @@ from icecheck.objects.views import (
     settled_view,
 )
 from icecheck.replies.expect import Blocked, Reply
-from icecheck.replies.matching import ABSENT, difference, show
+from icecheck.replies.matching import ABSENT, difference
 from icecheck.scenarios.model.choosing import chosen, share
 from icecheck.scenarios.model.foresight import contradictions, unforeseen
-from icecheck.scenarios.model.progress import Progress
+from icecheck.scenarios.model.progress import Progress, brief
 from icecheck.scenarios.model.world import WATCHED, Held, Thing, World, marked
 from icecheck.targets.target import Namespace
 
@@ -44,8 +44,6 @@ _PROPERTIES_OF_NEW = {
     "view": "createView.properties-kept",
 }
 _NESTED = "nested-namespaces"
-_SHOWN_MAX = 80
-_MADE = ("what the steps have made of it", "something else")
 
 _PAGES_MAX = 24
 """More pages than a list of any walk has."""
@@ -248,9 +246,9 @@ class Observer:
             if found is not None and wanted == self.answered.get((thing, member)):
                 expect_answered_location(wanted, shown, self.progress.since(thing, ""))
             if found is not None:
-                pointer, one, other = found
-                told = f"{member}{pointer} is {_brief(other)}, due is {_brief(one)}"
-                raise self.progress.violation(reply, thing, member, *_MADE, told)
+                pointer, *values = found
+                where = f"{member}{pointer}"
+                raise self.progress.otherwise(reply, thing, member, where, *values)
         if thing.kind != "namespace":
             self._expect_foreseen(reply, thing, held)
 
@@ -262,10 +260,9 @@ class Observer:
         if held.foreseen is not None:
             found = unforeseen(thing.kind, held.shown, held.foreseen, shown, whole_history=whole)
             if found is not None:
-                told = f"{found.member}{found.pointer} is {_brief(found.seen)}"
-                told = f"{told}, due is {_brief(found.due)}"
-                raise self.progress.violation(
-                    reply, thing, found.about, *_MADE, told, beside=found.beside
+                where = f"{found.member}{found.pointer}"
+                raise self.progress.otherwise(
+                    reply, thing, found.about, where, found.due, found.seen, beside=found.beside
                 )
         for member, words in contradictions(held.shown, shown, whole_history=whole):
             told = f"{member}: {words}"
@@ -301,9 +298,7 @@ class Observer:
                 raise reply.violation(PAGE_TOO_LONG, one, other, detail=what)
             return
         names = [self.progress.label(each) for each in sorted(listed)]
-        told = (
-            f"it has {_brief(names)}, due is {_brief([self.progress.label(each) for each in due])}"
-        )
+        told = f"it has {brief(names)}, due is {brief([self.progress.label(each) for each in due])}"
         one, other = "a list of what is there", "another list"
         raise self.progress.violation(reply, space, "listing", one, other, told, what)
 
@@ -388,7 +383,3 @@ def _listed(reply: Reply, kind: str) -> list[Namespace]:
     if kind == "namespace":
         return namespaces_in(reply)
     return [(*namespace, name) for namespace, name in tables_in(reply)]
-
-
-def _brief(value: Any) -> str:
-    return show(value, _SHOWN_MAX)

@@ -1,6 +1,7 @@
 """The steps that a walk has taken, and what a finding tells about them."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from icecheck.client.catalog import Catalog
 from icecheck.contract import Action
@@ -13,6 +14,7 @@ from icecheck.findings.statuses import STATUS, Statuses
 from icecheck.findings.symptoms import Severity, Symptom, declare
 from icecheck.objects.reading import LISTING
 from icecheck.replies.expect import Reply, Violation
+from icecheck.replies.matching import show
 from icecheck.scenarios.model.world import Thing
 from icecheck.targets.target import Namespace
 
@@ -24,6 +26,8 @@ _CONTRADICTS = declare(
 )
 
 _STEPS_MAX = 3
+_SHOWN_MAX = 80
+_MADE = ("what the steps have made of it", "something else")
 
 
 class Progress:
@@ -83,6 +87,23 @@ class Progress:
         due = Statuses.of(200) if symptom == STATUS else expected
         return reply.violation(symptom, due, actual, detail=self._sentence(thing, told, what))
 
+    def otherwise(
+        self,
+        reply: Reply,
+        thing: Thing,
+        member: str,
+        where: str,
+        due: Any,
+        seen: Any,
+        *,
+        beside: bool = False,
+    ) -> Violation:
+        """Return a violation about a value of a thing, ``where`` in it, that no step has made."""
+        told = f"{where} is {brief(seen)}, due is {brief(due)}"
+        wrong = self.violation(reply, thing, member, *_MADE, told, beside=beside)
+        made, shown = (f"{where} {brief(value)}" for value in (due, seen))
+        return Violation.again(wrong.finding, made=made, shown=shown)
+
     def contradiction(self, reply: Reply, thing: Thing, member: str, told: str) -> Violation:
         """Return a violation about metadata that no steps can have made."""
         one, other = "metadata that fit together", "a contradiction"
@@ -113,3 +134,8 @@ class Progress:
         """Return the steps since a thing was last as due, the last step first."""
         steps = self.doing[self._seen_after.get((thing, what), 0) :] or self.doing[-1:]
         return ", which followed ".join(steps[: -_STEPS_MAX - 1 : -1])
+
+
+def brief(value: Any) -> str:
+    """Return a value as short JSON text."""
+    return show(value, _SHOWN_MAX)

@@ -112,8 +112,8 @@ def describe(verdict: Verdict, contract: Contract) -> Card:
         level=verdict.level,
         outcome=verdict.outcome,
         clauses=clauses_for(verdict, contract),
-        expected=finding.expected if finding else "",
-        actual=finding.actual if finding else "",
+        expected=_with(finding.expected, finding.made) if finding else "",
+        actual=_with(finding.actual, finding.shown) if finding else "",
         pointer=finding.pointer if finding else "",
         detail=finding.detail if finding else verdict.summary,
         others=tuple(_in_words(f) for f in verdict.findings[1 : 1 + _OTHERS_MAX]),
@@ -128,6 +128,10 @@ def describe(verdict: Verdict, contract: Contract) -> Card:
         replayed=bool(finding and finding.steps),
         races=races,
     )
+
+
+def _with(said: str, of_this: str) -> str:
+    return f"{said}: {of_this}" if of_this else said
 
 
 def _in_words(finding: Finding) -> str:

@@ -156,7 +156,9 @@ class Finding:
     came, if that is what is wrong. ``steps`` is the shortest failing history as JSON, if a drawn
     history has found it, and ``since`` the ordinal of the first exchange that it has sent: what the
     check has sent before, it needs no more. What clients of a race have sent goes on ``until`` an
-    ordinal: it may be higher than that of the exchange that shows the finding.
+    ordinal: it may be higher than that of the exchange that shows the finding. Where ``expected``
+    and ``actual`` say of whatever was changed how it should be, ``made`` and ``shown`` say what was
+    due of this one, and what it shows.
     """
 
     symptom: Symptom
@@ -170,6 +172,8 @@ class Finding:
     steps: str = ""
     since: int = 0
     until: int = 0
+    made: str = ""
+    shown: str = ""
 
     @property
     def key(self) -> CauseKey:

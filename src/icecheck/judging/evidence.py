@@ -98,6 +98,8 @@ def finding_without_secrets(finding: Finding, redactor: Redactor) -> Finding:
         actual=redactor.value(finding.pointer, finding.actual),
         pointer="/".join(map(redactor.name, finding.pointer.split("/"))),
         detail=redactor.text(finding.detail),
+        made=redactor.text(finding.made),
+        shown=redactor.text(finding.shown),
     )
 
 
