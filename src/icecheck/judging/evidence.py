@@ -44,6 +44,11 @@ def evidence_of(
     return tuple(evidence_from(e, as_curl(e)) for e in map(redactor.exchange, shown))
 
 
+def evidence_for(catalog: Catalog, finding: Finding) -> tuple[Evidence, ...]:
+    """Return the exchange that shows a finding, and what belongs to it."""
+    return evidence_of(catalog, finding.exchange, since=finding.since, until=finding.until)
+
+
 def evidence_of_refusals(catalog: Catalog, operations: Collection[str]) -> tuple[Evidence, ...]:
     """Return the evidence of a passed check whose operation was perhaps not served, or nothing.
 

@@ -22,6 +22,7 @@ from icecheck.findings.verdict import (
 )
 from icecheck.judging.check import Check
 from icecheck.judging.evidence import (
+    evidence_for,
     evidence_of,
     evidence_of_refusals,
     evidence_up_to,
@@ -141,12 +142,7 @@ def _verdict(
                     filter(None, (_summary(findings[0]), _left_out(facts["without"])))
                 ),
                 findings=findings,
-                evidence=evidence_of(
-                    catalog,
-                    findings[0].exchange,
-                    since=findings[0].since,
-                    until=findings[0].until,
-                ),
+                evidence=evidence_for(catalog, findings[0]),
                 **facts,
             )
             excuse, certain = _excuse(check, catalog, said[0])

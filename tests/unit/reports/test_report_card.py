@@ -91,6 +91,14 @@ def test_a_long_answer_is_shown_around_the_member_in_question(
     assert len(answer) < 620
 
 
+def test_a_card_says_what_was_due_of_the_thing_in_question(fail_verdict):
+    failure = fail_verdict("x")
+    finding = replace(failure.findings[0], made="refs {}", shown='refs {"b": 7}')
+    card = describe(replace(failure, findings=(finding,)), CONTRACT)
+    assert card.expected == f"{finding.expected}: refs {{}}"
+    assert card.actual == f'{finding.actual}: refs {{"b": 7}}'
+
+
 def test_more_findings_of_one_check_are_listed_up_to_a_limit(fail_verdict):
     failure = fail_verdict("x")
     many = replace(failure, findings=failure.findings * 9)
