@@ -26,7 +26,11 @@ from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.findings.verdict import CauseKey, SkipKind
 from icecheck.replies.expect import NotOffered, Reply, Violation
 from icecheck.wire.exchange import Step
+from icecheck.wire.unreachable import CredentialsEnded, Unreachable
 
+ATTEMPTS_MAX = 3
+"""So often a request is sent to which the answer is lost: one that breaks the connection each time
+is a finding (verdict-rules 24)."""
 SHRINKING_REQUESTS_MAX = 60
 """So many requests make one failing body smaller, those that make a new place included."""
 _SHOWING_REQUESTS_MAX = 6
@@ -56,7 +60,7 @@ def judge_fuzzed(catalog: Catalog, operation_id: str) -> None:
         fuzz = _Fuzz(catalog, operation_id)
         cases = drawn(operation_id, catalog.contract, catalog.session.seed)
         for case in itertools.islice(cases, wanted):
-            wrong = fuzz.judged(case)
+            fuzz, wrong = _judged(fuzz, case)
             if wrong is not None and wrong.finding.key not in found:
                 found[wrong.finding.key] = fuzz.shrunk(case, wrong)
             if len(found) == _FINDINGS_MAX or (end is not None and time.monotonic() > end):
@@ -64,6 +68,21 @@ def judge_fuzzed(catalog: Catalog, operation_id: str) -> None:
     if found:
         first, *others = (violation.finding for violation in found.values())
         raise Violation.again(first, *others)
+
+
+def _judged(fuzz: "_Fuzz", case: GeneratedCase) -> tuple["_Fuzz", Violation | None]:
+    """Send a request, again at a place of its own where the answer is lost; return what is wrong.
+
+    Raises Unreachable if the answer to this request is lost each time.
+    """
+    for _ in range(ATTEMPTS_MAX - 1):
+        try:
+            return fuzz, fuzz.judged(case)
+        except CredentialsEnded:
+            raise
+        except Unreachable:
+            fuzz = fuzz.elsewhere()
+    return fuzz, fuzz.judged(case)
 
 
 def _judge_again(catalog: Catalog, operation_id: str, steps: str) -> None:
@@ -92,6 +111,10 @@ class _Fuzz:
         self._operation = catalog.contract.operations[operation_id]
         self._site = Site(catalog, operation_id, fresh=fresh)
         self._seen: tuple[Any, Any] | None = None
+
+    def elsewhere(self) -> "_Fuzz":
+        """Return the requests of the same operation, with objects of their own."""
+        return _Fuzz(self._catalog, self._operation.id, fresh=True)
 
     def judged(self, case: GeneratedCase, *, looks: bool = True) -> Violation | None:
         """Send a request and return what is wrong with it, if it ``looks`` with its effect too."""
@@ -154,7 +177,7 @@ class _Fuzz:
         form = SMALLEST if affordable() else SMALLER
         since = catalog.sender.ordinal
         with catalog.sender.marking(Step.DO):
-            alone = _Fuzz(catalog, self._operation.id, fresh=True)
+            alone = self.elsewhere()
             again = alone.judged(replace(case, body=body), looks=looks)
         if again is None or again.finding.key != key:
             return wrong

@@ -1,5 +1,6 @@
 """Runs a history, and shrinks a failing one to the few actions that matter."""
 
+import contextlib
 from collections.abc import Callable, Sequence
 
 from icecheck.client.catalog import Catalog
@@ -14,8 +15,10 @@ from icecheck.scenarios.random.actions import (
 )
 from icecheck.scenarios.random.playing import Divergence, play, tidy
 from icecheck.scenarios.random.shrinking import UNABLE, shrunk
+from icecheck.wire.unreachable import CredentialsEnded, Unreachable
 
 SHRINKING_REQUESTS_MAX = 800
+ATTEMPTS_MAX = 8
 SHORTEST = "the shortest history (with any step left out it does not fail)"
 SHORTER = "a history made shorter as long as requests were left for it"
 ONCE = "the history, which has failed once"
@@ -29,8 +32,7 @@ def replay(catalog: Catalog, actions: Sequence[Action]) -> None:
     failure that the catalog's loss of an effect explains is not worth shrinking: the check is
     blocked by that loss, or judged again without it.
     """
-    found = play(catalog, actions)
-    tidy(catalog)
+    found = _played(catalog, actions)
     if found is None:
         return
     whole = tuple(actions[: found.index + 1])
@@ -42,6 +44,28 @@ def replay(catalog: Catalog, actions: Sequence[Action]) -> None:
     names = ", ".join(f"{label} is {name}" for label, name in found.names.items())
     detail = f"{found.finding.detail}; {form}: {words}; here {names}"
     raise Violation.again(found.finding, detail=detail, steps=to_json(shortest))
+
+
+def _played(catalog: Catalog, actions: Sequence[Action]) -> Divergence | None:
+    """Run a history, and once more under new names where an answer to a change has been lost.
+
+    Raises Unreachable when that happens again and again, or the catalog answers nothing at all.
+    """
+    for attempt in range(ATTEMPTS_MAX):
+        before = len(catalog.exchanges)
+        try:
+            found = play(catalog, actions)
+        except CredentialsEnded:
+            raise
+        except Unreachable:
+            answered = [each for each in catalog.exchanges[before:] if each.status is not None]
+            if attempt + 1 == ATTEMPTS_MAX or not answered:
+                raise
+        else:
+            with contextlib.suppress(Unreachable):  # what it leaves is removed in the end
+                tidy(catalog)
+            return found
+    return None
 
 
 def _shortest(

@@ -174,3 +174,9 @@ def test_what_changes_no_object_is_a_look_a_plan_or_a_report() -> None:
     assert kept == {
         "getToken", "planTableScan", "fetchScanTasks", "cancelPlanning", "reportMetrics"
     }  # fmt: skip
+
+
+def test_what_may_be_sent_twice_changes_no_object_and_is_no_cancellation() -> None:
+    posts = {"getToken", "planTableScan", "fetchScanTasks", "reportMetrics"}
+    repeatable = {o.id for o in CONTRACT.operations.values() if o.facts.repeatable}
+    assert {each for each in repeatable if METHODS[each] not in {"GET", "HEAD"}} == posts

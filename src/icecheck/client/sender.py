@@ -92,6 +92,7 @@ class Sender:
             url=url,
             headers=headers or {},
             body=sent,
+            repeatable=method is None and operation.facts.repeatable,
         )
         exchange = self.session.connection.send(wire, self.record)
         self.settle(exchange.status or 0, effect, fresh)

@@ -136,6 +136,14 @@ class Facts:
     removes: Place | None
     error_types: Mapping[str, tuple[str, ...]]
 
+    @property
+    def repeatable(self) -> bool:
+        """Whether it may be sent twice: no object is changed, and the second answer is the first.
+
+        A second cancellation is none: its plan is unknown then.
+        """
+        return self.changes is Changes.NOTHING or self.action is Action.REPORT
+
 
 _NAMES = tuple(field.name for field in fields(Facts))
 _CREATING = frozenset({Action.CREATE, Action.REGISTER, Action.RENAME})

@@ -41,7 +41,10 @@ class TargetUnusable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """The parts of a request before it is sent, without the connection."""
+    """The parts of a request before it is sent, without the connection.
+
+    ``repeatable``: to send it twice changes nothing, whatever its method.
+    """
 
     check: str
     ordinal: int
@@ -51,6 +54,7 @@ class Wire:
     url: str
     headers: Mapping[str, str]
     body: bytes | None
+    repeatable: bool = False
 
 
 class Connection:
@@ -156,6 +160,8 @@ class Connection:
         waited, attempts = 0.0, 0
         doubt: Trouble | None = None
         broke: Exchange | None = None
+        # A request that cleans up may be sent twice: a second removal changes nothing.
+        again = wire.repeatable or wire.step is Step.UNDO
         while True:
             if self._silent:
                 raise self._lost(wire, "not sent, nothing answers any more")
@@ -167,14 +173,13 @@ class Connection:
             if trouble is None:
                 if exchange.status == 401 and shows_token:
                     self._expect_token_to_live(wire, record)
-                if doubt and wire.step is not Step.UNDO and is_uncertain(doubt, exchange):
+                if doubt and not again and is_uncertain(doubt, exchange):
                     raise self._lost(wire, f"{doubt.words}, then 404", broke)
                 if exchange.status == 200 and shows_token and wire.method in {"GET", "HEAD"}:
                     self._proven = wire
                 return exchange
             doubt = trouble if trouble.may_be_applied else doubt
-            # A request that cleans up may be sent twice: a second removal changes nothing.
-            method = "GET" if wire.step is Step.UNDO else wire.method
+            method = "GET" if again else wire.method
             wait = next_wait(trouble, method, attempts, waited)
             if wait is None or self._retries_stopped:
                 self._silent = self._retries_stopped

@@ -2,11 +2,9 @@
 
 import json
 
-import httpx
 import msgspec
 import pytest
 
-from icecheck.client.catalog import Catalog
 from icecheck.judging.check import check_of
 from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Outcome
@@ -18,8 +16,6 @@ from icecheck.scenarios.random.replaying import SHORTEST, SHRINKING_REQUESTS_MAX
 from icecheck.scenarios.random.test_namespaces_and_tables import (
     test_histories_follow_the_model as scenario,
 )
-from icecheck.wire.connection import Connection
-from icecheck.wire.unreachable import Unreachable
 from tests.kit.contracts import CONTRACT
 from tests.kit.findings import told
 
@@ -359,41 +355,3 @@ def test_steps_that_are_not_offered_are_left_out(open_catalog, mock):
     catalog = open_catalog()
     replay(catalog, TOUR)
     assert {e.operation for e in catalog.exchanges}.isdisjoint(left_out)
-
-
-def test_a_network_problem_is_no_failure_of_the_catalog(open_catalog, monkeypatch):
-    catalog = open_catalog()
-    sent = []
-    send = Connection.send
-
-    def break_off(self, wire, record):
-        sent.append(wire)
-        if len(sent) == 9:
-            raise Unreachable("gone")
-        return send(self, wire, record)
-
-    monkeypatch.setattr(Connection, "send", break_off)
-    with pytest.raises(Unreachable):
-        replay(catalog, TOUR)
-
-
-def test_a_check_without_an_answer_is_blocked_by_the_target(mock):
-    from icecheck.client.opening import open_session
-    from icecheck.targets.target import Target
-
-    inner = mock.httpx_transport()
-    count, slept = [], []
-
-    def handler(request):
-        count.append(request)
-        if len(count) > 40:
-            raise httpx.ConnectError("refused")
-        return inner.handle_request(request)
-
-    session = open_session(
-        Target("http://catalog.invalid"), run_id="t1", transport=httpx.MockTransport(handler)
-    )
-    session.connection._sleep = slept.append
-    verdict = judge(CHECK, Catalog(session, CHECK.id))
-    assert verdict.outcome == "blocked"
-    assert verdict.blocked_by == ("target",)

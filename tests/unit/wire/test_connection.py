@@ -268,6 +268,13 @@ def test_a_post_whose_answer_was_lost_is_not_sent_again():
     assert len(recorded) == 1
 
 
+@pytest.mark.parametrize("status", [200, 404])
+def test_a_post_that_changes_no_object_is_sent_again_and_its_answer_counts(status):
+    post = replace(wire("POST", b"{}"), repeatable=True)
+    handler = answers(httpx.ReadError("reset"), httpx.Response(status))
+    assert connection(handler, []).send(post, lambda _: None).status == status
+
+
 def test_a_get_whose_answer_was_lost_is_sent_again():
     handler = answers(httpx.ReadError("reset"), httpx.Response(200))
     assert connection(handler, []).send(wire(), lambda _: None).status == 200
