@@ -26,7 +26,7 @@ from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.findings.verdict import CauseKey, SkipKind
 from icecheck.replies.expect import NotOffered, Reply, Violation
 from icecheck.wire.exchange import Step
-from icecheck.wire.unreachable import CredentialsEnded, Unreachable
+from icecheck.wire.unreachable import begun_anew
 
 ATTEMPTS_MAX = 3
 """So often a request is sent to which the answer is lost: one that breaks the connection each time
@@ -75,14 +75,15 @@ def _judged(fuzz: "_Fuzz", case: GeneratedCase) -> tuple["_Fuzz", Violation | No
 
     Raises Unreachable if the answer to this request is lost each time.
     """
-    for _ in range(ATTEMPTS_MAX - 1):
-        try:
-            return fuzz, fuzz.judged(case)
-        except CredentialsEnded:
-            raise
-        except Unreachable:
-            fuzz = fuzz.elsewhere()
-    return fuzz, fuzz.judged(case)
+    here = fuzz
+
+    def elsewhere() -> bool:
+        nonlocal here
+        here = here.elsewhere()
+        return True
+
+    wrong = begun_anew(lambda: here.judged(case), ATTEMPTS_MAX, elsewhere)
+    return here, wrong
 
 
 def _judge_again(catalog: Catalog, operation_id: str, steps: str) -> None:

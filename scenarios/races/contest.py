@@ -14,7 +14,7 @@ from icecheck.scenarios.races.asking import load_of, move_of
 from icecheck.scenarios.races.programs import READING, Program, Request, kind_of
 from icecheck.scenarios.races.scene import Scene
 from icecheck.targets.target import Namespace
-from icecheck.wire.unreachable import CredentialsEnded, Unreachable
+from icecheck.wire.unreachable import begun_anew
 
 ATTEMPTS_MAX = 3
 
@@ -49,14 +49,9 @@ def contest(catalog: Catalog, namespace: Namespace, program: Program, *, strictl
     anew, with other names, where an answer is lost without which it cannot go on; raises
     Unreachable if that happens again and again.
     """
-    for _ in range(ATTEMPTS_MAX - 1):
-        try:
-            return _contest(catalog, namespace, program, strictly=strictly)
-        except CredentialsEnded:
-            raise
-        except Unreachable:
-            continue
-    return _contest(catalog, namespace, program, strictly=strictly)
+    return begun_anew(
+        lambda: _contest(catalog, namespace, program, strictly=strictly), ATTEMPTS_MAX
+    )
 
 
 def _contest(

@@ -15,7 +15,7 @@ from icecheck.scenarios.random.actions import (
 )
 from icecheck.scenarios.random.playing import Divergence, play, tidy
 from icecheck.scenarios.random.shrinking import UNABLE, shrunk
-from icecheck.wire.unreachable import CredentialsEnded, Unreachable
+from icecheck.wire.unreachable import Unreachable, begun_anew
 
 SHRINKING_REQUESTS_MAX = 800
 ATTEMPTS_MAX = 8
@@ -51,21 +51,20 @@ def _played(catalog: Catalog, actions: Sequence[Action]) -> Divergence | None:
 
     Raises Unreachable when that happens again and again, or the catalog answers nothing at all.
     """
-    for attempt in range(ATTEMPTS_MAX):
+    before = 0
+
+    def attempt() -> Divergence | None:
+        nonlocal before
         before = len(catalog.exchanges)
-        try:
-            found = play(catalog, actions)
-        except CredentialsEnded:
-            raise
-        except Unreachable:
-            answered = [each for each in catalog.exchanges[before:] if each.status is not None]
-            if attempt + 1 == ATTEMPTS_MAX or not answered:
-                raise
-        else:
-            with contextlib.suppress(Unreachable):  # what it leaves is removed in the end
-                tidy(catalog)
-            return found
-    return None
+        return play(catalog, actions)
+
+    def answers() -> bool:
+        return any(each.status is not None for each in catalog.exchanges[before:])
+
+    found = begun_anew(attempt, ATTEMPTS_MAX, answers)
+    with contextlib.suppress(Unreachable):  # what it leaves is removed in the end
+        tidy(catalog)
+    return found
 
 
 def _shortest(

@@ -1,6 +1,11 @@
 """Exceptions for a catalog that gives no answer that could be judged."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from icecheck.wire.exchange import Exchange
+
+T = TypeVar("T")
 
 
 class Unreachable(Exception):
@@ -16,3 +21,22 @@ class Unreachable(Exception):
 
 class CredentialsEnded(Unreachable):
     """The catalog no longer accepts the run's credentials, which it accepted before."""
+
+
+def begun_anew(
+    attempt: Callable[[], T], attempts_max: int, again: Callable[[], bool] = lambda: True
+) -> T:
+    """Return what an attempt gives; begin anew where an answer that it needs is lost.
+
+    ``again`` makes ready for the next attempt, and says whether there is to be one. Raises
+    Unreachable where there is none, or the last one fails too.
+    """
+    for _ in range(attempts_max - 1):
+        try:
+            return attempt()
+        except CredentialsEnded:
+            raise
+        except Unreachable:
+            if not again():
+                raise
+    return attempt()
