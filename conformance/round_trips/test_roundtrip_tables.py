@@ -7,7 +7,7 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
-from icecheck.client.given import given_loaded, given_table, shared_namespace
+from icecheck.client.given import arrange, given_loaded, given_table, shared_namespace
 from icecheck.conformance.round_trips.edge_columns import (
     COLUMNS,
     COLUMNS_OF_VERSION_3,
@@ -69,8 +69,7 @@ def _create(
     ``shown`` gets the arguments of a creation and the metadata of an answer, and returns (member,
     due, seen) for each sent part. A bystander table must stay unchanged.
     """
-    namespace = shared_namespace(catalog)
-    bystander = given_loaded(catalog, given_table(catalog, namespace))
+    namespace, bystander = shared_namespace(catalog), given_bystander(catalog)
     waiting, created = deque(groups), 0
     while waiting and len(catalog.exchanges) < REQUESTS_MAX:
         group = waiting.popleft()
@@ -258,15 +257,26 @@ def test_properties_of_a_new_table(catalog: Catalog) -> None:
 # ---- loadTable
 
 
+def _given_alike(catalog: Catalog, table: Table) -> Table:
+    """Make a table beside another one; its name matches the other's name read as a LIKE pattern."""
+    head, _, tail = table.name.rpartition("_")
+    name = f"{head}x{tail}"
+    properties = {key: f"not {value}" for key, value in KEPT.items()}
+    body = bodies.create_table_body(name, properties=properties)
+    reply = arrange(catalog, "createTable", lambda: catalog.create_table(table.namespace, body))
+    made = Table(table.namespace, name, view.metadata_in(reply), None)
+    return given_loaded(catalog, made)
+
+
 @generated_check("roundtrip.loadTable.own")
 def test_loads_show_the_table_that_was_asked_for(catalog: Catalog) -> None:
     """Loads of two tables with similar names always show the table that was asked for."""
     table = given_table(catalog, properties=dict(KEPT), table_schema=TABLE_SCHEMA)
     table = given_loaded(catalog, table)  # while it is the only one
-    bystander = given_bystander(catalog, table)
+    alike = _given_alike(catalog, table)
     what = "loaded in turn with a table of nearly its name"
     ways: tuple[tuple[tuple[str, str], ...], ...]
     ways = ((), (("snapshots", "refs"),), (("snapshots", "all"),))
     for query in ways:
-        for each in (table, bystander):
+        for each in (table, alike):
             expect_as_before(catalog, each, _ANOTHER_TABLE_SHOWN, what, query)

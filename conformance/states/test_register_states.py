@@ -121,7 +121,7 @@ def test_a_table_that_is_registered_again(catalog: Catalog) -> None:
         homes = [table.namespace]
         if has_capability(catalog, "nested-namespaces"):
             homes.append(given_namespace(catalog))
-        bystander = given_bystander(catalog, table)
+        bystander = given_bystander(catalog)
         # What follows from the version needs few states: the other moves are not repeated.
         at_once = _AT_ONCE if version is None else 6
         live(catalog, table, _Mover(catalog, table, homes).visit, group_size=at_once)
@@ -166,7 +166,7 @@ def test_a_table_that_is_overwritten(catalog: Catalog) -> None:
         return step.after
 
     table = live(catalog, given_born(catalog), visit, group_size=_AT_ONCE)
-    bystander = given_bystander(catalog, table)
+    bystander = given_bystander(catalog)
     for turn, at in enumerate(_OVERWRITTEN_WITH):
         if at >= len(versions):
             continue

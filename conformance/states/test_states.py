@@ -52,7 +52,7 @@ _APART = 5
 def _walk(catalog: Catalog, send: Send, *, version: int | None = None, group_size: int = 1) -> None:
     # A table that starts in version 3 is created without partitions and order, which stages add.
     table = given_born(catalog, version, plain=version == 3)
-    bystander = given_bystander(catalog, table)
+    bystander = given_bystander(catalog)
 
     def visit(step: Step[Table]) -> Table:
         _expect_new_file(step)
@@ -156,7 +156,7 @@ def _doubt(
     apart: int,
 ) -> None:
     table = given_born(catalog)
-    bystander = given_bystander(catalog, table)
+    bystander = given_bystander(catalog)
     doubter = _Doubter(catalog, bystander, doubtfully(bystander), apart)
     doubter.expect_conflicts(table)
     last = live(catalog, table, doubter.visit, send, group_size=group_size)

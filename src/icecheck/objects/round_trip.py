@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
-from icecheck.client.given import arrange, given_loaded
+from icecheck.client.given import given_loaded, given_table, shared_object
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, CHANGED_BESIDE
 from icecheck.findings.symptoms import Symptom
 from icecheck.objects import metadata_view as view
@@ -16,6 +15,7 @@ from icecheck.objects.comparing import KEPT, expect_answer, expect_shown, expect
 from icecheck.objects.reading import not_applicable, refused
 from icecheck.objects.views import View
 from icecheck.replies.expect import Blocked, Reply, Violation
+from icecheck.targets.target import Namespace
 
 _SEVERAL = 2
 _SHOWN_MAX = 3
@@ -80,15 +80,17 @@ def together(*makes: Make) -> Make:
     return make
 
 
-def given_bystander(catalog: Catalog, table: Table) -> Table:
-    """Make a table beside another one; its name matches the other's name read as a LIKE pattern."""
-    head, _, tail = table.name.rpartition("_")
-    name = f"{head}x{tail}"
-    properties = {key: f"not {value}" for key, value in KEPT.items()}
-    body = bodies.create_table_body(name, properties=properties)
-    reply = arrange(catalog, "createTable", lambda: catalog.create_table(table.namespace, body))
-    made = Table(table.namespace, name, view.metadata_in(reply), None)
-    return given_loaded(catalog, made)
+def given_bystander(catalog: Catalog) -> Table:
+    """Return the table, as loaded, that checks of changes share: no request of theirs names it.
+
+    A check that takes it judges at its end that it is as it was (``expect_bystander``).
+    """
+
+    def make(maker: Catalog, namespace: Namespace) -> Table:
+        properties = {key: f"not {value}" for key, value in KEPT.items()}
+        return given_loaded(maker, given_table(maker, namespace, properties=properties))
+
+    return shared_object(catalog, "bystander", make)
 
 
 def judge_changes(catalog: Catalog, table: Table, changes: Iterable[Make]) -> Table:
@@ -98,7 +100,7 @@ def judge_changes(catalog: Catalog, table: Table, changes: Iterable[Make]) -> Ta
     where the answer shows something else. A refusal is fine if nothing has changed; the parts of
     the change are then sent. Raises NotOffered if all changes were refused.
     """
-    bystander = given_bystander(catalog, table)
+    bystander = given_bystander(catalog)
     waiting, taken = deque(changes), 0
     while waiting and len(catalog.exchanges) < REQUESTS_MAX:
         change = waiting.popleft()(table)
