@@ -25,9 +25,9 @@ FAMILIES: dict[str, Names] = {
     "address": (
         (Odd("a percent sign", "a%20b"),),  # decoded twice
         (Odd("a plus sign", "a+b"),),  # decoded as a form
-        (Odd("a space", "a b"),),  # left encoded
         (
             Odd("a tilde in front", beginning="~"),
+            Odd("a space", "a b"),  # left encoded
             Odd("a question mark", "a?b"),  # cut off at the query
             Odd("a number sign", "a#b"),  # cut off at the fragment
             Odd("a semicolon", "a;b"),  # cut off as a path parameter
@@ -37,20 +37,23 @@ FAMILIES: dict[str, Names] = {
         (PLAIN,),
     ),
     "store": (
-        (Odd("a blank at the end", "a "),),  # strip(), CHAR columns
-        (Odd("an apostrophe", "a'b"),),  # SQL put together as text
-        (Odd("an underscore", "a_b"),),  # a wildcard of LIKE
         (
-            # The name of a directory that stores and engines treat as hidden, as below.
-            Odd("a point in front", beginning="."),
             Odd("a character beyond the basic plane", "\U0001f427"),  # utf8mb3
             Odd("a decomposed letter", "e\u0301"),  # NFC
             Odd("a quotation mark", 'a"b'),  # JSON put together as text
-        ),
-        (
-            Odd("an underscore in front", beginning="_"),
             Odd("braces", "a{b}$c"),  # a template
             Odd("a composed letter", "\u00e9"),  # NFD; accents dropped
+            Odd("a blank at the end", "a "),  # strip(), CHAR columns
+        ),
+        (
+            # The name of a directory that stores and engines treat as hidden, as below.
+            Odd("a point in front", beginning="."),
+            Odd("an apostrophe", "a'b"),  # SQL put together as text
+        ),
+        (
+            # As a pattern of LIKE it matches the name before it.
+            Odd("an underscore in front", beginning="_"),
+            Odd("an underscore", "a_b"),
         ),
         (PLAIN,),
     ),
