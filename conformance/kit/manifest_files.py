@@ -15,6 +15,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_commit
+from icecheck.conformance.kit.local_files import folder_here
 from icecheck.conformance.kit.manifest_schemas import (
     ADDED,
     EXISTING,
@@ -116,6 +117,25 @@ class ManifestFiles:
         self._entries: list[_Entry] = []
         self._content: dict[int, tuple[list[dict[str, Any]], list[_Entry]]] = {}
         self._snapshots = 0
+        self._heads: dict[str, int] = {}
+        self._held: list[list[dict[str, Any]]] | None = None
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Commit the snapshots that are added inside in one commit, at the end.
+
+        A catalog that refuses several snapshots in a commit gets one commit for each.
+        """
+        self._held = []
+        yield
+        held, self._held = self._held, None
+        every = [update for updates in held for update in updates]
+        refs = {each["ref-name"]: each for each in every if "ref-name" in each}
+        try:
+            self.commit(*(each for each in every if "ref-name" not in each), *refs.values())
+        except Blocked:
+            for updates in held:
+                self._send(updates)
 
     def location(self, name: str) -> str:
         """Return the location that a file of this name has in the manifests."""
@@ -155,7 +175,7 @@ class ManifestFiles:
 
     def set_main(self, snapshot_id: int) -> None:
         """Commit that main is at an earlier snapshot, and continue from it."""
-        self.commit(bodies.snapshot_ref(snapshot_id))
+        self._move("main", snapshot_id, [bodies.snapshot_ref(snapshot_id)])
         self._manifests["main"], entries = self._content[snapshot_id]
         self._entries = [*entries]
 
@@ -180,8 +200,7 @@ class ManifestFiles:
     def _next_snapshot(self, ref: str, operation: str) -> dict[str, Any]:
         self._snapshots += 1
         metadata = self.table.metadata
-        refs = metadata.get("refs") or {}
-        parent = (refs.get(ref) or refs.get("main") or {}).get("snapshot-id")
+        parent = self._heads.get(ref, self._heads.get("main"))
         snapshot = bodies.snapshot(metadata, self._snapshots, parent=parent)
         path = self._folder / f"snap-{self._snapshots}.avro"
         return {
@@ -199,16 +218,28 @@ class ManifestFiles:
             {"action": "add-snapshot", "snapshot": snapshot},
             bodies.snapshot_ref(snapshot_id, ref),
         ]
+        self._move(ref, snapshot_id, updates)
+        return snapshot_id
+
+    def _move(self, ref: str, snapshot_id: int, updates: list[dict[str, Any]]) -> None:
+        """Commit updates that move a ref, or hold them for the one commit of several."""
+        self._heads[ref] = snapshot_id
+        if self._held is None:
+            self._send(updates)
+        else:
+            self._held.append(updates)
+
+    def _send(self, updates: list[dict[str, Any]]) -> None:
+        """Commit updates of which the last one moves a ref."""
         try:
             self.table = given_commit(self._catalog, self.table, updates)
         except Blocked:
             # Without snapshots of absent files no probe can tell whether there are branches.
             status = self._catalog.exchanges[-1].status
-            if ref == "main" or status not in DOES_NOT:
+            if updates[-1]["ref-name"] == "main" or status not in DOES_NOT:
                 raise
             why = f"the catalog has no branches: it answers {status}"
             raise NotOffered(why, SkipKind.NOT_APPLICABLE) from None
-        return snapshot_id
 
     def _manifest(
         self, snapshot: dict[str, Any], statuses: Sequence[tuple[int, _Entry]]
@@ -351,42 +382,11 @@ def given_files(
     if not isinstance(location, str):
         raise Blocked("schema.createTable.200", "the answer has no usable table metadata")
     location = location.rstrip("/")
-    files = ManifestFiles(catalog, table, location, _folder_here(table, location), layout)
+    files = ManifestFiles(catalog, table, location, folder_here(table, location), layout)
     try:
         yield files
     finally:
         files.forget()
-
-
-def _folder_here(table: Table, location: str) -> Path:
-    elsewhere = NotOffered(
-        "the table's files are not on this machine: run with --spark, or verify a catalog whose "
-        "warehouse is a local directory",
-        SkipKind.MISSING_FIXTURE,
-    )
-    written = _local_path(table.metadata_location or "")
-    folder = _local_path(f"{location}/metadata")
-    if written is None or folder is None:
-        raise elsewhere
-    try:
-        known = table.uuid.encode() in written.read_bytes()
-    except OSError:
-        known = False
-    if not known:
-        raise elsewhere
-    return folder
-
-
-def _local_path(location: str) -> Path | None:
-    """Return the path of a location on this machine, or None if it is of another kind.
-
-    Nothing is unescaped: engines take the text after the scheme literally.
-    """
-    for scheme in ("file:///", "file://localhost/", "file:/", "/"):
-        if location.startswith(scheme) and "\0" not in location:
-            rest = location[len(scheme) :]
-            return None if rest.startswith("/") else Path("/" + rest)
-    return None
 
 
 def _by_column(of_id: Any, of_category: Any) -> list[dict[str, Any]]:

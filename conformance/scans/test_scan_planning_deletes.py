@@ -167,14 +167,15 @@ def _given_many(files: ManifestFiles) -> tuple[int, _Content]:
     """Add many files, each with its own position deletes; return the snapshot and its content."""
     content = _Content()
     names = [f"{number:03}" for number in range(MANY)]
-    files.append(*(_data(name, "ab"[at % 2]) for at, name in enumerate(names)))
+    with files.at_once():
+        files.append(*(_data(name, "ab"[at % 2]) for at, name in enumerate(names)))
+        files.append(_equality("e", "b"))
+        snapshot_id = files.append(
+            *(_position(f"p{name}", name, "ab"[at % 2]) for at, name in enumerate(names))
+        )
     for name in names:
         content = content.with_data(name)
-    files.append(_equality("e", "b"))
     content = content.deleting("e", names[1::2], EQUALITY_DELETES)
-    snapshot_id = files.append(
-        *(_position(f"p{name}", name, "ab"[at % 2]) for at, name in enumerate(names))
-    )
     for name in names:
         content = content.deleting(f"p{name}", [name], POSITION_DELETES)
     return snapshot_id, content
@@ -273,8 +274,9 @@ def test_plans_beside_each_other(catalog: Catalog) -> None:
             .json()
             .get("plan-id")
         )
-        files.append(_data("newest", "a"))
-        files.remove("000.parquet", f"{MANY - 1}.parquet", "e.parquet")
+        with files.at_once():
+            files.append(_data("newest", "a"))
+            files.remove("000.parquet", f"{MANY - 1}.parquet", "e.parquet")
         if isinstance(cancelled, str) and catalog.claims("cancelPlanning"):
             catalog.cancel_planning(files.table, cancelled).expect(204)
         _expect_content(

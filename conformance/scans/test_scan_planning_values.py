@@ -166,13 +166,13 @@ _COMPARISONS = frozenset({
 def _filters() -> Iterator[Due]:
     """Yield every predicate and its contrary, then some negated, and pairs joined, in turn."""
     notes, spots, scores = _of_texts("note"), _of_texts("place.spot"), _of_numbers("score")
-    for one, contrary in [*notes, *scores]:
-        yield one
-        yield contrary
-    for turn, (one, contrary) in enumerate([*spots[::2], *scores]):
+    for turn, (one, contrary) in enumerate([*notes, *scores]):
+        yield from (one, contrary) if turn < len(notes) else ((one, contrary)[turn % 2],)
+    for turn, (one, contrary) in enumerate([*spots[::3], *scores[::2]]):
         negated, same = ((contrary, one), (one, contrary))[turn % 2]
         yield {"type": "not", "child": negated[0]}, same[1]
-    for turn, ((one, not_one), (two, not_two)) in enumerate(_of_two(notes, scores, spots)):
+    joined = [*_of_two(notes, scores, spots)][1::2]
+    for turn, ((one, not_one), (two, not_two)) in enumerate(joined, start=1):
         both: Due = ({"type": "and", "left": one[0], "right": two[0]}, one[1] & two[1])
         either: Due = ({"type": "or", "left": one[0], "right": two[0]}, one[1] | two[1])
         neither: Due = ({"type": "not", "child": either[0]}, not_one[1] & not_two[1])
@@ -325,9 +325,10 @@ def test_what_is_told_of_files(catalog: Catalog) -> None:
         facts={**_DELETE_FACTS, "equality_ids": [2, 1]},
     )
     with given_files(catalog, layout=NOTES) as files:
-        files.append(PlannedFile("poor.parquet", partition=IN_A))
-        files.append(PlannedFile("rich.orc", partition=IN_A, facts=FACTS))
-        files.append(position, equality)
+        with files.at_once():
+            files.append(PlannedFile("poor.parquet", partition=IN_A))
+            files.append(PlannedFile("rich.orc", partition=IN_A, facts=FACTS))
+            files.append(position, equality)
         for asked in STATISTICS:
             members = {} if asked is None else {"stats_fields": asked}
             found = planned(catalog, files.table, **members)
