@@ -9,7 +9,7 @@ from icecheck.conformance.kit.every_route import (
     Names,
     Own,
     expect_own_unchanged,
-    own_objects,
+    shared_own,
 )
 from icecheck.judging.check import generated_check
 from icecheck.objects.committing import set_property
@@ -29,7 +29,7 @@ _OPTIONAL = "if that is done at all"
     ))  # fmt: skip
 def test_what_is_missing_is_so_in_every_form(catalog: Catalog) -> None:
     """A request for a missing object is answered 404 in every form that the request may have."""
-    own = own_objects(catalog)
+    own = shared_own(catalog)
     missing = catalog.new_namespace_name()
     asked = [*_reads(catalog, own, missing)]
     if not catalog.target.read_only:

@@ -135,11 +135,10 @@ def freeings_for(operation_id: str) -> tuple[Freeing, ...]:
     """Return the ways to free a name before this operation takes it.
 
     Every operation gets the names of dropped tables and namespaces. It takes turns with the others
-    at what else frees the name of a table, two ways each, and of a view.
+    at what else frees the name of a table, and of a view.
     """
     turn = [*TAKINGS].index(operation_id)
-    tables = [_OF_TABLES[(2 * turn + at) % len(_OF_TABLES)] for at in (0, 1)]
-    return (*_ALWAYS, *tables, _OF_VIEWS[turn % len(_OF_VIEWS)])
+    return (*_ALWAYS, _OF_TABLES[turn % len(_OF_TABLES)], _OF_VIEWS[turn % len(_OF_VIEWS)])
 
 
 # ----------------------------------------------------------------------------- taking

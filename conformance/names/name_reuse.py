@@ -104,10 +104,11 @@ def _furnish(catalog: Catalog, table: Table) -> None:
         key = {"key-id": "first", "encrypted-key-metadata": "aWNl"}
         upgrade = {"action": "upgrade-format-version", "format-version": 3}
         rooms.append([upgrade, {"action": "add-encryption-key", "encryption-key": key}])
+    where = (table.namespace, table.name)
     with catalog.arranging():
-        for updates in rooms:
-            if updates:
-                catalog.update_table(table.namespace, table.name, updates)
+        if not catalog.update_table(*where, [each for room in rooms for each in room]).ok:
+            for updates in filter(None, rooms):
+                catalog.update_table(*where, updates)
 
 
 def _layout(table: Table) -> list[Json]:

@@ -94,10 +94,13 @@ def _found_beside(catalog: Catalog, kind: Kind, made: Sequence[Bearer]) -> list[
 
 
 def _expect_beside(catalog: Catalog, asks: Sequence[Ask], left: Sequence[Bearer]) -> None:
-    """Judge that these requests find the remaining objects after similar names were dropped."""
-    for ask in asks:
-        for each in left:
-            found(ask(catalog, (each.namespace, each.name), ""), each)
+    """Judge that these requests find the remaining objects after similar names were dropped.
+
+    The objects take turns: each request is sent for one of them.
+    """
+    for turn, ask in enumerate(asks if left else ()):
+        each = left[turn % len(left)]
+        found(ask(catalog, (each.namespace, each.name), ""), each)
 
 
 def namespaces_kept(catalog: Catalog, names: Names) -> None:

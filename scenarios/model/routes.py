@@ -10,7 +10,7 @@ from icecheck.scenarios.model.progress import Progress
 from icecheck.scenarios.model.world import Thing, World
 
 _DONE = (200, 202, 204)
-_TURNS = 3
+_TURNS = 5
 """In so many turns of a name each operation is asked once."""
 _NO_UUID = "00000000-0000-4000-8000-000000000000"
 
@@ -20,7 +20,7 @@ class Routes:
 
     ``refusing`` are the operations that answer 404 under a name that was never used, ``answering``
     those that find the first object. Only these are judged: other checks judge the rest. Every
-    third one is asked, the others when the name's next turns come: most steps come several times.
+    fifth one is asked, the others when the name's next turns come: most steps come several times.
     ``uuid`` is that of the object seen last, which commits assert.
     """
 
