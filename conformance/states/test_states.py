@@ -75,7 +75,7 @@ def _expect_new_file(step: Step[Table]) -> None:
 @generated_check("states.life")
 def test_a_life_of_commits(catalog: Catalog) -> None:
     """In every state a commit goes through that asserts all that is true, and does its part."""
-    _walk(catalog, by_update)
+    _walk(catalog, by_update, group_size=2)
 
 
 @generated_check("states.life-of-version-3", proves="states.life", needs=("format-version-3",))
@@ -167,13 +167,13 @@ def _doubt(
 @generated_check("states.conflicts")
 def test_what_is_nearly_true(catalog: Catalog) -> None:
     """In every state an assertion that is nearly true stops a commit, and nothing changes."""
-    _doubt(catalog, by_update, lambda _bystander: by_update, group_size=3, apart=2 * _APART)
+    _doubt(catalog, by_update, lambda _bystander: by_update, group_size=3, apart=3 * _APART)
 
 
 @generated_check("states.conflicts-by-transaction")
 def test_what_is_nearly_true_in_a_transaction(catalog: Catalog) -> None:
     """In every state an assertion that is nearly true stops a transaction of two tables."""
-    _doubt(catalog, by_transaction, by_transaction_after, group_size=5, apart=_APART)
+    _doubt(catalog, by_transaction, by_transaction_after, group_size=5, apart=2 * _APART)
 
 
 # ---- all stages in one commit

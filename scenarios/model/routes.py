@@ -10,8 +10,10 @@ from icecheck.scenarios.model.progress import Progress
 from icecheck.scenarios.model.world import Thing, World
 
 _DONE = (200, 202, 204)
-_TURNS = 5
+_TURNS = 4
 """In so many turns of a name each operation is asked once."""
+_FIRST = 2
+"""The turn that comes first: renames then come in the turns of most operations."""
 _NO_UUID = "00000000-0000-4000-8000-000000000000"
 
 
@@ -20,7 +22,7 @@ class Routes:
 
     ``refusing`` are the operations that answer 404 under a name that was never used, ``answering``
     those that find the first object. Only these are judged: other checks judge the rest. Every
-    fifth one is asked, the others when the name's next turns come: most steps come several times.
+    fourth one is asked, the others when the name's next turns come: most steps come several times.
     ``uuid`` is that of the object seen last, which commits assert.
     """
 
@@ -68,6 +70,6 @@ class Routes:
         last = self.progress.doing[-1] if self.progress.doing else "nothing"
         asked = self.refusing if held is None else self.answering
         self.turns[name] += 1
-        for operation_id in asked[self.turns[name] % _TURNS :: _TURNS]:
+        for operation_id in asked[(self.turns[name] + _FIRST) % _TURNS :: _TURNS]:
             detail = f"under {self.progress.label(name.path)}, after {last}"
             self._ask(operation_id, name).expect(*due, detail=detail)
