@@ -75,7 +75,7 @@ def _expect_new_file(step: Step[Table]) -> None:
 @generated_check("states.life")
 def test_a_life_of_commits(catalog: Catalog) -> None:
     """In every state a commit goes through that asserts all that is true, and does its part."""
-    _walk(catalog, by_update, group_size=2)
+    _walk(catalog, by_update)
 
 
 @generated_check("states.life-of-version-3", proves="states.life", needs=("format-version-3",))
