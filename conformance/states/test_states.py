@@ -167,13 +167,13 @@ def _doubt(
 @generated_check("states.conflicts")
 def test_what_is_nearly_true(catalog: Catalog) -> None:
     """In every state an assertion that is nearly true stops a commit, and nothing changes."""
-    _doubt(catalog, by_update, lambda _bystander: by_update, group_size=3, apart=3 * _APART)
+    _doubt(catalog, by_update, lambda _bystander: by_update, group_size=3, apart=2 * _APART)
 
 
 @generated_check("states.conflicts-by-transaction")
 def test_what_is_nearly_true_in_a_transaction(catalog: Catalog) -> None:
     """In every state an assertion that is nearly true stops a transaction of two tables."""
-    _doubt(catalog, by_transaction, by_transaction_after, group_size=5, apart=2 * _APART)
+    _doubt(catalog, by_transaction, by_transaction_after, group_size=5, apart=_APART)
 
 
 # ---- all stages in one commit
