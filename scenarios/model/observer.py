@@ -45,8 +45,6 @@ _PROPERTIES_OF_NEW = {
 }
 _NESTED = "nested-namespaces"
 
-_LISTS_MAX = 1
-"""So many lists in a namespace that no longer exists are asked for after a step."""
 _PAGES_MAX = 24
 """More pages than a list of any walk has."""
 
@@ -87,19 +85,16 @@ class Observer:
 
     # ---- what is known already
 
-    def checks(self, thing: Thing) -> bool:
-        """Return whether the catalog has existence checks for things of this kind."""
-        return self._claims(Action.EXISTS, thing.kind)
+    def look_unless_known(self, world: World, thing: Thing) -> World:
+        """Read a thing in every way that has not yet shown its current state.
 
-    def look_unless_known(self, world: World, thing: Thing, *, listed: bool) -> World:
-        """Load a thing, and list or check it, unless that has shown its current state already."""
+        After that a catalog that keeps its answers has kept one for each way to read the thing.
+        """
         held = world.held.get(thing)
         if self.answered.get((thing, "load"), "never") != _state(held):
             world = self.look(world, thing, tagged=False)
-        if not listed:
-            if self.answered.get((thing, "existence")) is not (held is not None):
-                self.look_for(world, thing)
-            return world
+        if self.answered.get((thing, "existence")) is not (held is not None):
+            self.look_for(world, thing)
         space = Thing("namespace", thing.namespace)
         if world.has_namespace(thing.namespace) and self.answered.get(
             (space, thing.kind)
@@ -156,7 +151,7 @@ class Observer:
     def look_for(self, world: World, thing: Thing) -> None:
         """Judge the existence check of a thing, and the other routes of a table."""
         held = world.held.get(thing)
-        if self.checks(thing):
+        if self._claims(Action.EXISTS, thing.kind):
             self._expect_there(self._exists(thing), thing, held)
             self.answered[thing, "existence"] = held is not None
         if thing.kind == "table" and held is not None:
@@ -317,13 +312,12 @@ class Observer:
         """Judge that nothing is listed in a namespace that no longer exists.
 
         The checks of listing judge whether 404 or an empty list is due; here the answer must be the
-        one for a namespace that never existed. The kinds of lists take turns.
+        one for a namespace that never existed.
         """
         nested = has_capability(self.catalog, _NESTED)
-        kinds = ("namespace", "table", "view") if nested else ("table", "view")
-        listing = [kind for kind in kinds if self._claims(Action.LIST, kind)]
-        first = share(self.progress.occasion(thing, "lists"), len(listing) or 1)
-        for kind in (listing[first:] + listing[:first])[:_LISTS_MAX]:
+        for kind in ("namespace", "table", "view") if nested else ("table", "view"):
+            if not self._claims(Action.LIST, kind):
+                continue
             reply = self._list(thing.path, kind, ())
             if reply.ok and (_listed(reply, kind) or self._knows_no(thing.namespace, kind)):
                 one, other = "404", reply.status
