@@ -45,6 +45,8 @@ _PROPERTIES_OF_NEW = {
 }
 _NESTED = "nested-namespaces"
 
+_LISTS_MAX = 1
+"""So many lists in a namespace that no longer exists are asked for after a step."""
 _PAGES_MAX = 24
 """More pages than a list of any walk has."""
 
@@ -85,16 +87,19 @@ class Observer:
 
     # ---- what is known already
 
-    def look_unless_known(self, world: World, thing: Thing) -> World:
-        """Read a thing in every way that has not yet shown its current state.
+    def checks(self, thing: Thing) -> bool:
+        """Return whether the catalog has existence checks for things of this kind."""
+        return self._claims(Action.EXISTS, thing.kind)
 
-        After that a catalog that keeps its answers has kept one for each way to read the thing.
-        """
+    def look_unless_known(self, world: World, thing: Thing, *, listed: bool) -> World:
+        """Load a thing, and list or check it, unless that has shown its current state already."""
         held = world.held.get(thing)
         if self.answered.get((thing, "load"), "never") != _state(held):
             world = self.look(world, thing, tagged=False)
-        if self.answered.get((thing, "existence")) is not (held is not None):
-            self.look_for(world, thing)
+        if not listed:
+            if self.answered.get((thing, "existence")) is not (held is not None):
+                self.look_for(world, thing)
+            return world
         space = Thing("namespace", thing.namespace)
         if world.has_namespace(thing.namespace) and self.answered.get(
             (space, thing.kind)
@@ -151,7 +156,7 @@ class Observer:
     def look_for(self, world: World, thing: Thing) -> None:
         """Judge the existence check of a thing, and the other routes of a table."""
         held = world.held.get(thing)
-        if self._claims(Action.EXISTS, thing.kind):
+        if self.checks(thing):
             self._expect_there(self._exists(thing), thing, held)
             self.answered[thing, "existence"] = held is not None
         if thing.kind == "table" and held is not None:
@@ -312,12 +317,13 @@ class Observer:
         """Judge that nothing is listed in a namespace that no longer exists.
 
         The checks of listing judge whether 404 or an empty list is due; here the answer must be the
-        one for a namespace that never existed.
+        one for a namespace that never existed. The kinds of lists take turns.
         """
         nested = has_capability(self.catalog, _NESTED)
-        for kind in ("namespace", "table", "view") if nested else ("table", "view"):
-            if not self._claims(Action.LIST, kind):
-                continue
+        kinds = ("namespace", "table", "view") if nested else ("table", "view")
+        listing = [kind for kind in kinds if self._claims(Action.LIST, kind)]
+        first = share(self.progress.occasion(thing, "lists"), len(listing) or 1)
+        for kind in (listing[first:] + listing[:first])[:_LISTS_MAX]:
             reply = self._list(thing.path, kind, ())
             if reply.ok and (_listed(reply, kind) or self._knows_no(thing.namespace, kind)):
                 one, other = "404", reply.status

@@ -42,9 +42,9 @@ class Walker:
     """Takes steps one by one and keeps the expected state, ``world``.
 
     ``kinds`` are the kinds of things that the steps are about. A ``brief`` walker reads only what a
-    step touches; the other one also reads it in every way before the step, and something else after
-    it. ``look`` reads and judges what a step touches, ``listen`` judges the answer to the step; a
-    check may put its own ways there.
+    step touches; the other one also reads it before the step, and something else after it. ``look``
+    reads and judges what a step touches, ``listen`` judges the answer to the step; a check may put
+    its own ways there.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Walker:
             self._judge(step, reply)
         known = {*self.world.held, *self.world.gone}
         touched = [each for each in step.touched if each in known or not does_not]
-        self._look_around(touched, before)
+        self._look_around(step.what, touched, before)
         return True
 
     def _sent(self, step: Step) -> Reply | None:
@@ -142,25 +142,39 @@ class Walker:
     # ---- judging
 
     def _look_before(self, step: Step) -> None:
-        """Read in every way what a step will change, so that a catalog may cache it."""
-        for thing in step.touched:
-            self.world = self.observer.look_unless_known(self.world, thing)
+        """Read what a step will change in the ways in which it is read after it.
 
-    def _look_around(self, touched: Sequence[Thing], before: World) -> None:
-        """Judge the touched things, and in every way those that came into being or went."""
+        So a catalog may have cached it.
+        """
+        for thing in step.touched:
+            listed = self._is_listed(step.what, thing)
+            self.world = self.observer.look_unless_known(self.world, thing, listed=listed)
+
+    def _is_listed(self, what: str, thing: Thing) -> bool:
+        """Return whether a step's thing is looked up in a list, or otherwise by its name.
+
+        The two take turns, where the catalog has existence checks.
+        """
+        label = self.progress.label(thing.path)
+        return not self.observer.checks(thing) or share(f"{what} {thing.kind} {label}", 2) == 0
+
+    def _look_around(self, what: str, touched: Sequence[Thing], before: World) -> None:
+        """Judge the touched things, and in other ways those that came into being or went."""
         self._look_at(touched)
         if self.brief:
             return
         came_or_went = [each for each in touched if not self._is_as(before, each)]
+        listed = [each for each in came_or_went if self._is_listed(what, each)]
         for thing in came_or_went:
-            self.observer.look_for(self.world, thing)
+            if thing not in listed:
+                self.observer.look_for(self.world, thing)
             if thing.kind == "namespace":
                 self._look_inside(thing)
             self._look_for_others(thing)
-        for namespace, kind in dict.fromkeys((each.namespace, each.kind) for each in came_or_went):
+        for namespace, kind in dict.fromkeys((each.namespace, each.kind) for each in listed):
             self._list(namespace, kind)
         if not self.progress.refused:
-            self._look_at_another(touched, listed=bool(came_or_went))
+            self._look_at_another(touched, listed=bool(listed))
 
     def _look_inside(self, namespace: Thing) -> None:
         """Judge that a dropped namespace lists nothing, or that a new one contains nothing old."""
@@ -197,7 +211,7 @@ class Walker:
         label = self.progress.label
         rest = {f"{e.kind} {label(e.path)}": e for e in self._known() if e not in touched}
         occasion = self.progress.occasion(touched[0], "another") if touched else ""
-        if rest and share(f"{occasion} at all", 2):
+        if rest and share(f"{occasion} at all", 3) == 0:
             way = share(occasion, 3)
             query = _REFERENCED if way == 1 else ()
             thing = chosen(rest, occasion)

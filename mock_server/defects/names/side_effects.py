@@ -1,6 +1,5 @@
 """Defects that change objects which the request does not name."""
 
-import json
 from collections import defaultdict
 
 from msgspec.structs import replace
@@ -19,7 +18,7 @@ from icecheck.mock_server.defects.kit.requests import (
     sent_name,
     with_members,
 )
-from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_answer, with_answer, wrap
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_answer, wrap
 from icecheck.mock_server.defects.kit.storing import with_metadata
 from icecheck.mock_server.protocol.problem import Problem
 
@@ -337,23 +336,6 @@ def _transaction_old_name(registries: Registries) -> None:
         return after
 
     do_after(registries, "commitTransaction", write)
-
-
-@defect(
-    "world-later-pages-list-views-too",
-    on="listTables",
-    breaks="world.together",
-    suffering="SHOW TABLES lists views after its first page, and engines fail to load them.",
-)
-def _views_in_pages(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """From the second page on, a list of tables has the views of the namespace too."""
-    outcome = faithful(state, call)
-    entry = state.namespace(call.namespace)
-    if entry is None or not call.query.get("pageToken"):
-        return outcome
-    body = json.loads(outcome.reply.body)
-    views = [{"namespace": call.namespace, "name": name} for name, _ in entry.views.after()]
-    return with_answer(outcome, {**body, "identifiers": [*body["identifiers"], *views]})
 
 
 @defect(
