@@ -4,11 +4,10 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from icecheck.client.catalog import NO_BODY, Catalog, Query, Table
+from icecheck.client.catalog import NO_BODY, Catalog, Query
 from icecheck.contract import Action
 from icecheck.judging.probes import has_capability
 from icecheck.objects.metadata_view import column_names, metadata_in, settled
-from icecheck.objects.metrics_reports import commit_report
 from icecheck.objects.reading import (
     PAGE_TOO_LONG,
     expect_answered_location,
@@ -44,6 +43,7 @@ _PROPERTIES_OF_NEW = {
     "view": "createView.properties-kept",
 }
 _NESTED = "nested-namespaces"
+_CREDENTIALS = "loadCredentials"
 
 _LISTS_MAX = 1
 """So many lists in a namespace that no longer exists are asked for after a step."""
@@ -56,8 +56,8 @@ class Observer:
 
     ``metadata`` and ``locations`` are from the last answer about each thing, ``staged`` is the
     metadata staged under a name, and ``tags`` are the entity tags of each table name with the state
-    that each identifies. ``open`` are the routes that have succeeded for the table of a life, and
-    ``known`` the names under which these routes were asked. ``answered`` is what each way to read
+    that each identifies. ``vended`` are the lives of tables whose credentials were loaded, and
+    ``known`` the names under which these were asked for. ``answered`` is what each way to read
     something has last shown. ``bare`` are the kinds whose properties a creation loses.
     """
 
@@ -73,7 +73,7 @@ class Observer:
         self.bare = frozenset(
             k for k, kept in _PROPERTIES_OF_NEW.items() if not catalog.keeps(kept)
         )
-        self.open: set[tuple[int, str]] = set()
+        self.vended: set[int] = set()
         self.known: set[tuple[int, Namespace]] = set()
         self.answered: dict[tuple[Thing, str], object] = {}
 
@@ -154,7 +154,7 @@ class Observer:
         return world.pinned(thing, "metadata-location", seen["metadata-location"])
 
     def look_for(self, world: World, thing: Thing) -> None:
-        """Judge the existence check of a thing, and the other routes of a table."""
+        """Judge the existence check of a thing, and the credentials of a table."""
         held = world.held.get(thing)
         if self.checks(thing):
             self._expect_there(self._exists(thing), thing, held)
@@ -163,23 +163,20 @@ class Observer:
             self._look_along(thing, held)
 
     def _look_along(self, thing: Thing, held: Held) -> None:
-        """Judge that routes that have succeeded for a table still do, under whatever name.
+        """Judge that credentials that were loaded for a table still are, under whatever name.
 
-        Other checks judge whether they succeed at all. Each name is asked once.
+        Other checks judge whether that succeeds at all. Each name is asked once.
         """
-        if (held.life, thing.path) in self.known:
+        asked = (held.life, thing.path)
+        if asked in self.known or not self.catalog.claims(_CREDENTIALS):
             return
-        self.known.add((held.life, thing.path))
+        self.known.add(asked)
         named: dict[str, str | Namespace] = {"namespace": thing.namespace, "table": thing.name}
-        report = commit_report(Table(thing.namespace, thing.name, {}, None))
-        for operation_id, body in (("loadCredentials", NO_BODY), ("reportMetrics", report)):
-            if not self.catalog.claims(operation_id):
-                continue
-            reply = self.catalog.call(operation_id, named, body=body)
-            if reply.ok:
-                self.open.add((held.life, operation_id))
-            elif (held.life, operation_id) in self.open:
-                raise self.progress.violation(reply, thing, "existence", "200", reply.status)
+        reply = self.catalog.call(_CREDENTIALS, named, body=NO_BODY)
+        if reply.ok:
+            self.vended.add(held.life)
+        elif held.life in self.vended:
+            raise self.progress.violation(reply, thing, "existence", "200", reply.status)
 
     def _tag(self, thing: Thing) -> str | None:
         """Return a tag that a table of this name has had: the last one, or one before it."""

@@ -242,9 +242,11 @@ class Walker:
         return sorted([*self.world.held, *self.world.gone], key=lambda each: (each.path, each.kind))
 
     def _lists(self) -> list[tuple[Namespace, str]]:
-        """Return every list: of each kind, in each namespace."""
+        """Return every list in which something is or was: of each kind, in each namespace."""
         held = [each.path for each in self.world.held if each.kind == "namespace"]
-        return [(path, kind) for path in (self.world.root, *sorted(held)) for kind in self.kinds]
+        known = {(each.namespace, each.kind) for each in self._known()}
+        every = [(path, kind) for path in (self.world.root, *sorted(held)) for kind in self.kinds]
+        return [each for each in every if each in known]
 
 
 def _answered(reply: Reply | None) -> Reply:
