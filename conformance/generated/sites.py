@@ -14,6 +14,7 @@ from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.objects import metadata_view as view
 from icecheck.objects.reading import next_page_token
 from icecheck.objects.views import View, given_view, settled_view
+from icecheck.ownership.effects import read_body
 from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation
 from icecheck.targets.target import Namespace
 
@@ -44,7 +45,7 @@ class Site:
 
     The first ones are those that checks share, unless they have to be ``fresh``. A success that
     uses up the object leads to another one, made when the next request needs it; a table or view
-    serves for four commits.
+    serves for four commits, and for any number of renames.
     """
 
     def __init__(self, catalog: Catalog, operation_id: str, *, fresh: bool = False) -> None:
@@ -97,8 +98,19 @@ class Site:
             self._follow(reply)
             self._commits += 1
             self._used_up = self._commits % _COMMITS_EACH == 0
+        elif self._facts.action is Action.RENAME:
+            self._follow_to(reply)
         else:
             self._used_up = self._facts.removes is not None
+
+    def _follow_to(self, reply: Reply) -> None:
+        """Name the object as an accepted rename asked for, if that is a name in its namespace."""
+        thing, within = self._ground.thing, [*self._ground.namespace]
+        match read_body(reply.exchange.request_body).get("destination"):
+            case {"namespace": namespace, "name": str(name)} if thing and namespace == within:
+                self._ground = replace(self._ground, thing=replace(thing, name=name))
+            case _:
+                self._used_up = True
 
     def _follow(self, reply: Reply) -> None:
         """Keep what the answer to a commit says of the object."""
