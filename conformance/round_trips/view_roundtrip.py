@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import arrange
+from icecheck.client.given import shared_object
 from icecheck.conformance.kit.bisection import expect_kept
 from icecheck.findings.shared_symptoms import EFFECT_ON_ANOTHER
 from icecheck.objects import metadata_view
@@ -12,7 +12,6 @@ from icecheck.objects.reading import supported
 from icecheck.objects.views import (
     MARK,
     View,
-    create_view_body,
     current_versions,
     given_view,
     loaded_view,
@@ -21,18 +20,19 @@ from icecheck.objects.views import (
     view_version,
 )
 from icecheck.replies.expect import Reply
+from icecheck.targets.target import Namespace
 
 Json = dict[str, Any]
 
 
 def given_two(catalog: Catalog, **properties: str) -> tuple[View, View]:
-    """Make a view to change, and a bystander whose name begins with the first one's name."""
+    """Make a view to change, and return it with the bystander view that checks share."""
     view = loaded_view(catalog, given_view(catalog, properties={MARK: "first", **properties}))
-    body = create_view_body(f"{view.name}x", view.namespace, properties={MARK: "beside"})
-    names = {"namespace": view.namespace}
-    arrange(catalog, "createView", lambda: catalog.call("createView", names, body=body))
-    beside = View(view.namespace, body["name"], {}, None)
-    return view, loaded_view(catalog, beside)
+
+    def make(maker: Catalog, namespace: Namespace) -> View:
+        return loaded_view(maker, given_view(maker, namespace, properties={MARK: "beside"}))
+
+    return view, shared_object(catalog, "bystander-view", make)
 
 
 def metadata_of(catalog: Catalog, view: View) -> tuple[Reply, Json]:
