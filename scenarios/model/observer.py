@@ -136,6 +136,10 @@ class Observer:
         self.progress.saw(thing)
         return world.settled(thing, seen, self.metadata.get(thing, {}))
 
+    def shows_all(self, reply: Reply) -> bool:
+        """Return whether an answer to a step is one that shows a whole table or view."""
+        return reply.ok and reply.exchange.operation in _ANSWERED - {"createNamespace"}
+
     def listen(self, world: World, thing: Thing, reply: Reply) -> World:
         """Judge the answer to a step, which shows the thing that the step made or changed."""
         held = world.held.get(thing)

@@ -28,13 +28,13 @@ class Divergence:
 
 
 class _Player:
-    def __init__(self, catalog: Catalog, actions: Sequence[Action]) -> None:
+    def __init__(self, catalog: Catalog, actions: Sequence[Action], *, trusting: bool) -> None:
         self.catalog = catalog
         parts = {part for each in actions for label in labels_of(each) for part in label}
         self.names = {part: catalog.new_name() for part in sorted(parts)}
         self.root = given_root(catalog)
         words = {name: part for part, name in self.names.items()}
-        self.walker = Walker(catalog, self.root, words, KINDS, brief=True)
+        self.walker = Walker(catalog, self.root, words, KINDS, brief=True, trusting=trusting)
 
     def take(self, action: Action) -> None:
         """Take the first step of an action that the state allows, if there is one."""
@@ -52,15 +52,20 @@ class _Player:
 
 
 def play(
-    catalog: Catalog, actions: Sequence[Action], *, to_the_end: bool = True
+    catalog: Catalog,
+    actions: Sequence[Action],
+    *,
+    to_the_end: bool = True,
+    trusting: bool = False,
 ) -> Divergence | None:
     """Run a history under new names; return the first difference from the model, or None.
 
-    After each action the objects that it is about are read; everything is, if it is to be played
-    ``to_the_end``. Raises Unreachable when the catalog gives no answer, which proves nothing.
+    After each action the objects that it is about are read, fewer of them if ``trusting`` (see
+    Walker); everything is, if it is to be played ``to_the_end``. Raises Unreachable when the
+    catalog gives no answer, which proves nothing.
     """
     since = catalog.sender.ordinal
-    player = _Player(catalog, actions)
+    player = _Player(catalog, actions, trusting=trusting)
     taken, ended = 0, False
     try:
         for action in actions:

@@ -56,7 +56,7 @@ def _played(catalog: Catalog, actions: Sequence[Action]) -> Divergence | None:
     def attempt() -> Divergence | None:
         nonlocal before
         before = len(catalog.exchanges)
-        return play(catalog, actions)
+        return play(catalog, actions, trusting=True)
 
     def answers() -> bool:
         return any(each.status is not None for each in catalog.exchanges[before:])
@@ -72,8 +72,8 @@ def _shortest(
 ) -> tuple[tuple[Action, ...], Divergence, str]:
     """Shrink a failing history within a budget of requests, and run the result once more.
 
-    The last action is the one that shows the failure, and stays. Returns also what is left, in
-    words.
+    The last action is the one that shows the failure when all is read after each, and stays.
+    Returns also what is left, in words.
     """
     limit = len(catalog.exchanges) + SHRINKING_REQUESTS_MAX
     able = True
@@ -94,6 +94,9 @@ def _shortest(
     def affordable() -> bool:
         return able and len(catalog.exchanges) < limit
 
+    earlier = played(whole)
+    if earlier is not None:
+        whole, found = whole[: earlier.index + 1], earlier
     shortest = _with_what_it_needs(whole, fails, affordable)
     shortest = _in_few_words(shortest, fails, affordable)
     form = SHORTEST if affordable() else SHORTER

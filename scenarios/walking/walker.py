@@ -55,16 +55,18 @@ class Walker:
         kinds: Sequence[str],
         *,
         brief: bool = False,
+        trusting: bool = False,
     ) -> None:
         self.catalog = catalog
         self.kinds = kinds
-        self.brief = brief
+        self.brief, self.trusting = brief, trusting
         self.observer = Observer(catalog, labels)
         self.world = World(root, {}, bare=self.observer.bare)
         self.look: Callable[[World, Thing], World] = self.observer.look
         self.listen: Callable[[World, Thing, Reply], World] = self.observer.listen
         self.progress = self.observer.progress
         self.taken = 0
+        self._shown: Thing | None = None  # the thing that the last answer has shown, as due
 
     def can_take(self, step: Step) -> bool:
         """Return whether the state allows a step, and the catalog offers and carries it out."""
@@ -120,9 +122,12 @@ class Walker:
         if step.judge is not None:
             step.judge(self.world, reply)
         self.world = self.world.supporting(step.sort)
+        self._shown = None
         if step.after is not None:
             self.world = step.after(self.world, reply)
             self.world = self.listen(self.world, step.touched[0], reply)
+            if self.observer.shows_all(reply):
+                self._shown = step.touched[0]
 
     def _in_the_way(self, step: Step, reply: Reply) -> bool:
         """Return whether a location is refused where files of a renamed thing may still lie.
@@ -160,7 +165,7 @@ class Walker:
 
     def _look_around(self, what: str, touched: Sequence[Thing], before: World) -> None:
         """Judge the touched things, and in other ways those that came into being or went."""
-        self._look_at(touched)
+        self._look_at([each for each in touched if not self._is_taken_as_shown(each)])
         if self.brief:
             return
         came_or_went = [each for each in touched if not self._is_as(before, each)]
@@ -175,6 +180,11 @@ class Walker:
             self._list(namespace, kind)
         if not self.progress.refused:
             self._look_at_another(touched, listed=bool(listed))
+
+    def _is_taken_as_shown(self, thing: Thing) -> bool:
+        """Return whether the last answer has shown a thing, and it is not loaded this time."""
+        occasion = self.progress.occasion(thing, "as answered")
+        return self.trusting and thing == self._shown and share(occasion, 2) == 0
 
     def _look_inside(self, namespace: Thing) -> None:
         """Judge that a dropped namespace lists nothing, or that a new one contains nothing old."""
