@@ -17,6 +17,7 @@ from icecheck.client.table import Table
 from icecheck.findings.verdict import SkipKind
 from icecheck.replies.expect import Blocked, NotOffered, Reply
 from icecheck.targets.target import Namespace
+from icecheck.wire.unreachable import CredentialsEnded, Unreachable
 
 Json = Any
 _FORMAT_VERSION = "format-version"
@@ -48,6 +49,27 @@ def arrange(catalog: Catalog, operation_id: str, send: Callable[[], Reply]) -> R
         due = catalog.contract.operations[operation_id].success
         raise Blocked(due, reason, exchange=reply.exchange.ordinal)
     return reply
+
+
+def arrange_made(
+    catalog: Catalog, operation_id: str, create: Callable[[], Reply], load: Callable[[], Reply]
+) -> Reply:
+    """Send an arrange step that creates something, and return an answer that shows it.
+
+    Where the answer is lost, a load tells whether it is there; if not, it is created once more.
+    Raises NotOffered or Blocked like ``arrange``; Unreachable if nothing tells.
+    """
+    try:
+        return arrange(catalog, operation_id, create)
+    except CredentialsEnded:
+        raise
+    except Unreachable:
+        with catalog.arranging():
+            there = load()
+            again = create() if there.status == 404 else there
+        if not again.ok:  # what was sent first may have taken effect meanwhile
+            raise
+        return again
 
 
 def refused_depth(catalog: Catalog, reply: Reply) -> int:
@@ -130,7 +152,12 @@ def given_namespace(
     namespace = (*base, catalog.new_name(hint))
     at_once = not properties or catalog.keeps("createNamespace.properties-stored")
     first = properties if at_once else {}
-    arrange(catalog, "createNamespace", lambda: catalog.create_namespace(namespace, first))
+    arrange_made(
+        catalog,
+        "createNamespace",
+        lambda: catalog.create_namespace(namespace, first),
+        lambda: catalog.load_namespace_metadata(namespace),
+    )
     if not at_once:
         later = partial(catalog.update_properties, namespace, updates=properties)
         arrange(catalog, "updateProperties", later)
@@ -216,7 +243,12 @@ def given_table(
     if own := {k: v for k, v in body["properties"].items() if k != _FORMAT_VERSION}:
         later = {} if catalog.keeps("createTable.properties-kept") else own
     body["properties"] = {k: v for k, v in body["properties"].items() if k not in later}
-    reply = arrange(catalog, "createTable", lambda: catalog.create_table(where, body))
+    reply = arrange_made(
+        catalog,
+        "createTable",
+        lambda: catalog.create_table(where, body),
+        lambda: catalog.load_table(where, name),
+    )
     table = _table(where, name, reply)
     return given_commit(catalog, table, [bodies.set_properties(later)]) if later else table
 

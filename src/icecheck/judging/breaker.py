@@ -5,6 +5,7 @@ A run that ends like this has no verdict on the catalog.
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -26,6 +27,9 @@ from icecheck.wire.unreachable import Unreachable
 
 _UNANSWERED_MAX = 5
 _ATTEMPTS_MAX = 3
+"""So often the answer to one request of a check may be lost before the check is left."""
+_MOVING_ATTEMPTS_MAX = 24
+"""So often a check is judged where the trouble meets other requests: a long walk needs many."""
 _PATIENCE_SECONDS = 30.0
 _FIRST_PAUSE_SECONDS = 0.5
 _FORGOT = "the catalog has forgotten what it had acknowledged: was it restarted without its state?"
@@ -135,7 +139,10 @@ class Breaker:
         A request that breaks the connection each time, while others are answered, is a finding.
         """
         broken, forgot = broken_request(verdict), False
-        for attempt in range(2, _ATTEMPTS_MAX + 1):
+        lost = Counter([broken or verdict.requests])
+        for attempt in range(2, _MOVING_ATTEMPTS_MAX + 1):
+            if max(lost.values()) == _ATTEMPTS_MAX:
+                break
             if CREDENTIALS in verdict.blocked_by:
                 self.why, self._blocked_by = verdict.summary, verdict.blocked_by
             elif not self._answers_again(times=attempt):
@@ -151,6 +158,7 @@ class Breaker:
             if self.why or not verdict.unanswered:
                 break
             verdict = self._judge(check, resources, attempt)
+            lost[broken_request(verdict) or verdict.requests] += 1
             broken = broken if broken == broken_request(verdict) else None
         if broken is not None and verdict.unanswered and not self.why:
             return self._broken(check, verdict, broken)
@@ -203,7 +211,7 @@ class Breaker:
         """Find out whether the check removes the watched namespace, or the catalog loses it."""
         remove_shared(self._session)
         self.watch()
-        self._judge(check, resources, attempt=_ATTEMPTS_MAX + 1)
+        self._judge(check, resources, attempt=_MOVING_ATTEMPTS_MAX + 1)
         if self._is_lost():
             self._watch_anew()
             return verdict

@@ -8,6 +8,7 @@ from icecheck.client.bodies import FIRST_SQL, VIEW_SCHEMA, create_view_body, vie
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import (
     arrange,
+    arrange_made,
     given_table,
     lent_namespace,
     shared_namespace,
@@ -146,7 +147,12 @@ def given_view(catalog: Catalog, namespace: Namespace | None = None, **members: 
     where = shared_namespace(catalog) if namespace is None else namespace
     name = catalog.new_name()
     body = create_view_body(name, where, **members)
-    reply = arrange(catalog, "createView", lambda: catalog.create_view(where, body))
+    reply = arrange_made(
+        catalog,
+        "createView",
+        lambda: catalog.create_view(where, body),
+        lambda: catalog.load_view(where, name),
+    )
     return View(where, name, _usable(reply), reply.json().get("metadata-location"))
 
 
