@@ -6,7 +6,7 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
-from icecheck.client.given import given_namespace, given_table
+from icecheck.client.given import given_namespace, given_table, shared_table
 from icecheck.client.given import shared_namespace as given_home
 from icecheck.conformance.kit.bisection import Pieces, expect_kept, no_breakdown, send_in_pieces
 from icecheck.conformance.names.lookalike_names import properties_in
@@ -14,14 +14,18 @@ from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.judging.check import generated_check
 from icecheck.objects.arranging import require
 from icecheck.objects.committing import commit
+from icecheck.objects.metadata_view import metadata_in
 from icecheck.objects.reading import not_applicable, supported
 from icecheck.objects.views import (
+    View,
     create_view_body,
     given_view,
     replace_view,
+    shared_view,
 )
 from icecheck.replies.expect import Reply
 from icecheck.replies.matching import ABSENT
+from icecheck.targets.target import Namespace
 
 WELL_KNOWN = (
     "owner",  # own columns in some stores
@@ -37,13 +41,16 @@ WELL_KNOWN = (
 )
 """Keys for which stores, engines and servers have members or columns; Iceberg reserves none."""
 METRICS = {
-    "write.metadata.metrics.default": "truncate(24)",
-    "write.metadata.metrics.column.data": "counts",
-    "write.metadata.metrics.max-inferred-column-defaults": "7",
-    "write.object-storage.enabled": "true",
-    "write.object-storage.partitioned-paths": "false",
+    "write.metadata.metrics.default": ("truncate(24)", "full"),
+    "write.metadata.metrics.column.data": ("counts", "none"),
+    "write.metadata.metrics.max-inferred-column-defaults": ("7", "8"),
+    "write.object-storage.enabled": ("true", "false"),
+    "write.object-storage.partitioned-paths": ("false", "true"),
 }
-"""Properties by which engines decide what to write; who changes one changes their files."""
+"""Properties by which engines decide what to write, with values to set first and later.
+
+Who changes one changes the files of the engines.
+"""
 PLACES = ("write.data.path", "write.metadata.path")
 """Properties that name where engines write; a catalog may refuse them."""
 ALIKE = (
@@ -68,9 +75,8 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Holder:
-    """An object with properties: those it was made with; functions to set, remove and load them."""
+    """An object with properties: functions to set, remove and load them."""
 
-    own: Callable[[], Mapping[str, Any]]
     assign: Callable[[Mapping[str, str]], Reply]
     remove: Callable[[Sequence[str]], Reply]
     load: Callable[[], Reply]
@@ -80,36 +86,36 @@ def _update(action: str, member: str, value: Any) -> Json:
     return {"action": action, member: value}
 
 
-def _namespace(catalog: Catalog) -> _Holder:
-    path = given_namespace(catalog)
+def _namespace(catalog: Catalog, path: Namespace) -> _Holder:
     return _Holder(
-        lambda: properties_in(catalog.load_namespace_metadata(path).expect(200)),
         lambda updates: catalog.update_properties(path, updates=updates),
         lambda keys: catalog.update_properties(path, removals=keys),
         lambda: catalog.load_namespace_metadata(path),
     )
 
 
-def _table(catalog: Catalog, table: Table | None = None) -> _Holder:
-    table = table or given_table(catalog)
+def _table(catalog: Catalog, table: Table) -> _Holder:
     return _Holder(
-        lambda: table.metadata.get("properties") or {},
         lambda updates: commit(catalog, table, [_update("set-properties", "updates", updates)]),
         lambda keys: commit(catalog, table, [_update("remove-properties", "removals", keys)]),
         lambda: catalog.load_table(table.namespace, table.name),
     )
 
 
-def _view(catalog: Catalog) -> _Holder:
-    view = given_view(catalog)
+def _view(catalog: Catalog, view: View) -> _Holder:
     return _Holder(
-        lambda: view.metadata.get("properties") or {},
         lambda updates: replace_view(
             catalog, view, [_update("set-properties", "updates", updates)]
         ),
         lambda keys: replace_view(catalog, view, [_update("remove-properties", "removals", keys)]),
         lambda: catalog.load_view(view.namespace, view.name),
     )
+
+
+def _own(of: Table | View) -> Mapping[str, Any]:
+    """Return the properties that a table or view has which was made with none."""
+    properties = of.metadata.get("properties")
+    return properties if isinstance(properties, dict) else {}
 
 
 def _expect(holder: _Holder, keys: Sequence[str], due: Mapping[str, str], what: str) -> None:
@@ -132,15 +138,14 @@ def _assigned(holder: _Holder, updates: Mapping[str, str]) -> dict[str, str]:
     return done
 
 
-def _in_halves(holder: _Holder) -> None:
+def _in_halves(holder: _Holder, own: Mapping[str, Any]) -> None:
     """Set every second key, the others and the first ones again, and judge all; then remove some.
 
     Neighbours are set by different requests: if setting one of two keys changes the other one too,
     a load shows it by the value, because each is set after the other and looked at then.
     """
-    before = holder.own()
-    # Keys that a server has set by itself are left out: it may set them again.
-    keys = [key for key in ALIKE if key not in before]
+    # Keys that a server sets by itself are left out: it may set them again.
+    keys = [key for key in ALIKE if key not in own]
     due: dict[str, str] = {}
     for turn, halves in (("first", (keys[::2], keys[1::2])), ("second", (keys[::2],))):
         for half in halves:
@@ -155,41 +160,45 @@ def _in_halves(holder: _Holder) -> None:
 
 
 def _well_known(
-    holder: _Holder,
-    create: Callable[[Mapping[str, str]], tuple[Reply, Callable[[], Reply]]],
-    more: Mapping[str, str] | None = None,
-    later: Mapping[str, str] | None = None,
+    create: Callable[[Mapping[str, str]], tuple[Reply, Callable[[], _Holder]]],
+    own: Mapping[str, Any],
+    more: Mapping[str, tuple[str, str]] | None = None,
+    later: Callable[[Reply], Mapping[str, str]] = lambda _: {},
 ) -> None:
-    """Judge that well-known keys are kept when set at the creation and when set later.
+    """Judge that well-known keys are kept when set at the creation, and when changed later.
 
-    ``more`` are set besides, and ``later`` not at the creation.
+    ``more`` are set besides, with these values first and later. ``later`` reads from a load of the
+    object what else is set later.
     """
-    # Keys that a server has set by itself are left out: it may set them again at any time.
-    before = holder.own()
-    known = {key: f"the {key} of it" for key in WELL_KNOWN} | dict(more or {})
-    items, afterwards = (
-        [(key, value) for key, value in each.items() if key not in before]
-        for each in (known, known | dict(later or {}))
-    )
+    values = {key: (f"the {key} of it", f"another {key}") for key in WELL_KNOWN} | dict(more or {})
+    # Keys that a server sets by itself are left out: it may set them again at any time.
+    ours = {key: pair for key, pair in values.items() if key not in own}
+    made: list[tuple[_Holder, Reply]] = []
+
+    def expect(holder: _Holder, pairs: Pieces, what: str) -> Reply:
+        loaded = holder.load().expect(200)
+        symptom = EFFECT_MISSING.of("properties")
+        expect_kept(loaded, dict(pairs), properties_in(loaded), symptom, what)
+        return loaded
 
     def created(pairs: Pieces) -> Reply:
-        reply, load = create(dict(pairs))
+        reply, its_holder = create(dict(pairs))
         if reply.ok:
-            loaded = load().expect(200)
-            found = properties_in(loaded)
-            expect_kept(loaded, dict(pairs), found, EFFECT_MISSING.of("properties"), "created with")
+            holder = its_holder()
+            made.append((holder, expect(holder, pairs, "created with")))
         return reply
+
+    send_in_pieces([(key, first) for key, (first, _) in ours.items()], created)
+    holder, loaded = made[0]
 
     def updated(pairs: Pieces) -> Reply:
         reply = holder.assign(dict(pairs))
         if reply.ok:
-            loaded = holder.load().expect(200)
-            found = properties_in(loaded)
-            expect_kept(loaded, dict(pairs), found, EFFECT_MISSING.of("properties"), "set later")
+            expect(holder, pairs, "set later")
         return reply
 
-    send_in_pieces(items, created)
-    send_in_pieces(afterwards, updated)
+    changed = {key: second for key, (_, second) in ours.items()}
+    send_in_pieces([*(changed | dict(later(loaded))).items()], updated)
 
 
 # ------------------------------------------------------------------------ namespaces
@@ -199,7 +208,9 @@ def _well_known(
 def test_keys_of_a_namespace(catalog: Catalog) -> None:
     """Of keys that are alike, each property of a namespace changes by itself."""
     require(catalog, "createNamespace", "updateProperties", "loadNamespaceMetadata")
-    _in_halves(_namespace(catalog))
+    path = given_namespace(catalog)
+    own = properties_in(catalog.load_namespace_metadata(path).expect(200))
+    _in_halves(_namespace(catalog, path), own)
 
 
 @generated_check("alike.namespace-well-known-keys", needs=("namespace-properties",))
@@ -207,12 +218,13 @@ def test_well_known_keys_of_a_namespace(catalog: Catalog) -> None:
     """A namespace keeps properties whose keys stores have columns for."""
     require(catalog, "createNamespace", "updateProperties", "loadNamespaceMetadata")
 
-    def create(properties: Mapping[str, str]) -> tuple[Reply, Callable[[], Reply]]:
-        path = catalog.new_namespace_name()
-        reply = catalog.create_namespace(path, properties)
-        return reply, lambda: catalog.load_namespace_metadata(path)
+    own = properties_in(catalog.load_namespace_metadata(given_home(catalog)).expect(200))
 
-    _well_known(_namespace(catalog), create)
+    def create(properties: Mapping[str, str]) -> tuple[Reply, Callable[[], _Holder]]:
+        path = catalog.new_namespace_name()
+        return catalog.create_namespace(path, properties), lambda: _namespace(catalog, path)
+
+    _well_known(create, own)
 
 
 # ---------------------------------------------------------------------------- tables
@@ -222,7 +234,8 @@ def test_well_known_keys_of_a_namespace(catalog: Catalog) -> None:
 def test_keys_of_a_table(catalog: Catalog) -> None:
     """Of keys that are alike, each property of a table changes by itself."""
     require(catalog, "createTable", "updateTable", "loadTable")
-    _in_halves(_table(catalog))
+    table = given_table(catalog)
+    _in_halves(_table(catalog, table), _own(table))
 
 
 @generated_check("alike.table-well-known-keys")
@@ -230,16 +243,26 @@ def test_well_known_keys_of_a_table(catalog: Catalog) -> None:
     """A table keeps properties whose keys stores have columns for, or that engines obey."""
     require(catalog, "createTable", "updateTable", "loadTable")
     namespace = given_home(catalog)
-    table = given_table(catalog)
-    home = str(table.metadata.get("location", "")).rstrip("/")
 
-    def create(properties: Mapping[str, str]) -> tuple[Reply, Callable[[], Reply]]:
+    def create(properties: Mapping[str, str]) -> tuple[Reply, Callable[[], _Holder]]:
         name = catalog.new_name()
         body = bodies.create_table_body(name, properties=properties)
-        return catalog.create_table(namespace, body), lambda: catalog.load_table(namespace, name)
+        reply = catalog.create_table(namespace, body)
+        return reply, lambda: _table(catalog, _made_table(reply, namespace, name))
 
-    places = {key: f"{home}/{key.split('.')[1]}-elsewhere" for key in PLACES if home}
-    _well_known(_table(catalog, table), create, METRICS, places)
+    _well_known(create, _own(shared_table(catalog)), METRICS, _places)
+
+
+def _made_table(reply: Reply, namespace: Namespace, name: str) -> Table:
+    """Return a table as far as a commit needs it, from the answer that made it."""
+    uuid = reply.member("metadata", "table-uuid")
+    return Table(namespace, name, {"table-uuid": uuid}, None)
+
+
+def _places(loaded: Reply) -> Mapping[str, str]:
+    """Return places to write to, in the location of a table that was loaded."""
+    home = str(metadata_in(loaded).get("location", "")).rstrip("/")
+    return {key: f"{home}/{key.split('.')[1]}-elsewhere" for key in PLACES if home}
 
 
 # ----------------------------------------------------------------------------- views
@@ -249,7 +272,8 @@ def test_well_known_keys_of_a_table(catalog: Catalog) -> None:
 def test_keys_of_a_view(catalog: Catalog) -> None:
     """Of keys that are alike, each property of a view changes by itself."""
     require(catalog, "createView", "replaceView", "loadView")
-    _in_halves(_view(catalog))
+    view = given_view(catalog)
+    _in_halves(_view(catalog, view), _own(view))
 
 
 @generated_check("alike.view-well-known-keys")
@@ -258,11 +282,10 @@ def test_well_known_keys_of_a_view(catalog: Catalog) -> None:
     require(catalog, "createView", "replaceView", "loadView")
     namespace = given_home(catalog)
 
-    def create(properties: Mapping[str, str]) -> tuple[Reply, Callable[[], Reply]]:
+    def create(properties: Mapping[str, str]) -> tuple[Reply, Callable[[], _Holder]]:
         name = catalog.new_name()
-        reply = supported(
-            catalog.create_view(namespace, create_view_body(name, namespace, properties=properties))
-        )
-        return reply, lambda: catalog.load_view(namespace, name)
+        body = create_view_body(name, namespace, properties=properties)
+        reply = supported(catalog.create_view(namespace, body))
+        return reply, lambda: _view(catalog, View(namespace, name, metadata_in(reply), None))
 
-    _well_known(_view(catalog), create)
+    _well_known(create, _own(shared_view(catalog)))
