@@ -1,13 +1,15 @@
 """Checks of names that share a beginning, or are equal in different namespaces."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
 from icecheck.conformance.kit.bisection import no_breakdown
 from icecheck.conformance.names.lookalike_names import (
+    ANOTHER_OBJECT,
+    MARK,
     TABLES,
     VIEWS,
     Bearer,
@@ -19,6 +21,7 @@ from icecheck.conformance.names.lookalike_names import (
     found,
     identified,
     made_as,
+    properties_in,
     raise_if_none,
     renames,
 )
@@ -37,6 +40,8 @@ LONGER = ("a_bc", "a_b_1", "axb")
 """Names that begin with the short name, or that it matches as a pattern."""
 SIBLINGS = (SHORT, *LONGER, "a")
 
+Look: TypeAlias = Literal["load", "exists", "both"]
+
 
 def _home(catalog: Catalog) -> Namespace:
     """Return the parent of the namespaces to make: a new one where namespaces nest."""
@@ -54,10 +59,15 @@ def _kinds(catalog: Catalog) -> list[Kind]:
     ]
 
 
-def _absent(catalog: Catalog, kind: Kind, it: Bearer) -> None:
-    """Judge that nothing is found under an unused name that is similar to used ones."""
-    kind.load(catalog, it).expect(404, detail=f"{show(it.name)}, which is not there")
-    if catalog.claims(f"{kind.word}Exists"):
+def _absent(catalog: Catalog, kind: Kind, it: Bearer, look: Look = "both") -> None:
+    """Judge that nothing is found under an unused name that is similar to used ones.
+
+    ``look``: by a load, by a request whether it exists (a load if there is none), or by both.
+    """
+    exists = catalog.claims(f"{kind.word}Exists")
+    if look != "exists" or not exists:
+        kind.load(catalog, it).expect(404, detail=f"{show(it.name)}, which is not there")
+    if look != "load" and exists:
         kind.exists(catalog, it).expect(404, detail=f"{show(it.name)}, which is not there")
 
 
@@ -197,16 +207,44 @@ def test_views_beside_longer_names(catalog: Catalog) -> None:
 # ------------------------------------------------------- one name in several namespaces
 
 
-def _marking(it: Bearer, mark: str) -> dict[str, Any]:
-    updates = [{"action": "set-properties", "updates": {"icecheck.mark": mark}}]
-    return {"identifier": it.identifier, "requirements": [], "updates": updates}
+def _marking(it: Bearer, mark: str, more: Mapping[str, str] | None = None) -> dict[str, Any]:
+    set_them = {"action": "set-properties", "updates": {MARK: mark, **(more or {})}}
+    return {"identifier": it.identifier, "requirements": [], "updates": [set_them]}
 
 
-def _changed(catalog: Catalog, kind: Kind, it: Bearer, mark: str) -> Bearer:
+def _of_its_own(number: int) -> dict[str, str]:
+    """Return a property that only one of several objects is to have."""
+    return {f"icecheck.only-{number}": "yes"}
+
+
+def _changed(catalog: Catalog, kind: Kind, made: Sequence[Bearer]) -> list[Bearer]:
+    """Change each of these objects by a commit, and judge that it has its own changes only."""
     operation = catalog.contract.operation_that(Action.COMMIT, kind.word)
-    names: dict[str, str | Namespace] = {"namespace": it.namespace, kind.word: it.name}
-    found(catalog.call(operation, names, body=_marking(it, mark)), it)
-    return replace(it, mark=mark)
+    changed = [replace(it, mark=f"changed {number}") for number, it in enumerate(made)]
+    for number, it in enumerate(changed):
+        names: dict[str, str | Namespace] = {"namespace": it.namespace, kind.word: it.name}
+        body = _marking(it, it.mark, _of_its_own(number))
+        found(catalog.call(operation, names, body=body), it)
+    _expect_own(catalog, kind, changed)
+    return changed
+
+
+def _expect_own(catalog: Catalog, kind: Kind, made: Sequence[Bearer]) -> None:
+    """Judge that each of these objects has its mark, and nothing that is the others' own.
+
+    So one change of each is enough: one that reaches another object too shows there, whichever of
+    the two is changed last.
+    """
+    for number, it in enumerate(made):
+        reply = expect_itself(catalog, kind, it)
+        others = [key for n in range(len(made)) if n != number for key in _of_its_own(n)]
+        if wrong := [key for key in others if key in properties_in(reply)]:
+            raise reply.violation(
+                ANOTHER_OBJECT,
+                f"only what was changed of this {kind.word}",
+                f"what was changed of another {kind.word}",
+                detail=f"{show(it.name)}, {it.what}, has {show(wrong[0])}",
+            )
 
 
 def _namesakes(catalog: Catalog, kind: Kind) -> list[Bearer]:
@@ -236,9 +274,11 @@ def _moved(
     there, others = made[number], [*made[:number], *made[number + 1 :]]
     moved = replace(there, ending="b")
     if not _is_renamed(rename(catalog, there, moved)):
+        _expect_listed_apart(catalog, kind, there, others[0])
         return there
-    _absent(catalog, kind, there)
-    expect_bearers(catalog, kind, [moved, *others])
+    _absent(catalog, kind, there, "load")
+    # The others are judged in the end, all of them; this one is what a wrong rename would take.
+    expect_bearers(catalog, kind, [moved, others[0]])
     _expect_listed_apart(catalog, kind, moved, others[0])
     # A catalog need not move objects across namespaces.
     elsewhere = replace(moved, namespace=others[0].namespace)
@@ -256,12 +296,9 @@ def _moved(
 def _apart(catalog: Catalog, kind: Kind, rename: Rename) -> None:
     """Judge that a commit, a rename and a drop affect only the object that they name."""
     made = _namesakes(catalog, kind)
-    _expect_listed_apart(catalog, kind, *made)
-    # A change that reaches another one too shows in one of the two orders.
-    for turn in (1, -1):
-        for number in range(len(made))[::turn]:
-            made[number] = _changed(catalog, kind, made[number], f"changed {number} {turn}")
-        expect_bearers(catalog, kind, made)
+    # Lists of the first and the last are judged after the rename, if there is one.
+    _expect_listed_apart(catalog, kind, *(made[1:-1] if renames(catalog, kind) else made))
+    made = _changed(catalog, kind, made)
     if renames(catalog, kind):
         # The last one made: a rename that takes the first one of the name shows.
         made[-1] = _moved(catalog, kind, rename, made, len(made) - 1)
@@ -269,7 +306,7 @@ def _apart(catalog: Catalog, kind: Kind, rename: Rename) -> None:
         return
     first, *others = made
     kind.drop(catalog, first).expect(200, 204)
-    _absent(catalog, kind, first)
+    _absent(catalog, kind, first, "exists")
     kind.drop(catalog, first).expect(404, detail="dropped before; namesakes are elsewhere")
     expect_bearers(catalog, kind, others)
 
