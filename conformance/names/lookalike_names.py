@@ -300,7 +300,7 @@ def expect_itself(
         if not _marks_namespaces(catalog):
             return reply
     mark = properties_in(reply).get(MARK, ABSENT)
-    is_same = bool(it.uuid) and _uuid_in(reply) == it.uuid
+    is_same = bool(it.uuid) and _uuid_in(reply).lower() == it.uuid.lower()
     if mark == it.mark or (is_same and not it.shows_mark):
         return reply
     if is_same or (mark is ABSENT and not it.uuid):
@@ -368,7 +368,7 @@ def _expect_these(
 def _uuid_in(reply: Reply) -> str:
     metadata = object_in(reply).get("metadata")
     members = metadata if isinstance(metadata, dict) else {}
-    return str(members.get("table-uuid") or members.get("view-uuid") or "").lower()
+    return str(members.get("table-uuid") or members.get("view-uuid") or "")
 
 
 def properties_in(reply: Reply) -> dict[str, Any]:

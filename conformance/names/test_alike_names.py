@@ -329,22 +329,16 @@ def test_views_of_one_name(catalog: Catalog) -> None:
 def test_a_transaction_over_tables_of_one_name(catalog: Catalog) -> None:
     """Of tables of one name, a transaction changes each as it says, and looks at the right one."""
     require(catalog, "createTable", "loadTable")
-    made = _namesakes(catalog, TABLES)
-    uuids = [
-        str(TABLES.load(catalog, it).expect(200).member("metadata", "table-uuid")) for it in made
+    tables = _namesakes(catalog, TABLES)
+    uuids = [it.uuid or _loaded_uuid(catalog, it) for it in tables]
+    made = [replace(it, mark=f"changed {number}") for number, it in enumerate(tables)]
+    changes = [
+        {**_marking(it, it.mark, _of_its_own(number)), "requirements": [_same(uuid)]}
+        for number, (it, uuid) in enumerate(zip(made, uuids, strict=True))
     ]
+    supported(catalog.commit_transaction(changes)).expect(200, 204, detail="tables of one name")
+    _expect_own(catalog, TABLES, made)
     last = len(made) - 1
-    for turn in ("there", "back"):
-        due = [replace(it, mark=f"{turn} {number}") for number, it in enumerate(made)]
-        changes = [
-            {**_marking(it, it.mark), "requirements": [_same(uuid)]}
-            for it, uuid in zip(due, uuids, strict=True)
-        ]
-        sent = changes if turn == "there" else changes[::-1]
-        supported(catalog.commit_transaction(sent)).expect(200, 204, detail="tables of one name")
-        made = due
-        expect_bearers(catalog, TABLES, made)
-    left = [replace(it, what=f"{it.what}, after a refused transaction") for it in made]
     for wrong, other in ((0, last), (last, 0)):
         # The asserted values of one table are those of the other table of this name.
         changes = [
@@ -352,7 +346,12 @@ def test_a_transaction_over_tables_of_one_name(catalog: Catalog) -> None:
             for n, it in enumerate(made)
         ]
         catalog.commit_transaction(changes).expect(409, detail="true of a namesake only")
-        expect_bearers(catalog, TABLES, left, otherwise=CHANGED_ALTHOUGH_REFUSED)
+    left = [replace(it, what=f"{it.what}, after a refused transaction") for it in made]
+    expect_bearers(catalog, TABLES, left, otherwise=CHANGED_ALTHOUGH_REFUSED)
+
+
+def _loaded_uuid(catalog: Catalog, it: Bearer) -> str:
+    return str(TABLES.load(catalog, it).expect(200).member("metadata", "table-uuid"))
 
 
 def _same(uuid: str) -> dict[str, str]:
