@@ -149,41 +149,51 @@ def _is_renamed(reply: Reply) -> bool:
 
 
 def _expect_siblings(
-    catalog: Catalog, kind: Kind, present: Sequence[Bearer], absent: Sequence[Bearer]
+    catalog: Catalog,
+    kind: Kind,
+    present: Sequence[Bearer],
+    absent: Bearer,
+    look: Look,
+    looked_for: Sequence[Bearer],
 ) -> None:
-    expect_bearers(catalog, kind, present)
-    for each in absent:
-        _absent(catalog, kind, each)
-    if catalog.claims(catalog.contract.operation_that(Action.LIST, kind.word)):
-        expect_listed(catalog, kind, [*present, *absent], present)
+    """Judge that a list has exactly these present; load those to be looked for, or all without."""
+    lists = catalog.claims(catalog.contract.operation_that(Action.LIST, kind.word))
+    expect_bearers(catalog, kind, looked_for if lists else present)
+    _absent(catalog, kind, absent, look)
+    if lists:
+        expect_listed(catalog, kind, [absent], present)
 
 
 def _siblings(catalog: Catalog, kind: Kind, rename: Rename) -> None:
-    """Judge that objects whose names begin alike are dropped, made again and renamed separately."""
+    """Judge that objects whose names begin alike are dropped, made again and renamed separately.
+
+    The others are loaded in turn, half of them after the drop and half after the rename; a list has
+    them all, and so they are found where they are dropped in the end.
+    """
     stem, namespace = catalog.new_name("_"), given_namespace(catalog)
     every = [Bearer(namespace, stem, ending, "a beginning", ending) for ending in SIBLINGS]
     made = [one for it in every if (one := made_as(supported(kind.create(catalog, it)), it))]
     raise_if_none(made)
     first, *others = made
+    due = others
     if drops(catalog, kind):
         first = _made_again(catalog, kind, first, others)
+        due = others[1::2]
     moved = replace(first, ending="b")
     if renames(catalog, kind) and _is_renamed(rename(catalog, first, moved)):
-        _expect_siblings(catalog, kind, [*others, moved], [first])
-    if not drops(catalog, kind):
-        return
-    half = len(others) // 2
-    for each in others[:half]:
-        kind.drop(catalog, each).expect(200, 204)
-    expect_bearers(catalog, kind, others[half:])
-    for each in others[half:]:
-        kind.drop(catalog, each).expect(200, 204)
+        present = [*others, moved]
+        _expect_siblings(catalog, kind, present, first, "exists", [*due, moved])
+    else:
+        expect_bearers(catalog, kind, due)
+    if drops(catalog, kind):
+        for each in others:
+            kind.drop(catalog, each).expect(200, 204)
 
 
 def _made_again(catalog: Catalog, kind: Kind, it: Bearer, others: Sequence[Bearer]) -> Bearer:
     """Drop an object beside others with longer names, and make another one of its name."""
     kind.drop(catalog, it).expect(200, 204)
-    _expect_siblings(catalog, kind, others, [it])
+    _expect_siblings(catalog, kind, others, it, "load", others[::2])
     kind.drop(catalog, it).expect(404, detail="dropped before; others have longer names")
     again = replace(it, mark="again")
     reply = kind.create(catalog, again).expect(200, detail="a name that is free; others are longer")
