@@ -6,7 +6,7 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Query, Table
-from icecheck.client.given import given_loaded, given_namespace, given_snapshot, given_table
+from icecheck.client.given import given_namespace, given_snapshot, given_table, reloaded
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
 from icecheck.judging.probes import has_capability
@@ -51,27 +51,18 @@ SECOND_LIFE = {MARK: "second"}
 _OTHER_SCHEMA = bodies.schema(
     bodies.struct_field(1, "other", "string", required=True), bodies.struct_field(2, "n", "int")
 )
-_REFS = (("snapshots", "refs"),)
+REFS = (("snapshots", "refs"),)
 _OTHER_SQL = "SELECT 'b' AS other, 2 AS n"
 
 
-def warm(catalog: Catalog, namespace: Namespace, name: str) -> dict[str, Query]:
-    """Send all requests about a table whose answers a server may cache.
-
-    Returns the entity tags of the loads, each with the query of the load.
-    """
-    tags: dict[str, Query] = {}
-    for query in ((), _REFS):
-        tag = catalog.load_table(namespace, name, query=query).header("etag")
-        if tag is not None:
-            tags.setdefault(tag, query)
+def warm(catalog: Catalog, namespace: Namespace, name: str) -> None:
+    """Send all requests about a table, beside loads, whose answers a server may cache."""
     if catalog.claims("tableExists"):
         catalog.table_exists(namespace, name)
     if catalog.claims("listTables"):
         catalog.list_tables(namespace)
     if catalog.claims("loadCredentials"):
         _credentials(catalog, namespace, name)
-    return tags
 
 
 def _credentials(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
@@ -81,22 +72,30 @@ def _credentials(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
 def given_first_table(catalog: Catalog) -> tuple[Table, dict[str, Query]]:
     """Make a table with a history in its own namespace, and have the server cache it.
 
-    Returns the table with the entity tags of all its versions since its creation, because the
-    second table has as many commits as the first one had at some time.
+    Returns the table as it is loaded, and the entity tags of its creation and of its loads with the
+    query of each: the second table has as many commits as the first one had at some time.
     """
     table = given_table(catalog, given_namespace(catalog), properties=FIRST_LIFE)
     made = catalog.exchanges[-1].header("etag")
-    tags: dict[str, Query] = {} if made is None else {made: ()}
+    told: list[tuple[str | None, Query]] = [(made, ())]
     with contextlib.suppress(Blocked, NotOffered):  # a table without snapshots is cached too
         table = given_snapshot(catalog, table)
     if catalog.claims("updateTable"):
         _furnish(catalog, table)
-    return table, tags | warm(catalog, table.namespace, table.name)
+    table = reloaded(catalog, table)
+    told.append((catalog.exchanges[-1].header("etag"), ()))
+    where = (table.namespace, table.name)
+    told.append((catalog.load_table(*where, query=REFS).header("etag"), REFS))
+    warm(catalog, *where)
+    tags: dict[str, Query] = {}
+    for tag, query in told:
+        if tag is not None:
+            tags.setdefault(tag, query)
+    return table, tags
 
 
 def _furnish(catalog: Catalog, table: Table) -> None:
     """Give a table files, layouts and keys, as far as the catalog accepts them."""
-    table = given_loaded(catalog, table)
     rooms: list[list[Json]] = [_files(table)]
     with contextlib.suppress(Blocked):  # the answer shows no column ids
         rooms.append(_layout(table))
@@ -152,8 +151,10 @@ def second_table(name: str) -> Json:
     return bodies.create_table_body(name, table_schema=_OTHER_SCHEMA, properties=SECOND_LIFE)
 
 
-def expect_no_table(catalog: Catalog, namespace: Namespace, name: str) -> None:
-    """Judge that no operation finds a table under this name."""
+def expect_no_table(
+    catalog: Catalog, namespace: Namespace, name: str, *, lists: bool = True
+) -> None:
+    """Judge that no operation finds a table under this name: no list either, if asked for."""
     asked = [catalog.load_table(namespace, name)]
     if catalog.claims("tableExists"):
         asked.append(catalog.table_exists(namespace, name))
@@ -161,7 +162,7 @@ def expect_no_table(catalog: Catalog, namespace: Namespace, name: str) -> None:
         asked.append(_credentials(catalog, namespace, name))
     for reply in asked:
         expect_nothing(reply, "table")
-    if catalog.claims("listTables"):
+    if lists and catalog.claims("listTables"):
         listed = catalog.list_tables(namespace)
         expect_unlisted(listed, namespace, name, EFFECT_MISSING.of("drop-table"))
 
