@@ -1,6 +1,7 @@
 """Ways to free a name and to take it again, and the judgement of a refused name."""
 
 import contextlib
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -50,43 +51,59 @@ class Freed:
     vacated: bool = False
 
 
-Freeing = Callable[[Catalog, Namespace], Freed | None]
+@dataclass(frozen=True, slots=True)
+class Made:
+    """An object that an operation has made under a name that was free: a check may use it up."""
+
+    namespace: Namespace
+    name: str
+    metadata_location: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Freeing:
+    """A way to free a name, and the kind of object that it takes the name from.
+
+    ``free`` gets the namespace, and the name of such an object in it if there is one to use up.
+    """
+
+    kind: str
+    free: Callable[[Catalog, Namespace, str | None], Freed | None]
 
 
 # ---------------------------------------------------------------------------- freeing
 
 
-def _table_dropped(catalog: Catalog, home: Namespace) -> Freed | None:
-    table = given_table(catalog, home)
-    given_dropped(catalog, home, table.name)
-    return Freed(home, table.name, "a table was dropped")
+def _table_dropped(catalog: Catalog, home: Namespace, made: str | None) -> Freed | None:
+    name = made or given_table(catalog, home).name
+    given_dropped(catalog, home, name)
+    return Freed(home, name, "a table was dropped")
 
 
-def _table_purged(catalog: Catalog, home: Namespace) -> Freed | None:
-    table = given_table(catalog, home)
-    purged = catalog.drop_table(home, table.name, PURGE).ok
-    return Freed(home, table.name, "a table was purged") if purged else None
+def _table_purged(catalog: Catalog, home: Namespace, made: str | None) -> Freed | None:
+    name = made or given_table(catalog, home).name
+    purged = catalog.drop_table(home, name, PURGE).ok
+    return Freed(home, name, "a table was purged") if purged else None
 
 
-def _table_renamed(catalog: Catalog, home: Namespace) -> Freed | None:
+def _table_renamed(catalog: Catalog, home: Namespace, made: str | None) -> Freed | None:
     if not catalog.claims("renameTable"):
         return None
-    table = given_table(catalog, home)
-    renamed = catalog.rename_table((home, table.name), (home, catalog.new_name())).ok
-    return Freed(home, table.name, "a table was renamed", vacated=True) if renamed else None
+    name = made or given_table(catalog, home).name
+    renamed = catalog.rename_table((home, name), (home, catalog.new_name())).ok
+    return Freed(home, name, "a table was renamed", vacated=True) if renamed else None
 
 
-def _table_moved(catalog: Catalog, home: Namespace) -> Freed | None:
+def _table_moved(catalog: Catalog, home: Namespace, made: str | None) -> Freed | None:
     if not (catalog.claims("renameTable") and has_capability(catalog, "cross-namespace-rename")):
         return None
-    table = given_table(catalog, home)
-    away = (another_shared_namespace(catalog), table.name)
-    moved = catalog.rename_table((home, table.name), away).ok
+    name = made or given_table(catalog, home).name
+    moved = catalog.rename_table((home, name), (another_shared_namespace(catalog), name)).ok
     how = "a table was moved into another namespace"
-    return Freed(home, table.name, how, vacated=True) if moved else None
+    return Freed(home, name, how, vacated=True) if moved else None
 
 
-def _table_staged(catalog: Catalog, home: Namespace) -> Freed | None:
+def _table_staged(catalog: Catalog, home: Namespace, _made: str | None) -> Freed | None:
     if not has_capability(catalog, "stage-create"):
         return None
     name = catalog.new_name()
@@ -95,7 +112,7 @@ def _table_staged(catalog: Catalog, home: Namespace) -> Freed | None:
     return Freed(home, name, "a table was staged")
 
 
-def _namespace_dropped(catalog: Catalog, _home: Namespace) -> Freed | None:
+def _namespace_dropped(catalog: Catalog, _home: Namespace, _made: str | None) -> Freed | None:
     namespace = given_namespace(catalog)
     table = given_table(catalog, namespace)
     given_dropped(catalog, namespace, table.name)
@@ -104,31 +121,37 @@ def _namespace_dropped(catalog: Catalog, _home: Namespace) -> Freed | None:
     return Freed(namespace, table.name, "a table was dropped, and its namespace made anew")
 
 
-def _inner_namespace_dropped(catalog: Catalog, home: Namespace) -> Freed | None:
+def _inner_namespace_dropped(catalog: Catalog, home: Namespace, made: str | None) -> Freed | None:
     if not has_capability(catalog, "nested-namespaces"):
         return None
-    inner = given_namespace(catalog, under=home)
+    inner = (*home, made) if made else given_namespace(catalog, under=home)
     arrange(catalog, "dropNamespace", lambda: catalog.drop_namespace(inner))
     return Freed(home, inner[-1], "a namespace was dropped")
 
 
-def _view_dropped(catalog: Catalog, home: Namespace) -> Freed | None:
-    view = given_view(catalog, home)
-    arrange(catalog, "dropView", lambda: catalog.drop_view(home, view.name))
-    return Freed(home, view.name, "a view was dropped")
+def _view_dropped(catalog: Catalog, home: Namespace, made: str | None) -> Freed | None:
+    name = made or given_view(catalog, home).name
+    arrange(catalog, "dropView", lambda: catalog.drop_view(home, name))
+    return Freed(home, name, "a view was dropped")
 
 
-def _view_renamed(catalog: Catalog, home: Namespace) -> Freed | None:
+def _view_renamed(catalog: Catalog, home: Namespace, made: str | None) -> Freed | None:
     if not catalog.claims("renameView"):
         return None
-    view = given_view(catalog, home)
-    renamed = supported(catalog.rename_view((home, view.name), (home, catalog.new_name()))).ok
-    return Freed(home, view.name, "a view was renamed", vacated=True) if renamed else None
+    name = made or given_view(catalog, home).name
+    renamed = supported(catalog.rename_view((home, name), (home, catalog.new_name()))).ok
+    return Freed(home, name, "a view was renamed", vacated=True) if renamed else None
 
 
-_ALWAYS = (_table_dropped, _inner_namespace_dropped)
-_OF_TABLES = (_table_purged, _table_moved, _table_renamed, _table_staged, _namespace_dropped)
-_OF_VIEWS = (_view_dropped, _view_renamed)
+_ALWAYS = (Freeing("table", _table_dropped), Freeing("namespace", _inner_namespace_dropped))
+_OF_TABLES = (
+    Freeing("table", _table_purged),
+    Freeing("table", _table_moved),
+    Freeing("table", _table_renamed),
+    Freeing("", _table_staged),
+    Freeing("", _namespace_dropped),
+)
+_OF_VIEWS = (Freeing("view", _view_dropped), Freeing("view", _view_renamed))
 
 
 def freeings_for(operation_id: str) -> tuple[Freeing, ...]:
@@ -148,13 +171,16 @@ def freeings_for(operation_id: str) -> tuple[Freeing, ...]:
 class Taking:
     """A way to give a name to an object: the operations needed, the request, the read afterwards.
 
-    ``places``: the catalog chooses the location of the object.
+    ``take`` gets the object that took a name in this way before if it ``moves`` it on; else it
+    makes one. ``places``: the catalog chooses the location of the object.
     """
 
+    kind: str
     operations: tuple[str, ...]
-    take: Callable[[Catalog, Namespace, str], Reply]
+    take: Callable[[Catalog, Namespace, str, Made | None], Reply]
     look: Callable[[Catalog, Namespace, str], Reply]
     places: bool = False
+    moves: bool = False
 
 
 def _load_view(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
@@ -169,7 +195,7 @@ def _load_namespace(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
     return catalog.load_namespace_metadata((*namespace, name))
 
 
-def _create_table(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
+def _create_table(catalog: Catalog, namespace: Namespace, name: str, _made: Made | None) -> Reply:
     return catalog.create_table(namespace, bodies.create_table_body(name))
 
 
@@ -178,12 +204,14 @@ def _stage(catalog: Catalog, namespace: Namespace, name: str) -> tuple[Reply, li
     return reply, creation_updates(metadata_in(reply)) if reply.ok else []
 
 
-def _commit_staged(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
+def _commit_staged(catalog: Catalog, namespace: Namespace, name: str, _made: Made | None) -> Reply:
     staged, updates = _stage(catalog, namespace, name)
     return catalog.update_table(namespace, name, updates, [ASSERT_CREATE]) if updates else staged
 
 
-def _commit_staged_together(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
+def _commit_staged_together(
+    catalog: Catalog, namespace: Namespace, name: str, _made: Made | None
+) -> Reply:
     staged, updates = _stage(catalog, namespace, name)
     change = {
         "identifier": {"namespace": [*namespace], "name": name},
@@ -193,50 +221,120 @@ def _commit_staged_together(catalog: Catalog, namespace: Namespace, name: str) -
     return catalog.commit_transaction([change]) if updates else staged
 
 
-def _register_table(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
-    table = given_table(catalog, namespace)
-    if table.metadata_location is None:
-        raise NotOffered("the catalog tells no metadata location")
-    given_dropped(catalog, namespace, table.name)
-    return catalog.register_table(namespace, name, table.metadata_location)
+def _register_table(catalog: Catalog, namespace: Namespace, name: str, made: Made | None) -> Reply:
+    location = made.metadata_location if made else None
+    if made is None or location is None or not catalog.drop_table(namespace, made.name).ok:
+        table = given_table(catalog, namespace)
+        location = table.metadata_location
+        if location is None:
+            raise NotOffered("the catalog tells no metadata location")
+        given_dropped(catalog, namespace, table.name)
+    return catalog.register_table(namespace, name, location)
 
 
-def _rename_table(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
-    table = given_table(catalog, namespace)
+def _rename_table(catalog: Catalog, namespace: Namespace, name: str, made: Made | None) -> Reply:
+    table = made or given_table(catalog, namespace)
     return catalog.rename_table((namespace, table.name), (namespace, name))
 
 
-def _create_view(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
+def _create_view(catalog: Catalog, namespace: Namespace, name: str, _made: Made | None) -> Reply:
     return supported(catalog.create_view(namespace, create_view_body(name, namespace)))
 
 
-def _rename_view(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
-    view = given_view(catalog, namespace)
+def _rename_view(catalog: Catalog, namespace: Namespace, name: str, made: Made | None) -> Reply:
+    view = made or given_view(catalog, namespace)
     return supported(catalog.rename_view((namespace, view.name), (namespace, name)))
 
 
-def _create_namespace(catalog: Catalog, namespace: Namespace, name: str) -> Reply:
+def _create_namespace(
+    catalog: Catalog, namespace: Namespace, name: str, _made: Made | None
+) -> Reply:
     return catalog.create_namespace((*namespace, name))
 
 
 TAKINGS = {
-    "createTable": Taking(_TABLE, _create_table, _load_table, places=True),
-    "updateTable": Taking((*_TABLE, "updateTable"), _commit_staged, _load_table, places=True),
-    "commitTransaction": Taking(
-        (*_TABLE, "commitTransaction"), _commit_staged_together, _load_table, places=True
+    "createTable": Taking("table", _TABLE, _create_table, _load_table, places=True),
+    "updateTable": Taking(
+        "table", (*_TABLE, "updateTable"), _commit_staged, _load_table, places=True
     ),
-    "registerTable": Taking((*_TABLE, "registerTable"), _register_table, _load_table),
-    "renameTable": Taking((*_TABLE, "renameTable"), _rename_table, _load_table),
-    "createView": Taking((*_TABLE, *_VIEW), _create_view, _load_view, places=True),
-    "renameView": Taking((*_TABLE, *_VIEW, "renameView"), _rename_view, _load_view),
+    "commitTransaction": Taking(
+        "table", (*_TABLE, "commitTransaction"), _commit_staged_together, _load_table, places=True
+    ),
+    "registerTable": Taking(
+        "table", (*_TABLE, "registerTable"), _register_table, _load_table, moves=True
+    ),
+    "renameTable": Taking(
+        "table", (*_TABLE, "renameTable"), _rename_table, _load_table, moves=True
+    ),
+    "createView": Taking("view", (*_TABLE, *_VIEW), _create_view, _load_view, places=True),
+    "renameView": Taking(
+        "view", (*_TABLE, *_VIEW, "renameView"), _rename_view, _load_view, moves=True
+    ),
     "createNamespace": Taking(
-        (*_TABLE, "createNamespace", "loadNamespaceMetadata"), _create_namespace, _load_namespace
+        "namespace",
+        (*_TABLE, "createNamespace", "loadNamespaceMetadata"),
+        _create_namespace,
+        _load_namespace,
     ),
 }
 """The ways to take a name, by the operation that finally takes it."""
 
 
 # ---------------------------------------------------------------------------- judging
+
+
+class _Taker:
+    """Frees names and has an operation take them, with what it has made before as far as that goes.
+
+    So most names need no object of their own that is dropped again: one hops from name to name, or
+    is dropped, purged or renamed to free the next name.
+    """
+
+    def __init__(self, catalog: Catalog, taking: Taking) -> None:
+        self.catalog = catalog
+        self.taking = taking
+        self.home = given_home(catalog)
+        self.made: Made | None = None
+
+    def free_and_take(self, freeing: Freeing) -> tuple[Freed, Reply] | None:
+        """Return the freed name and the answer of what takes it; None if this is not offered.
+
+        What is refused with an object that was made before is tried again without: the object may
+        be the reason, and not the name.
+        """
+        had = self.made
+        result = self._once(freeing)
+        if result is None or result[1].ok or had is None:
+            return result
+        self.made = None
+        return self._once(freeing)
+
+    def _once(self, freeing: Freeing) -> tuple[Freed, Reply] | None:
+        freed: Freed | None = None
+        use = None
+        if self.made and freeing.kind == self.taking.kind and not self.taking.moves:
+            use, self.made = self.made.name, None
+        with contextlib.suppress(NotOffered):  # this way to free it is not offered
+            freed = freeing.free(self.catalog, self.home, use)
+        return None if freed is None else (freed, self.take(freed.namespace, freed.name))
+
+    def take(self, namespace: Namespace, name: str) -> Reply:
+        """Have a name taken, by the object made before if it is moved on and is there."""
+        at_home = namespace == self.home
+        moved = self.made if self.taking.moves and at_home else None
+        reply = self.taking.take(self.catalog, namespace, name, moved)
+        if at_home:
+            self.made = Made(namespace, name, _location(reply)) if reply.ok else None
+        return reply
+
+
+def _location(reply: Reply) -> str | None:
+    """Return the metadata location that an answer tells, if it tells one."""
+    body: Any = None
+    with contextlib.suppress(ValueError):
+        body = json.loads(reply.exchange.response_body)
+    location = body.get("metadata-location") if isinstance(body, dict) else None
+    return location if isinstance(location, str) else None
 
 
 def judge_taking(catalog: Catalog, operation_id: str) -> None:
@@ -246,23 +344,22 @@ def judge_taking(catalog: Catalog, operation_id: str) -> None:
     name was the reason. Raises Violation with all the ways in which the name had become free, and
     NotOffered if the catalog refuses the operation under every name.
     """
-    home, taking = given_home(catalog), TAKINGS[operation_id]
+    taking = TAKINGS[operation_id]
+    taker = _Taker(catalog, taking)
     refused: list[tuple[Freed, Reply]] = []
     judged = False
     for freeing in freeings_for(operation_id):
-        freed: Freed | None = None
-        with contextlib.suppress(NotOffered):  # this way to free it is not offered
-            freed = freeing(catalog, home)
-        if freed is None:
+        result = taker.free_and_take(freeing)
+        if result is None:
             continue
-        reply = taking.take(catalog, freed.namespace, freed.name)
+        freed, reply = result
         if reply.ok:
             if freeing in _ALWAYS:  # of what took the other names, its answer is enough
                 seen = taking.look(catalog, freed.namespace, freed.name)
                 seen.expect(200, detail=f"the name was free: {freed.how}")
         elif freed.vacated and taking.places and refuses_place(reply):
             continue  # refused for the location, not for the name
-        elif taking.take(catalog, freed.namespace, catalog.new_name()).ok:
+        elif taker.take(freed.namespace, catalog.new_name()).ok:
             refused.append((freed, reply))
         else:
             continue  # refused under every name
