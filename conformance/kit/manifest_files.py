@@ -15,6 +15,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_commit
+from icecheck.conformance.kit.kept_snapshots import require_kept
 from icecheck.conformance.kit.local_files import folder_here
 from icecheck.conformance.kit.manifest_schemas import (
     ADDED,
@@ -124,18 +125,22 @@ class ManifestFiles:
     def at_once(self) -> Iterator[None]:
         """Commit the snapshots that are added inside in one commit, at the end.
 
-        A catalog that refuses several snapshots in a commit gets one commit for each.
+        A catalog that refuses several snapshots in a commit gets one commit for each. Raises
+        Blocked when it accepts them and does not keep all of them.
         """
         self._held = []
         yield
         held, self._held = self._held, None
         every = [update for updates in held for update in updates]
+        added = [each for each in every if "ref-name" not in each]
         refs = {each["ref-name"]: each for each in every if "ref-name" in each}
         try:
-            self.commit(*(each for each in every if "ref-name" not in each), *refs.values())
+            self.commit(*added, *refs.values())
         except Blocked:
             for updates in held:
                 self._send(updates)
+        else:
+            require_kept(self._catalog, self.table, [each["snapshot"] for each in added])
 
     def location(self, name: str) -> str:
         """Return the location that a file of this name has in the manifests."""
