@@ -138,13 +138,14 @@ def _walk(files: ManifestFiles) -> Iterator[_Asked]:
         if number:
             added = schema_addition(files.table.metadata, {**schema, "schema-id": number})
             files.commit(added, {"action": "set-current-schema", "schema-id": -1})
-            yield from _questions(written, schema, f"table {when}")
+            yield from _questions(written, schema, f"table {when}")  # both schemas of each file
         names = (*names, f"{number}.parquet")
         columns = {*_ids_by_name(schema["fields"]).values()}
         bounds = {at: pair for at, pair in BOUNDS.items() if at in columns}
         snapshot_id = files.append(PlannedFile(names[-1], partition=IN_A, bounds=bounds))
         written.append((snapshot_id, schema, names, when))
-        yield from _questions(written, schema, f"table {when} with a file of its own")
+        own = [*_questions(written, schema, f"table {when} with a file of its own")]
+        yield from (own[2 * at + (at + number) // 2 % 2] for at in range(len(written)))
 
 
 def _questions(
@@ -195,10 +196,10 @@ def test_statistics_of_each_schema(catalog: Catalog) -> None:
     with given_files(catalog, layout=COLUMNS) as files:
         for turn, asked in enumerate(_walk(files)):
             # A name in another schema is not among the names that are asked for with it.
-            names = (["low", "place.lat"], ["high"])[turn // 2 % 2]
+            names = (["low", "place.lat"], ["high"])[(turn + len(asked.files)) % 2]
             known = [name for name in names if name in asked.ids]
             another = next(each for each in asked.ids if each not in names)
-            members = {"select": [another]} if turn % 2 else {}
+            members = {"select": [another]} if turn // 2 % 2 else {}
             if not known:
                 continue
             wanted: dict[str, Json] = {**asked.members, **members, "stats_fields": known}
