@@ -139,25 +139,42 @@ def _expect_content(files: ManifestFiles, tasks: Iterable[Json], due: _Content, 
 def test_deletes_after_every_step(catalog: Catalog) -> None:
     """Each snapshot is planned with the deletes that it has, not with earlier or later ones."""
     with given_files(catalog) as files:
-        contents: dict[int, tuple[str, _Content]] = {}
-        content = _Content()
-        turn = 0
-        for step, change, becomes in _STEPS:
-            content = becomes(content)
-            if isinstance(change, str):
-                snapshot_id = files.remove(f"{change}.parquet")
-            else:
-                snapshot_id = files.append(change)
-            contents[snapshot_id] = (step, content)
-            last = step == _STEPS[-1][0]
-            # The last one and the one before it, in turn; in the end every other one.
-            there = [*contents.items()]
-            for at, (then, due) in there[1::2] if last else [there[-2:][turn % 2 - 1]]:
-                turn += 1
-                asked, members = dress(turn)
-                found = planned(catalog, files.table, snapshot_id=at, **members)
-                why = f"after {step}: scan as when {then}, with {asked}"
-                _expect_content(files, found.tasks, due, why)
+        contents: list[tuple[int, str, _Content]] = []
+        for at in range(0, len(_STEPS), 2):
+            with files.at_once():
+                contents += _two_steps(files, at, contents[-1][2] if at else _Content())
+            now = contents[at + at // 2 % 2]  # one of the two; in the end the other of each
+            _expect_snapshot(catalog, files, now, at // 2, f"after {contents[-1][1]}")
+        for turn in range(len(_STEPS) // 2):
+            then = contents[2 * turn + 1 - turn % 2]
+            _expect_snapshot(catalog, files, then, turn + 3, "in the end")
+
+
+def _two_steps(
+    files: ManifestFiles, start: int, content: _Content
+) -> Iterator[tuple[int, str, _Content]]:
+    """Take the step at this place and the next one; yield the snapshot and content of each."""
+    for step, change, becomes in _STEPS[start : start + 2]:
+        content = becomes(content)
+        if isinstance(change, str):
+            yield files.remove(f"{change}.parquet"), step, content
+        else:
+            yield files.append(change), step, content
+
+
+def _expect_snapshot(
+    catalog: Catalog,
+    files: ManifestFiles,
+    snapshot: tuple[int, str, _Content],
+    turn: int,
+    when: str,
+) -> None:
+    """Judge the scan of a snapshot in one of the forms."""
+    snapshot_id, then, due = snapshot
+    asked, members = dress(turn)
+    found = planned(catalog, files.table, snapshot_id=snapshot_id, **members)
+    why = f"{when}: scan as when {then}, with {asked}"
+    _expect_content(files, found.tasks, due, why)
 
 
 # ---- plans that are fetched in parts

@@ -74,12 +74,16 @@ def test_every_snapshot_after_every_step(catalog: Catalog) -> None:
     """A scan plans the files of the snapshot that it names, whatever happened before and since."""
     with given_files(catalog) as files:
         history = History(files)
-        for turn, (step, do) in enumerate(WALK.items(), start=1):
-            do(history)
+        steps = [*WALK.items()]
+        for turn in range((len(steps) + 1) // 2):
+            two = steps[2 * turn : 2 * turn + 2]
+            with files.at_once():
+                for _, do in two:
+                    do(history)
             asked, _ = dress(turn)
             # The last one and the one before it, in turn.
             word = [*history.points][-2:][turn % 2 - 1]
-            _expect_point(catalog, history, word, asked, f"after {step}")
+            _expect_point(catalog, history, word, asked, f"after {two[-1][0]}")
         for at, word in enumerate(history.points):
             asked, _ = dress(at + 3)
             _expect_point(catalog, history, word, asked, "at the end")
