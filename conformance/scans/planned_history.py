@@ -128,10 +128,11 @@ class Range:
 def ranges(history: History) -> Iterator[Range]:
     """Yield every range of the history, on main, on branches and on rolled back snapshots.
 
-    The first range of each end is empty and starts at the end itself; a catalog may refuse it.
+    Every other end has an empty range too, which starts at the end; a catalog may refuse it.
     """
-    for end in history.points:
-        yield Range(end, end, (), appends_only=False)
+    for at, end in enumerate(history.points):
+        if at % 2:
+            yield Range(end, end, (), appends_only=False)
         added: tuple[str, ...] = ()
         appends_only = True
         word = end
