@@ -81,18 +81,15 @@ def _given_steps(files: ManifestFiles) -> dict[int, list[str]]:
     """Add all files step by step; return snapshot id -> names of all files in the snapshot."""
     found: dict[int, list[str]] = {}
     names: list[str] = []
-    specs = 1
-    for step in STEPS:
-        spec = _file(step[0]).spec
-        if spec == specs:
-            files.commit(
-                {"action": "add-spec", "spec": NEW_SPECS[spec - 1]},
-                {"action": "set-default-spec", "spec-id": -1},
-            )
-            specs += 1
-        snapshot_id = files.append(*map(_file, step))
-        names = [*names, *step]
-        found[snapshot_id] = names
+    for spec in NEW_SPECS:
+        files.commit(
+            {"action": "add-spec", "spec": spec}, {"action": "set-default-spec", "spec-id": -1}
+        )
+    with files.at_once():  # a file may be of any spec of the table
+        for step in STEPS:
+            snapshot_id = files.append(*map(_file, step))
+            names = [*names, *step]
+            found[snapshot_id] = names
     return found
 
 
