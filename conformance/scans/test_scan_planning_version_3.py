@@ -1,6 +1,8 @@
 """Checks of scans in format version 3: nanosecond times, and several vectors in one file."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import reduce
 from typing import Any
 
 from icecheck.client import bodies
@@ -10,6 +12,7 @@ from icecheck.conformance.kit.manifest_files import (
     POSITION_DELETES,
     SPEC,
     Layout,
+    ManifestFiles,
     PlannedFile,
     given_files,
 )
@@ -24,7 +27,7 @@ from icecheck.conformance.scans.planned_files import (
 )
 from icecheck.conformance.scans.planned_history import DRESSES, SOME_DRESSES
 from icecheck.judging.check import generated_check
-from icecheck.replies.expect import equal
+from icecheck.replies.expect import Violation, equal
 
 FIELD = bodies.struct_field
 V3 = ("format-version-3",)
@@ -56,7 +59,9 @@ FILES: dict[str, tuple[int, int]] = {
     "before": (0, 1),
 }
 _UNKNOWN = "unknown"
-_TESTS: tuple[tuple[str, tuple[int, ...], tuple[str, ...]], ...] = (
+_COLUMNS = {"at": 3, "seen": 4}
+Test = tuple[str, tuple[int, ...], tuple[str, ...]]
+_TESTS: tuple[Test, ...] = (
     ("eq", (123_456_789,), ("exact",)),
     ("eq", (123_456_001,), ("early",)),
     ("eq", (123_456_999,), ("late",)),
@@ -70,6 +75,35 @@ _TESTS: tuple[tuple[str, tuple[int, ...], tuple[str, ...]], ...] = (
     ("not-eq", (123_456_700,), ("exact", "early", "late", "before")),
     ("not-in", (123_456_789,), ("early", "late", "before")),
 )
+# Moments with their files: each test of a file is one that a moment in the file passes.
+_ROWS = {
+    123_456_789: "exact",
+    123_456_001: "early",
+    123_456_790: "late",
+    123_456_999: "late",
+    1: "before",
+}
+
+
+def _passes(moment: int, operation: str, numbers: tuple[int, ...]) -> bool:
+    """Return whether a moment passes a test."""
+    results = {
+        "eq": moment in numbers,
+        "in": moment in numbers,
+        "not-eq": moment not in numbers,
+        "not-in": moment not in numbers,
+        "lt": moment < numbers[0],
+        "lt-eq": moment <= numbers[0],
+        "gt": moment > numbers[0],
+        "gt-eq": moment >= numbers[0],
+    }
+    return results[operation]
+
+
+def _term(operation: str, column: str, numbers: tuple[int, ...]) -> Json:
+    values = [_told(column, number) for number in numbers]
+    value = {"values": values} if "in" in operation else {"value": values[0]}
+    return {"type": operation, "term": column, **value}
 
 
 def _told(column: str, nanoseconds: int) -> str:
@@ -95,20 +129,38 @@ def test_times_to_the_nanosecond(catalog: Catalog) -> None:
     what = "times of nanoseconds"
     with given_odd_files(catalog, what, format_version=3, layout=MOMENTS) as files:
         files.append(*map(_moments, (*FILES, _UNKNOWN)))
-        for turn, (operation, numbers, due) in enumerate(_TESTS):
-            for column, field_id in (("at", 3), ("seen", 4))[turn % 2 :: 2]:
-                values = [_told(column, number) for number in numbers]
-                value = {"values": values} if "in" in operation else {"value": values[0]}
-                filter_ = {"type": operation, "term": column, **value}
-                found = planned(catalog, files.table, filter=filter_, stats_fields=[column])
-                left_out = lost(files, found, (f"{name}.parquet" for name in (*due, _UNKNOWN)))
-                detail = f"asked for {column} {operation} {', '.join(values)}"
-                equal(left_out, [], symptom=PLANNED_FILES, detail=detail)
-                for task in found.tasks:
-                    (name,) = files.names_of([task["data-file"]["file-path"]])
-                    low, high = FILES.get(name.removesuffix(".parquet"), (0, 0))
-                    _expect_bound(task["data-file"], "lower-bounds", field_id, column, low)
-                    _expect_bound(task["data-file"], "upper-bounds", field_id, column, high)
+        for moment, file in _ROWS.items():
+            tests = [test for test in _TESTS if _passes(moment, *test[:2])]
+            every = [(test, column) for test in tests for column in _COLUMNS]
+            try:
+                _expect_moments(catalog, files, every, (file,))
+            except Violation:
+                for test, column in every:  # so that one of them is named
+                    _expect_moments(catalog, files, [(test, column)], test[2])
+                raise
+
+
+def _expect_moments(
+    catalog: Catalog, files: ManifestFiles, tests: Sequence[tuple[Test, str]], due: Sequence[str]
+) -> None:
+    """Judge the files of a scan with all these tests, and the bounds of their columns."""
+    terms = [_term(operation, column, numbers) for (operation, numbers, _), column in tests]
+    filter_ = reduce(lambda left, right: {"type": "and", "left": left, "right": right}, terms)
+    columns = sorted({column for _, column in tests})
+    found = planned(catalog, files.table, filter=filter_, stats_fields=columns)
+    left_out = lost(files, found, (f"{name}.parquet" for name in (*due, _UNKNOWN)))
+    words = ", and ".join(
+        f"{column} {operation} {', '.join(_told(column, each) for each in numbers)}"
+        for (operation, numbers, _), column in tests
+    )
+    equal(left_out, [], symptom=PLANNED_FILES, detail=f"asked for {words}")
+    for task in found.tasks:
+        (name,) = files.names_of([task["data-file"]["file-path"]])
+        low, high = FILES.get(name.removesuffix(".parquet"), (0, 0))
+        for column in columns:
+            at = _COLUMNS[column]
+            _expect_bound(task["data-file"], "lower-bounds", at, column, low)
+            _expect_bound(task["data-file"], "upper-bounds", at, column, high)
 
 
 def _expect_bound(file: Json, member: str, field_id: int, column: str, due: int) -> None:
