@@ -1,6 +1,6 @@
 """Judgement of the files in a plan by their names, and what checks of planning share."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -54,6 +54,8 @@ PLAN_OF_NOTHING = declare(
     Severity.FALSE_OR_LOST,
     OTHER_ROWS,
 )
+
+Json = Any
 
 V2 = ("format-version-2",)
 HISTORY = (*V2, "snapshot-history")
@@ -118,6 +120,32 @@ def lost(files: ManifestFiles, found: Planned, names: Iterable[str]) -> list[str
     """Return which of these files are not planned exactly once, whatever else is planned."""
     planned_names = files.names_of(found.locations)
     return [name for name in names if planned_names.count(name) != 1]
+
+
+def joined(connective: str, terms: Sequence[Json]) -> Json:
+    """Join expressions by "and" or "or" in a tree of the least depth."""
+    if len(terms) == 1:
+        return terms[0]
+    half = len(terms) // 2
+    left, right = joined(connective, terms[:half]), joined(connective, terms[half:])
+    return {"type": connective, "left": left, "right": right}
+
+
+def passes(value: Json, operation: str, *others: Json) -> bool:
+    """Return whether a value passes a comparison with others."""
+    results: dict[str, Callable[[], bool]] = {
+        "eq": lambda: value in others,
+        "in": lambda: value in others,
+        "not-eq": lambda: value not in others,
+        "not-in": lambda: value not in others,
+        "lt": lambda: value < others[0],
+        "lt-eq": lambda: value <= others[0],
+        "gt": lambda: value > others[0],
+        "gt-eq": lambda: value >= others[0],
+        "starts-with": lambda: value.startswith(others[0]),
+        "not-starts-with": lambda: not value.startswith(others[0]),
+    }
+    return results[operation]()
 
 
 def takes(catalog: Catalog, table: Table, **members: Any) -> bool:

@@ -8,7 +8,6 @@ import struct
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 from icecheck.client import bodies
@@ -28,6 +27,7 @@ from icecheck.conformance.scans.planned_files import (
     V2,
     expect_among,
     expect_planned,
+    joined,
 )
 from icecheck.judging.check import generated_check
 from icecheck.objects.evolving import schema_addition
@@ -181,9 +181,10 @@ def test_names_of_each_schema(catalog: Catalog) -> None:
                 }
                 for name in known
             ]
-            every = reduce(lambda left, right: {"type": "and", "left": left, "right": right}, terms)
             try:
-                _expect_found(files, catalog, asked, filter=every, select=[*asked.ids])
+                _expect_found(
+                    files, catalog, asked, filter=joined("and", terms), select=[*asked.ids]
+                )
             except Violation:
                 for term in terms:  # one of them is taken for another column's
                     _expect_found(files, catalog, asked, filter=term, select=[*asked.ids])

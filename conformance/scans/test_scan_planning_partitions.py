@@ -19,6 +19,7 @@ from icecheck.conformance.scans.planned_files import (
     PLANNED_FILES,
     V2,
     given_odd_files,
+    joined,
     lost,
 )
 from icecheck.judging.check import generated_check
@@ -131,22 +132,13 @@ _FILTERS: dict[str, Predicates] = {
 }
 
 
-def _joined(connective: str, terms: Sequence[Json]) -> Json:
-    """Join expressions by "and" or "or" in a tree of the least depth."""
-    if len(terms) == 1:
-        return terms[0]
-    half = len(terms) // 2
-    left, right = _joined(connective, terms[:half]), _joined(connective, terms[half:])
-    return {"type": connective, "left": left, "right": right}
-
-
 def _filter(predicates: Predicates, fields: Sequence[PartitionField]) -> Json:
     """Return a filter that rows of both files match, as far as their partitions tell."""
-    return _joined(
+    return joined(
         "or",
         [
-            _joined("and", [p for f in fields for p in predicates(f, f.after)]),
-            _joined("and", [p for f in fields for p in predicates(f, f.before)]),
+            joined("and", [p for f in fields for p in predicates(f, f.after)]),
+            joined("and", [p for f in fields for p in predicates(f, f.before)]),
         ],
     )
 
@@ -192,7 +184,7 @@ def _lost_beyond(
 ) -> list[str] | None:
     """Return the files lost by a filter that all ints match; None if it is refused."""
     bounds = (("lt", 2**31), ("gt", -(2**31) - 1))
-    filter_ = _joined("and", [_predicate(it, f, at) for f in fields for it, at in bounds])
+    filter_ = joined("and", [_predicate(it, f, at) for f in fields for it, at in bounds])
     try:
         return _lost(catalog, files, filter_)
     except Violation:

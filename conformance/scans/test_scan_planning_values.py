@@ -16,6 +16,7 @@ from icecheck.conformance.kit.manifest_files import (
     POSITION_DELETES,
     SPEC,
     Layout,
+    ManifestFiles,
     PlannedFile,
     given_files,
 )
@@ -26,11 +27,13 @@ from icecheck.conformance.scans.planned_files import (
     RESIDUAL_FORGETS_THE_FILTER,
     V2,
     expect_planned,
+    joined,
     lost,
+    passes,
 )
 from icecheck.findings.symptoms import OTHER_ROWS, Severity, declare
 from icecheck.judging.check import generated_check
-from icecheck.replies.expect import equal
+from icecheck.replies.expect import Violation, equal
 from icecheck.replies.matching import show
 
 _RESIDUAL_FORGETS_ROWS = declare(
@@ -97,6 +100,7 @@ _WITH_NULL = frozenset({_EMPTY, _SOME, _UNKNOWN})
 _WITH_VALUE = frozenset({_SOME, _FULL, _UNKNOWN})
 Due = tuple[Json, frozenset[str]]
 Pair = tuple[Due, Due]
+Tests = Sequence[tuple[Json, ...]]
 
 
 def _term(operation: str, column: str, *values: Json) -> Json:
@@ -105,7 +109,7 @@ def _term(operation: str, column: str, *values: Json) -> Json:
     return {"type": operation, "term": column, **({"value": values[0]} if values else {})}
 
 
-def _pairs(column: str, due: frozenset[str], tests: Sequence[Sequence[Json]]) -> list[Pair]:
+def _pairs(column: str, due: frozenset[str], tests: Tests) -> list[Pair]:
     """Return pairs of a predicate and its negation that the same files may match.
 
     ``tests`` are (operation, negated operation, values ...). Rows with null or NaN match neither of
@@ -117,36 +121,68 @@ def _pairs(column: str, due: frozenset[str], tests: Sequence[Sequence[Json]]) ->
     ]
 
 
+_TEXT_TESTS: Tests = (
+    ("eq", "not-eq", "ca"),
+    ("eq", "not-eq", "ba"),
+    ("in", "not-in", "a", "da"),
+    ("lt", "gt-eq", "bb"),
+    ("lt-eq", "gt", "ba"),
+    ("gt", "lt-eq", "cz"),
+    ("gt-eq", "lt", "da"),
+    ("starts-with", "not-starts-with", "b"),
+    ("starts-with", "not-starts-with", "da"),
+)
+_NUMBER_TESTS: Tests = (
+    ("eq", "not-eq", 1.0),
+    ("eq", "not-eq", 5.0),
+    ("lt", "gt-eq", 1.5),
+    ("lt-eq", "gt", 1.0),
+    ("gt", "lt-eq", 4.5),
+    ("gt-eq", "lt", 5.0),
+    ("not-in", "in", 0.0, 5.0),
+)
+_COLUMNS = {"note": _TEXT_TESTS, "place.spot": _TEXT_TESTS, "score": _NUMBER_TESTS}
+# Values of rows, each column's in turn; every test is passed by one of them.
+_VALUES: tuple[tuple[Json, ...], ...] = (
+    ("ca", "ba", 1.0),
+    ("ba", "da", 5.0),
+    ("da", "ca", 1.0),
+)
+
+
 def _of_texts(column: str) -> list[Pair]:
     """Return the predicates on a text column with the files that may match, and their negations."""
     nulls = ((_term("is-null", column), _WITH_NULL), (_term("not-null", column), _WITH_VALUE))
-    tests = (
-        ("eq", "not-eq", "ca"),
-        ("eq", "not-eq", "ba"),
-        ("in", "not-in", "a", "da"),
-        ("lt", "gt-eq", "bb"),
-        ("lt-eq", "gt", "ba"),
-        ("gt", "lt-eq", "cz"),
-        ("gt-eq", "lt", "da"),
-        ("starts-with", "not-starts-with", "b"),
-        ("starts-with", "not-starts-with", "da"),
-    )
-    return [nulls, *_pairs(column, _WITH_VALUE, tests)]
+    return [nulls, *_pairs(column, _WITH_VALUE, _TEXT_TESTS)]
 
 
 def _of_numbers(column: str) -> list[Pair]:
     """Return the same for a column of numbers, some of which are NaN."""
     nans = ((_term("is-nan", column), _WITH_NULL), (_term("not-nan", column), _WITH_VALUE))
-    tests = (
-        ("eq", "not-eq", 1.0),
-        ("eq", "not-eq", 5.0),
-        ("lt", "gt-eq", 1.5),
-        ("lt-eq", "gt", 1.0),
-        ("gt", "lt-eq", 4.5),
-        ("gt-eq", "lt", 5.0),
-        ("in", "not-in", 0.0, 5.0),
-    )
-    return [nans, *_pairs(column, _WITH_VALUE, tests)]
+    return [nans, *_pairs(column, _WITH_VALUE, _NUMBER_TESTS)]
+
+
+def _not(term: Json) -> Json:
+    return {"type": "not", "child": term}
+
+
+def _rows() -> Iterator[tuple[list[Json], frozenset[str]]]:
+    """Yield what is true of a row without values, and of rows with each of the values.
+
+    These are the predicates that the row passes, and the negations of those that it does not.
+    """
+    kinds = {column: "nan" if column == "score" else "null" for column in _COLUMNS}
+    there = [_term(f"not-{kind}", column) for column, kind in kinds.items()]
+    absent = [_term(f"is-{kind}", column) for column, kind in kinds.items()]
+    yield [*absent, *map(_not, there)], _WITH_NULL
+    for row in _VALUES:
+        terms = [*there, *map(_not, absent)]
+        for (column, tests), value in zip(_COLUMNS.items(), row, strict=True):
+            for one, contrary, *others in tests:
+                for operation in (one, contrary):
+                    term = _term(operation, column, *others)
+                    terms.append(term if passes(value, operation, *others) else _not(term))
+        yield terms, _WITH_VALUE
 
 
 def _of_two(
@@ -164,20 +200,20 @@ _COMPARISONS = frozenset({
 
 
 def _filters() -> Iterator[Due]:
-    """Yield every predicate and its contrary, then some negated, and pairs joined, in turn."""
+    """Yield every predicate or its contrary, then some negated, and pairs joined, in turn."""
     notes, spots, scores = _of_texts("note"), _of_texts("place.spot"), _of_numbers("score")
     for turn, (one, contrary) in enumerate([*notes, *scores]):
-        yield from (one, contrary) if turn < len(notes) else ((one, contrary)[turn % 2],)
-    for turn, (one, contrary) in enumerate([*spots[::3], *scores[::2]]):
+        yield (one, contrary)[turn % 2]
+    for turn, (one, contrary) in enumerate([*spots[::6], *scores[::4]]):
         negated, same = ((contrary, one), (one, contrary))[turn % 2]
-        yield {"type": "not", "child": negated[0]}, same[1]
-    joined = [*_of_two(notes, scores, spots)][1::2]
-    for turn, ((one, not_one), (two, not_two)) in enumerate(joined, start=1):
-        both: Due = ({"type": "and", "left": one[0], "right": two[0]}, one[1] & two[1])
+        yield _not(negated[0]), same[1]
+    in_twos = [*_of_two(notes, scores, spots)][2::3]
+    for turn, ((one, not_one), (two, not_two)) in enumerate(in_twos):
+        both: Due = (joined("and", [one[0], two[0]]), one[1] & two[1])
         either: Due = ({"type": "or", "left": one[0], "right": two[0]}, one[1] | two[1])
-        neither: Due = ({"type": "not", "child": either[0]}, not_one[1] & not_two[1])
-        not_both: Due = ({"type": "not", "child": both[0]}, not_one[1] | not_two[1])
-        yield (both, not_both, neither, either)[turn % 4]
+        neither: Due = (_not(either[0]), not_one[1] & not_two[1])
+        not_both: Due = (_not(both[0]), not_one[1] | not_two[1])
+        yield (neither, either, not_both)[turn * 3 // len(in_twos)]
 
 
 @generated_check(
@@ -190,13 +226,25 @@ def test_filters_on_columns_with_nothing_in_them(catalog: Catalog) -> None:
     with given_files(catalog, layout=NOTES) as files:
         files.append(*FILES)
         for filter_, due in _filters():
-            found = planned(catalog, files.table, filter=filter_)
-            asked = f"asked for {show(filter_, 400)}"
-            left_out = lost(files, found, sorted(f"{name}.parquet" for name in due))
-            equal(left_out, [], symptom=PLANNED_FILES, detail=asked)
-            for task in found.tasks:
-                (name,) = files.names_of([task["data-file"]["file-path"]])
-                _expect_residual(task, filter_, name.removesuffix(".parquet") in due, asked)
+            _expect_due(catalog, files, filter_, due)
+        for terms, due in _rows():
+            try:
+                _expect_due(catalog, files, joined("and", terms), due)
+            except Violation:
+                for term in terms:  # so that one of them is named
+                    _expect_due(catalog, files, term, due)
+                raise
+
+
+def _expect_due(catalog: Catalog, files: ManifestFiles, filter_: Json, due: frozenset[str]) -> None:
+    """Judge the files and the residual filters of a scan with a filter."""
+    found = planned(catalog, files.table, filter=filter_)
+    asked = f"asked for {show(filter_, 400)}"
+    left_out = lost(files, found, sorted(f"{name}.parquet" for name in due))
+    equal(left_out, [], symptom=PLANNED_FILES, detail=asked)
+    for task in found.tasks:
+        (name,) = files.names_of([task["data-file"]["file-path"]])
+        _expect_residual(task, filter_, name.removesuffix(".parquet") in due, asked)
 
 
 def _expect_residual(task: Json, filter_: Json, is_due: bool, asked: str) -> None:

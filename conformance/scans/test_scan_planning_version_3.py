@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from functools import reduce
 from typing import Any
 
 from icecheck.client import bodies
@@ -23,7 +22,9 @@ from icecheck.conformance.scans.planned_files import (
     PLANNED_FILES,
     expect_planned,
     given_odd_files,
+    joined,
     lost,
+    passes,
 )
 from icecheck.conformance.scans.planned_history import DRESSES, SOME_DRESSES
 from icecheck.judging.check import generated_check
@@ -85,21 +86,6 @@ _ROWS = {
 }
 
 
-def _passes(moment: int, operation: str, numbers: tuple[int, ...]) -> bool:
-    """Return whether a moment passes a test."""
-    results = {
-        "eq": moment in numbers,
-        "in": moment in numbers,
-        "not-eq": moment not in numbers,
-        "not-in": moment not in numbers,
-        "lt": moment < numbers[0],
-        "lt-eq": moment <= numbers[0],
-        "gt": moment > numbers[0],
-        "gt-eq": moment >= numbers[0],
-    }
-    return results[operation]
-
-
 def _term(operation: str, column: str, numbers: tuple[int, ...]) -> Json:
     values = [_told(column, number) for number in numbers]
     value = {"values": values} if "in" in operation else {"value": values[0]}
@@ -130,7 +116,7 @@ def test_times_to_the_nanosecond(catalog: Catalog) -> None:
     with given_odd_files(catalog, what, format_version=3, layout=MOMENTS) as files:
         files.append(*map(_moments, (*FILES, _UNKNOWN)))
         for moment, file in _ROWS.items():
-            tests = [test for test in _TESTS if _passes(moment, *test[:2])]
+            tests = [test for test in _TESTS if passes(moment, test[0], *test[1])]
             every = [(test, column) for test in tests for column in _COLUMNS]
             try:
                 _expect_moments(catalog, files, every, (file,))
@@ -145,9 +131,8 @@ def _expect_moments(
 ) -> None:
     """Judge the files of a scan with all these tests, and the bounds of their columns."""
     terms = [_term(operation, column, numbers) for (operation, numbers, _), column in tests]
-    filter_ = reduce(lambda left, right: {"type": "and", "left": left, "right": right}, terms)
     columns = sorted({column for _, column in tests})
-    found = planned(catalog, files.table, filter=filter_, stats_fields=columns)
+    found = planned(catalog, files.table, filter=joined("and", terms), stats_fields=columns)
     left_out = lost(files, found, (f"{name}.parquet" for name in (*due, _UNKNOWN)))
     words = ", and ".join(
         f"{column} {operation} {', '.join(_told(column, each) for each in numbers)}"
