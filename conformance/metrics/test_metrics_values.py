@@ -1,6 +1,7 @@
 """Checks of reportMetrics with every kind of value in a report about one table."""
 
 from collections.abc import Iterable, Iterator
+from functools import reduce
 from typing import Any
 
 from icecheck.client.catalog import Catalog, Table
@@ -21,7 +22,8 @@ _CHANGED_BY_A_REPORT = declare(
 
 Json = Any
 Report = dict[str, Json]
-Values = list[tuple[str, dict[str, Json]]]
+Value = tuple[str, dict[str, Json]]
+Values = list[Value]
 
 LONG_MAX = 2**63 - 1
 NUMBERS = (0, 1, 2**31 - 1, 2**31, 2**32, 2**53 + 1, LONG_MAX)
@@ -52,26 +54,36 @@ _COMPARISONS = (
 _TRANSFORMS = ("identity", "year", "month", "day", "hour", "bucket[256]", "truncate[16]")
 
 
-def _filters() -> Iterator[Json]:
-    """Yield every kind of expression, some of them joined, and some inside others."""
-    yield {"type": "true"}
-    yield {"type": "false"}
+def _filters() -> Iterator[list[Json]]:
+    """Yield every kind of expression, those that come together in one report side by side."""
+    yield [{"type": "true"}]
+    yield [{"type": "false"}]
     plain: list[Json] = [{"type": each, "term": "data", "value": "a"} for each in _COMPARISONS]
     plain += [{"type": "eq", "term": "data", "value": value} for value in _LITERALS]
     plain += [
         {"type": "in", "term": "id", "values": [1, 2**53 + 1]},
         {"type": "not-in", "term": "place.spot.lat", "values": [1.5]},
     ]
-    for first, second in zip(plain[::2], plain[1::2], strict=True):
-        yield {"type": "and", "left": first, "right": second}
-    for each in _TRANSFORMS:
-        term: Json = {"type": "transform", "transform": each, "term": "data"}
-        yield {"type": "eq", "term": term, "value": 3}
+    yield from (plain[first::2] for first in range(2))
+    first, *others = (
+        {
+            "type": "eq",
+            "term": {"type": "transform", "transform": each, "term": "data"},
+            "value": 3,
+        }
+        for each in _TRANSFORMS
+    )
+    yield from ([first], others)
     joined = plain[0]
     for at, each in enumerate(plain[1:10]):
         joined = {"type": "and" if at % 2 else "or", "left": {"type": "not", "child": each},
                   "right": joined}  # fmt: skip
-    yield joined
+    yield [joined]
+
+
+def _in_one(filters: list[Json]) -> Json:
+    """Return a filter with all of these."""
+    return reduce(lambda left, right: {"type": "and", "left": left, "right": right}, filters)
 
 
 def _common(table: Table, metrics: Json) -> Report:
@@ -138,7 +150,7 @@ def _scan_values() -> list[Values]:
     """Return the values of a scan report, by the part of the report that they are for."""
     return [
         *_of_metrics(),
-        [(f"filtered by {show(each)}", {"filter": each}) for each in _filters()],
+        [(f"filtered by {show(each)}", {"filter": _in_one(each)}) for each in _filters()],
         [
             (f"of {show(names)}", {"projected_field_ids": ids, "projected_field_names": names})
             for ids, names in PROJECTIONS
@@ -172,6 +184,15 @@ def _joined(values: Iterable[dict[str, Json]]) -> dict[str, Json]:
     return found
 
 
+def _apart(together: Iterable[Value]) -> Iterator[Value]:
+    """Yield the values of a report one by one, and so the expressions in its filter."""
+    for what, members in together:
+        filters = [each for each in _filters() if members == {"filter": _in_one(each)}]
+        for each in (one for several in filters for one in several):
+            yield f"filtered by {show(each)}", {"filter": each}
+        yield what, members
+
+
 @generated_check("reportMetrics.every-value")
 def test_reports_with_every_kind_of_value(catalog: Catalog) -> None:
     """Reports are accepted, whatever their counters, timers, filters, names and numbers are."""
@@ -184,7 +205,7 @@ def test_reports_with_every_kind_of_value(catalog: Catalog) -> None:
             together = [values[at % len(values)] for values in parts]
             report = make(table, **_joined(members for _, members in together))
             reply = catalog.report_metrics(table.namespace, table.name, report)
-            for what, members in () if reply.ok else together:  # so that one of them is named
+            for what, members in () if reply.ok else _apart(together):  # so that one is named
                 alone = catalog.report_metrics(table.namespace, table.name, make(table, **members))
                 alone.expect(200, 204, detail=f"sent a {kind} {what}")
             words = ", ".join(what for what, _ in together)
@@ -212,8 +233,8 @@ def test_reports_that_come_again(catalog: Catalog) -> None:
     """The same report is accepted again and again, and leaves the table as it was."""
     table = given_loaded(catalog, given_table(catalog))
     counter = {"result-data-files": {"unit": "count", "value": 1}}
-    reports = (_scan(table, counter), _commit(table, counter), _commit(table, counter))
-    for report in (*reports, *reports):
+    scan, commit = _scan(table, counter), _commit(table, counter)
+    for report in (scan, commit, commit, scan):
         catalog.report_metrics(table.namespace, table.name, report).expect(200, 204)
     was = view.settled(table.metadata)
     now = view.settled(given_loaded(catalog, table).metadata)
