@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from icecheck.client.catalog import Catalog, Query
-from icecheck.client.given import given_namespace, given_table
+from icecheck.client.given import given_namespace, given_table, shared_namespaces
 from icecheck.conformance.kit.paging import (
     PLACED,
     Place,
@@ -87,11 +87,10 @@ def test_pages_hold_one_kind(catalog: Catalog) -> None:
 )
 def test_pages_hold_children(catalog: Catalog) -> None:
     """Every page of a list of namespaces holds only children of the parent that was named."""
-    parent = given_namespace(catalog)
-    due = [given_namespace(catalog, under=parent) for _ in range(2)]
-    for above in (due[0], _lookalike(catalog, parent)):
-        given_namespace_at(catalog, (*above, catalog.new_name()))
-    _expect_pages(lambda query: catalog.list_namespaces(parent, query), namespaces_in, due)
+    tree = shared_namespaces(catalog)  # one of the children has a child
+    given_namespace(catalog, under=_lookalike(catalog, tree.path))
+    due = [(*tree.path, name) for name in tree.holds[:3]]
+    _expect_pages(lambda query: catalog.list_namespaces(tree.path, query), namespaces_in, due)
 
 
 @generated_check(
@@ -101,7 +100,7 @@ def test_pages_hold_children(catalog: Catalog) -> None:
 )
 def test_pages_of_an_empty_parent(catalog: Catalog) -> None:
     """With an empty parent, pages hold namespaces of the top level, as they do without one."""
-    given_namespace(catalog, under=given_namespace(catalog))
+    shared_namespaces(catalog)
     query = [("parent", ""), ("pageToken", ""), ("pageSize", "50")]
     reply = catalog.list_namespaces(query=query).expect(200)
     below = [each for each in namespaces_in(reply) if len(each) > 1]
