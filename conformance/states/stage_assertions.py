@@ -11,17 +11,23 @@ from icecheck.objects.committing import numbered_assertions
 Json = dict[str, Any]
 Metadata = Mapping[str, Any]
 
+BY_UPDATE, BY_TRANSACTION = range(2)
+"""The ways to commit, which share the wrong values where a catalog has both."""
 _NEVER_MADE = "never_made"
 """The name of a ref that no table has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """A requirement that does not hold, the one that does, and what the wrong value stands for."""
+    """A requirement that does not hold, the one that does, and what the wrong value stands for.
+
+    The ways to commit share the wrong values for one truth: ``ways`` are those that send this one.
+    """
 
     assertion: Json
     truth: Json
     what: str
+    ways: tuple[int, ...]
 
 
 def _refs(metadata: Metadata, *, besides_main: bool) -> dict[str, int | None]:
@@ -63,7 +69,7 @@ def nearly_true(metadata: Metadata, another_uuid: str, *, besides_main: bool) ->
     Each has the value of another member, another ref or another definition.
     """
     refs = _refs(metadata, besides_main=besides_main)
-    for truth in true_assertions(metadata, besides_main=besides_main):
+    for at, truth in enumerate(true_assertions(metadata, besides_main=besides_main)):
         if truth["type"] == "assert-table-uuid":
             member, near = "uuid", {another_uuid: "the uuid of the table beside it"}
         elif truth["type"] == "assert-ref-snapshot-id":
@@ -71,9 +77,11 @@ def nearly_true(metadata: Metadata, another_uuid: str, *, besides_main: bool) ->
         else:
             member = truth["type"].removeprefix("assert-")
             near = _near_number(metadata, member)
-        for value, what in near.items():
-            if value != truth[member]:
-                yield Wrong({**truth, member: value}, truth, what)
+        wrong = [each for each in near if each != truth[member]]
+        for number, value in enumerate(wrong, start=at):
+            both = (BY_UPDATE, BY_TRANSACTION)
+            ways = (both[number % 2],) if len(wrong) > 1 else both
+            yield Wrong({**truth, member: value}, truth, near[value], ways)
 
 
 def _near_number(metadata: Metadata, member: str) -> dict[Any, str]:
