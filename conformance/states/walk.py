@@ -32,6 +32,8 @@ Commit = Callable[[Catalog, Thing, Sequence[Json], Sequence[Json]], Reply]
 """Commits updates to a table or a view with requirements."""
 
 REFS = (("snapshots", "refs"),)
+_LOADED_AFTER = 4
+"""A table or a view is loaded after every so many stages, and in the end."""
 _FIRST_VERSION = 2
 _ANOTHER_UUID = "00000000-0000-4000-8000-000000000001"
 
@@ -100,7 +102,7 @@ def lead(
 ) -> Thing:
     """Lead a table or a view through stages; send with each requirements that hold before it.
 
-    Judges what it then shows and calls ``visit`` after that: what a load shows after every third
+    Judges what it then shows and calls ``visit`` after that: what a load shows after every fourth
     stage and in the end, and otherwise the answer, if that shows what is due. A refused stage is
     skipped if its requirements were not the reason, or done in parts. Raises NotOffered if all were
     refused.
@@ -138,7 +140,7 @@ def lead(
         taken += 1
         expect = partial(expect_grown, before=thing, due=due, what=stage.what)
         # One with its own way to load looks each time.
-        by_answer = taken % 3 and load is loaded_answer
+        by_answer = taken % _LOADED_AFTER and load is loaded_answer
         after = told(answer, expect) if by_answer else None
         reply = load(catalog, thing) if after is None else answer
         after = after or expect(reply)
