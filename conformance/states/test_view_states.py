@@ -61,8 +61,10 @@ _SOMETHING_OF_THE_FIRST_LIFE = declare(
 
 Json = dict[str, Any]
 
-_REFUSED_AT_ONCE = 3
-"""The number of commits that are refused in one state, and of stages between such states."""
+_REFUSED_AT_ONCE = 2
+"""The number of commits that are refused in one state."""
+_REFUSED_AFTER = 3
+"""The number of stages between such states."""
 _OF_A_VERSION = ("timestamp-ms", "summary")
 
 
@@ -162,7 +164,7 @@ def test_a_life_of_a_view(catalog: Catalog) -> None:
     wrong = refusals(walk.view, other)
 
     def visit(step: Step[View]) -> None:
-        if step.ordinal % _REFUSED_AT_ONCE:
+        if step.ordinal % _REFUSED_AFTER:
             return
         told = []
         for what, requirements, updates, statuses in islice(wrong, _REFUSED_AT_ONCE):
