@@ -40,6 +40,8 @@ _AT_ONCE = 4
 """The number of stages in a commit."""
 _OVERWRITTEN_WITH = (1, 4, -1, 2, -1)
 """The indexes of the versions that overwrite the table, in turn, older and newer ones mixed."""
+_REFUSED: Sequence[Mapping[str, Any]] = ({}, {"overwrite": False})
+"""Members with which a registration is refused first, in one of the turns each."""
 _LOST = EFFECT_MISSING.of("registered-metadata")
 _NOT_OVERWRITTEN = EFFECT_MISSING.of("overwrite")
 
@@ -132,7 +134,7 @@ def test_a_table_that_is_registered_again(catalog: Catalog) -> None:
 
 
 def _overwritten(
-    catalog: Catalog, table: Table, version: Table, what: str, refusal: Mapping[str, Any]
+    catalog: Catalog, table: Table, version: Table, what: str, refusal: Mapping[str, Any] | None
 ) -> Table | None:
     """Judge that a table becomes the version in a file, but not with the members of a refusal.
 
@@ -140,10 +142,11 @@ def _overwritten(
     """
     again = replace(version, namespace=table.namespace, name=table.name)
     where = (table.namespace, table.name, _file_of(version))
-    told = "with overwrite: false" if refusal else "without overwrite"
-    catalog.register_table(*where, **refusal).expect(409, detail=f"{what}, {told}")
-    symptom = CHANGED_ALTHOUGH_REFUSED
-    expect_shown(loaded_answer(catalog, table), table, {}, what, symptom=symptom)
+    if refusal is not None:
+        told = "with overwrite: false" if refusal else "without overwrite"
+        catalog.register_table(*where, **refusal).expect(409, detail=f"{what}, {told}")
+        symptom = CHANGED_ALTHOUGH_REFUSED
+        expect_shown(loaded_answer(catalog, table), table, {}, what, symptom=symptom)
     reply = catalog.register_table(*where, overwrite=True)
     if refused(reply, what):
         return None
@@ -172,7 +175,7 @@ def test_a_table_that_is_overwritten(catalog: Catalog) -> None:
             continue
         stage, version = versions[at]
         what = f"overwritten with the file from after {stage}"
-        refusal = {"overwrite": False} if turn % 2 else {}
+        refusal = _REFUSED[turn] if turn < len(_REFUSED) else None
         made = _overwritten(catalog, table, version, what, refusal)
         if made is None:
             raise not_applicable("the catalog does not overwrite a table so")
