@@ -37,9 +37,9 @@ _LOADS_DIFFER = declare(
 
 Json = dict[str, Any]
 
-_REGISTERED_AFTER = (2, 4, 6, 8)
+_REGISTERED_AFTER = (2, 5, 8)
 """A table's file is registered under a second name after these numbers of stages."""
-_RENAMED_AFTER = (3, 5, 9)
+_RENAMED_AFTER = (3, 7)
 """A table is renamed after these numbers of stages."""
 
 
