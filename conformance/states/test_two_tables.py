@@ -1,6 +1,7 @@
 """Checks of transactions over two tables in different states: each gets its own change only."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import repeat, zip_longest
 from typing import Any
 
@@ -15,7 +16,7 @@ from icecheck.objects.after_updates import after_updates
 from icecheck.objects.committing import by_update, change_of, set_property
 from icecheck.objects.comparing import KEPT
 from icecheck.objects.reading import not_applicable, refused
-from icecheck.objects.round_trip import loaded_answer, shown_of
+from icecheck.objects.round_trip import loaded_answer, shown_of, told
 
 Json = dict[str, Any]
 Updates = Sequence[Json]
@@ -100,10 +101,19 @@ def _sent_together(
 
 
 def _alone(catalog: Catalog, table: Table, updates: Updates) -> Table:
-    """Commit its part to one table alone; return the table unchanged if that is refused."""
-    if not updates or not by_update(catalog, table, updates, ()).ok:
+    """Commit its part to one table alone; return the table unchanged if that is refused.
+
+    A load shows it where the answer does not show what is due.
+    """
+    if not updates:
         return table
-    return shown_of(loaded_answer(catalog, table), table)
+    answer = by_update(catalog, table, updates, ())
+    if not answer.ok:
+        return table
+    what = "a part for one table"
+    _, due = grown(Stage(what, lambda _: updates), in_order(table.metadata))
+    shown = told(answer, partial(expect_grown, before=table, due=due, what=what))
+    return shown or shown_of(loaded_answer(catalog, table), table)
 
 
 def _changed(catalog: Catalog, table: Table, updates: Updates, what: str) -> Table:
