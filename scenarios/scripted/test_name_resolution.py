@@ -47,12 +47,13 @@ def _walk(catalog: Catalog, kind: str, other: str) -> None:
     first, second = (Thing(kind, (*root, home, each)) for each in (one, two))
     far = Thing(kind, (*root, away, two))
     walker = Walker(catalog, root, labels, (kind,), brief=True)
+    # What is found is judged here; what it contains, by other checks.
+    walker.look = lambda world, _thing: world
+    walker.listen = lambda world, _thing, _reply: world
     walker.take(create_namespace(first.namespace, {}).as_given())
     walker.take(create_namespace(far.namespace, {}).if_accepted())
     routes = Routes(walker.progress, kind, (first, second, far))
-    # What is found is judged here; what it contains, by other checks.
     walker.look = routes.look
-    walker.listen = lambda world, _thing, _reply: world
     for step in _moves(first, second, far, Thing(other, first.path)):
         walker.take(step)
     for name in routes.names:
@@ -89,8 +90,6 @@ def _moves(first: Thing, second: Thing, far: Thing, another: Thing) -> Sequence[
         rename(second, first.path).if_accepted(),
         rename(first, far.path).if_accepted(),
         refused_drop(left, 409).if_accepted(_HOLDS),
-        rename(far, second.path).if_accepted(),
-        _where_kept(drop_namespace(left.path)),
         *((stage(first, "staged").if_accepted(),) if first.kind == "table" else ()),
         drop(second),
         drop(first),
