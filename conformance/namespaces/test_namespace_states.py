@@ -168,7 +168,7 @@ class _Namespaces:
         self.sent = 0
 
     def take(self, step: _Step) -> None:
-        """Send a step if it is possible, and judge its namespace, after every fifth one all."""
+        """Send a step if it is possible, and judge its namespace, after every sixth one all."""
         # What a catalog never let the run make is not the run's to change.
         gone = step.statuses == (404,)
         if not step.possible(self.state) or (gone and step.member not in self.made):
@@ -184,7 +184,7 @@ class _Namespaces:
         before, self.state = self.state, step.due(self.state)
         self.made |= {*self.state}
         self.sent += 1
-        for member in _MEMBERS if self.sent % 5 == 0 else (step.member,):
+        for member in _MEMBERS if self.sent % 6 == 0 else (step.member,):
             self._expect(member, before, step)
 
     def _expect(self, member: str, before: State, step: _Step) -> None:
