@@ -186,7 +186,7 @@ def test_a_life_of_a_view(catalog: Catalog) -> None:
 @generated_check("states.view-history")
 def test_the_history_of_a_view(catalog: Catalog) -> None:
     """A view keeps its versions with their times and summaries, and a log of what was current."""
-    walk = _begin(catalog, RENAMED_AFTER[1:2])
+    walk = _begin(catalog, RENAMED_AFTER[1:2])  # what a rename keeps, states.view-life judges
     history = _history_of(walk.view.metadata)
 
     def visit(step: Step[View]) -> None:
