@@ -12,16 +12,20 @@ from icecheck.client.cleaning import remove_again
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
 from icecheck.client.shared_setup import remove_shared
-from icecheck.findings.verdict import Outcome
+from icecheck.findings.verdict import Group, Outcome
 from icecheck.judging.breaker import Breaker
 from icecheck.judging.check import Check
 from icecheck.mock_server.mock import MockCatalog
+from icecheck.run.collect import collect
 from icecheck.targets.target import Target
 from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE, checks_of, words
+from tests.kit.contracts import CONTRACT
 
 SHARE = 0.05
 DRAWN = checks_of("test_random_races", "test_namespaces_and_tables")
 REQUESTS = checks_of("test_fuzzed")
+LONG = {"world.together": 2, "listTables.without-token-hundred": 3}
+"""Checks of very many changes, and a seed of the trouble that meets several of them."""
 # With 15 the first three requests after the config meet trouble: such a run does not begin.
 OTHERS = tuple(seed for seed in range(1, 20) if seed != 15)
 
@@ -104,3 +108,24 @@ def test_trouble_changes_no_verdict_on_drawn_histories_and_races(
 @pytest.mark.parametrize("check", REQUESTS, ids=lambda check: check.id)
 def test_trouble_changes_no_verdict_on_drawn_requests(check: Check) -> None:
     expect_no_change(check, OTHERS)
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_trouble_changes_no_verdict_on_a_check_of_many_changes(name: str) -> None:
+    (check,) = (each for each in collect((Group.GENERATED,), CONTRACT) if each.id == name)
+    expect_no_change(check, [LONG[name]])
+
+
+@pytest.mark.complete("all generated checks and scenarios, a minute each time")
+@pytest.mark.parametrize("seed", OTHERS[:8])
+def test_trouble_changes_no_verdict_on_any_generated_check_or_scenario(seed: int) -> None:
+    with troubled_session(seed) as (way, session):
+        breaker = Breaker(session, sleep=lambda _: None)
+        verdicts = [
+            breaker.judge(check) for check in collect((Group.GENERATED, Group.SCENARIOS), CONTRACT)
+        ]
+    passed = {Outcome.PASS, Outcome.SKIP}
+    assert words([each for each in verdicts if each.outcome not in passed]) == []
+    assert [each.check for each in verdicts if each.outcome not in passed] == []
+    assert session.residue == []
+    assert way.met > 0

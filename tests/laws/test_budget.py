@@ -21,7 +21,7 @@ from tests.kit.shares import some
 from tests.laws.test_faithful import PlainRun
 
 REQUESTS_MAX = 2500
-GENERATED_REQUESTS_MAX = 6650
+GENERATED_REQUESTS_MAX = 6000
 """What a default run sends more than the plain checks: the generated ones and the scenarios."""
 OF_THE_COMMAND = 10
 """An upper bound of the command line's own requests, before the checks and after them."""

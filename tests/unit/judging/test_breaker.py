@@ -1,5 +1,7 @@
 """The circuit breaker: five checks in a row without an answer open it, an answer closes it."""
 
+from dataclasses import replace
+
 import pytest
 
 from icecheck.client.opening import open_session
@@ -70,6 +72,19 @@ def test_a_check_without_an_answer_is_judged_twice_more(breaker_hearing, times):
 def test_a_check_is_not_judged_for_ever(breaker_hearing):
     breaker = breaker_hearing(*[UNANSWERED] * 3)
     assert breaker.judge(CHECK) is UNANSWERED
+
+
+def test_a_check_is_judged_as_long_as_trouble_meets_another_request(breaker_hearing):
+    answered = verdict(Outcome.PASS)
+    lost = [replace(UNANSWERED, requests=number) for number in (7, 3, 7, 9, 3, 12)]
+    breaker = breaker_hearing(*lost, answered)
+    assert breaker.judge(CHECK) is answered
+
+
+def test_a_request_whose_answer_is_lost_three_times_ends_its_check(breaker_hearing):
+    lost = [replace(UNANSWERED, requests=number) for number in (7, 3, 7, 9, 7)]
+    breaker = breaker_hearing(*lost)
+    assert breaker.judge(CHECK) is lost[-1]
 
 
 def test_credentials_that_have_ended_open_it_at_once(breaker_hearing):
