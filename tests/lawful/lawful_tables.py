@@ -98,7 +98,7 @@ def _client_ids(registries: Registries) -> None:
         return msgspec.structs.replace(
             metadata,
             schemas=(schema,),
-            last_column_id=max(columns_by_id(schema)),
+            last_column_id=max(columns_by_id(schema), default=0),
             partition_specs=(_with_sources(spec, spec_sent),),
             sort_orders=(_with_sources(order, order_sent),),
         )

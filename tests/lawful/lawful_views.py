@@ -98,7 +98,7 @@ def plain_definitions_only(registries: Registries) -> None:
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         body = sent_json(call)
-        updates = [each for each in body.get("updates") or () if isinstance(each, dict)]
+        updates = [each for each in _listed(body.get("updates")) if isinstance(each, dict)]
         for each in (body, *updates):
             _refuse_odd(each.get("schema"), each.get("view-version"), state)
         return faithful(state, call)
@@ -107,16 +107,20 @@ def plain_definitions_only(registries: Registries) -> None:
         wrap(registries, operation_id, around)
 
 
+def _listed(value: Any) -> list[Any]:
+    """Return a list as it was sent; an empty one for anything else."""
+    return value if isinstance(value, list) else []
+
+
 def _refuse_odd(schema: Any, version: Any, state: WarehouseState) -> None:
     fields = schema.get("fields") if isinstance(schema, dict) else None
-    if any(isinstance(each, dict) and each.get("id") == 0 for each in fields or ()):
+    if any(isinstance(each, dict) and each.get("id") == 0 for each in _listed(fields)):
         raise bad_request("Field ids begin at 1")
     if not isinstance(version, dict):
         return
     if version.get("default-catalog") is not None:
         raise bad_request("The default catalog is this one")
-    sent = version.get("representations")
-    told = sent if isinstance(sent, list) else []
+    told = _listed(version.get("representations"))
     queries = [each.get("sql") for each in told if isinstance(each, dict)]
     if not all(isinstance(sql, str) and sql.isascii() and sql.isprintable() for sql in queries):
         raise bad_request("Queries are a line of ASCII")
