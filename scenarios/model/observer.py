@@ -136,9 +136,15 @@ class Observer:
         self.progress.saw(thing)
         return world.settled(thing, seen, self.metadata.get(thing, {}))
 
-    def shows_all(self, reply: Reply) -> bool:
-        """Return whether an answer to a step is one that shows a whole table or view."""
-        return reply.ok and reply.exchange.operation in _ANSWERED - {"createNamespace"}
+    def taken_as_shown(self, world: World, thing: Thing, reply: Reply) -> World | None:
+        """Return the state in which the answer to a step is what a load has shown.
+
+        None for an answer that does not show a whole table or view.
+        """
+        held, shows = world.held.get(thing), _ANSWERED - {"createNamespace"}
+        if held is None or reply.exchange.operation not in shows:
+            return None
+        return world.settled(thing, self._seen(thing, reply, held), self.metadata[thing])
 
     def listen(self, world: World, thing: Thing, reply: Reply) -> World:
         """Judge the answer to a step, which shows the thing that the step made or changed."""

@@ -66,7 +66,7 @@ class Walker:
         self.listen: Callable[[World, Thing, Reply], World] = self.observer.listen
         self.progress = self.observer.progress
         self.taken = 0
-        self._shown: Thing | None = None  # the thing that the last answer has shown, as due
+        self._shown: Thing | None = None  # what is not loaded: the last answer has shown it
 
     def can_take(self, step: Step) -> bool:
         """Return whether the state allows a step, and the catalog offers and carries it out."""
@@ -105,6 +105,7 @@ class Walker:
             # A change by an earlier step says more than this refusal: judge that first.
             self._look_at(step.touched)
         self.progress.touched = frozenset(step.touched)
+        self._shown = None
         if not does_not:
             self._judge(step, reply)
         known = {*self.world.held, *self.world.gone}
@@ -122,12 +123,10 @@ class Walker:
         if step.judge is not None:
             step.judge(self.world, reply)
         self.world = self.world.supporting(step.sort)
-        self._shown = None
         if step.after is not None:
             self.world = step.after(self.world, reply)
             self.world = self.listen(self.world, step.touched[0], reply)
-            if self.observer.shows_all(reply):
-                self._shown = step.touched[0]
+            self._trust(step.touched[0], reply)
 
     def _in_the_way(self, step: Step, reply: Reply) -> bool:
         """Return whether a location is refused where files of a renamed thing may still lie.
@@ -165,7 +164,7 @@ class Walker:
 
     def _look_around(self, what: str, touched: Sequence[Thing], before: World) -> None:
         """Judge the touched things, and in other ways those that came into being or went."""
-        self._look_at([each for each in touched if not self._is_taken_as_shown(each)])
+        self._look_at([each for each in touched if each != self._shown])
         if self.brief:
             return
         came_or_went = [each for each in touched if not self._is_as(before, each)]
@@ -181,10 +180,13 @@ class Walker:
         if not self.progress.refused:
             self._look_at_another(touched, listed=bool(listed))
 
-    def _is_taken_as_shown(self, thing: Thing) -> bool:
-        """Return whether the last answer has shown a thing, and it is not loaded this time."""
+    def _trust(self, thing: Thing, reply: Reply) -> None:
+        """Take an answer as if it were that of a load: every second one, in a trusting walk."""
         occasion = self.progress.occasion(thing, "as answered")
-        return self.trusting and thing == self._shown and share(occasion, 2) == 0
+        if self.trusting and share(occasion, 2) == 0:
+            settled = self.observer.taken_as_shown(self.world, thing, reply)
+            if settled is not None:
+                self.world, self._shown = settled, thing
 
     def _look_inside(self, namespace: Thing) -> None:
         """Judge that a dropped namespace lists nothing, or that a new one contains nothing old."""

@@ -4,7 +4,7 @@ A comparison sends nothing: who asks the catalog, and when, is decided elsewhere
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,7 +37,7 @@ OF_STEPS = ("icecheck.mark",)
 """Properties that the steps of histories set beside these."""
 
 _WATCHED = (*KEPT, *ODD_KEPT, *string_map(), MARK, *TURN, *OF_STEPS)
-"""The properties that are compared; a server may have further ones of its own."""
+"""The properties that are compared beside those that were to change; a server may have others."""
 _KEYED = (
     ("statistics", "snapshot-id"),
     ("partition-statistics", "snapshot-id"),
@@ -112,18 +112,18 @@ def expect_answer(answer: Reply, loaded: Table | View, what: str) -> None:
 class _Kind:
     """What a comparison needs to know of tables, or of views.
 
-    ``settled`` makes metadata comparable; ``effect`` names what a difference is about, from the
-    member and the pointer below it.
+    ``settled`` makes metadata comparable, with the properties that it gets; ``effect`` names what a
+    difference is about, from the member and the pointer below it.
     """
 
     noun: str
-    settled: Callable[[Json], Json]
+    settled: Callable[[Json, Collection[str]], Json]
     effect: Callable[[str, str], str]
 
 
-def _settled_table(metadata: Json) -> Json:
+def _settled_table(metadata: Json, properties: Collection[str]) -> Json:
     """Return metadata in which equal tables compare equal, with lists of objects keyed by id."""
-    seen = metadata_view.settled(metadata, *_WATCHED)
+    seen = metadata_view.settled(metadata, *properties)
     for member, id_member in _KEYED:
         seen[member] = {str(item.get(id_member)): item for item in seen[member]}
     seen["schemas"] = {key: spelled(schema) for key, schema in seen["schemas"].items()}
@@ -156,9 +156,9 @@ def innermost(member: str, pointer: str) -> str:
     return next(step for step in reversed(steps) if step and not step.isdecimal())
 
 
-def _settled_view(metadata: Json) -> Json:
+def _settled_view(metadata: Json, properties: Collection[str]) -> Json:
     """Return the same of a view, in which a server may spell all ids as it likes."""
-    seen = settled_view(metadata, *_WATCHED)
+    seen = settled_view(metadata, *properties)
     versions = {
         key: {**each, "schema-id": str(each["schema-id"])} for key, each in seen["versions"].items()
     }
@@ -244,7 +244,15 @@ def _told(what: str, found: Sequence[Difference]) -> str:
 def _compared(kind: _Kind, before: Json, due: Json, after: Json) -> list[Difference]:
     if _is_same(due, after):
         return []
-    return [*_differences(*map(kind.settled, (due, after, before)))]
+    was, wanted = (_properties(each) for each in (before, due))
+    changed = [key for key in was | wanted if was.get(key) != wanted.get(key)]
+    keys = dict.fromkeys((*_WATCHED, *changed))
+    return [*_differences(*(kind.settled(each, keys) for each in (due, after, before)))]
+
+
+def _properties(metadata: Json) -> Json:
+    properties = metadata.get("properties")
+    return properties if isinstance(properties, dict) else {}
 
 
 def _is_same(due: Json, seen: Json) -> bool:

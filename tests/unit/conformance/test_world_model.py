@@ -65,7 +65,7 @@ SAID = {
     "world-dropped-namespace-lists-no-tables": (
         "world.namespaces",
         "effect-missing:drop-namespace",
-        "the list of tables in what is not there; after dropping a namespace (a_x)",
+        "the list of tables in what is not there; after dropping a namespace (a.b)",
     ),
     "world-moved-table-has-no-credentials": (
         "world.tables",
