@@ -93,7 +93,7 @@ def _refused(
 
     The refusal has one of the statuses, or any 4xx if none is given.
     """
-    before = view if catalog.borrows(view) else loaded_view(catalog, view)
+    before = view if catalog.borrowed.has(view) else loaded_view(catalog, view)
     reply = replace_view(catalog, before, [_mark("changed"), *updates])
     reply.expect_refused(*statuses, detail=detail)
     expect_view_unchanged(catalog, before)

@@ -9,14 +9,14 @@ from urllib.parse import urlencode
 from icecheck.client import bodies
 from icecheck.client.sender import NO_BODY, Headers, Json, Names, Query, Sender
 from icecheck.client.session import Session
-from icecheck.client.shared_objects import SharedObject
+from icecheck.client.shared_objects import Borrowed
 from icecheck.client.table import Table
 from icecheck.contract import Contract
 from icecheck.ownership.ledger import Entry
 from icecheck.ownership.removal import remove_all
 from icecheck.replies.expect import Reply
 from icecheck.targets.target import Namespace, Target
-from icecheck.wire.exchange import Exchange, Step
+from icecheck.wire.exchange import Step
 
 __all__ = ["NO_BODY", "Catalog", "Query", "Table"]
 
@@ -47,8 +47,7 @@ class Catalog:
         self.ledger = self.sender.ledger
         self.exchanges = self.sender.exchanges
         self.handed_out = self.sender.handed_out
-        self.setup_exchanges: list[Exchange] = []
-        self.borrowed: dict[str, SharedObject] = {}
+        self.borrowed = Borrowed()
         self.doubted = False
         self.lost = lost
         self.asked: set[str] = set()
@@ -332,16 +331,6 @@ class Catalog:
 
     # ---- arrange steps
 
-    def note_setup(self, made: Sequence[Exchange]) -> None:
-        """Remember the exchanges that made an object which this check only uses."""
-        self.setup_exchanges += [
-            exchange for exchange in made if exchange not in self.setup_exchanges
-        ]
-
-    def borrows(self, thing: object) -> bool:
-        """Return whether an object is one that checks share and that this check has borrowed."""
-        return any(shared.thing is thing for shared in self.borrowed.values())
-
     @contextlib.contextmanager
     def arranging(self) -> Iterator[None]:
         """Mark the requests sent inside as arrange steps, unless a search sends them."""
@@ -370,17 +359,10 @@ class Catalog:
             # A run that may only read sent no request for what was entered beforehand.
             for entry in self.ledger:
                 self.ledger.forget(entry, deleted=False)
-        self._hand_on()
+        operations = self.contract.operations
+        self.borrowed.hand_on(self.exchanges, operations, doubted=self.doubted)
         remove_all(self)
         self.session.absorb(self.ledger)
-
-    def _hand_on(self) -> None:
-        """Return borrowed objects, unless this check failed or may have changed them."""
-        for shared in self.borrowed.values():
-            operations = self.contract.operations
-            if not self.doubted and not shared.may_be_changed_by(self.exchanges, operations):
-                shared.give_back(shared)
-        self.borrowed.clear()
 
 
 def _of_table(table: Table) -> Names:

@@ -51,6 +51,35 @@ class SharedObject:
         )
 
 
+class Borrowed:
+    """The shared objects that a check has borrowed, and the exchanges that made what it only uses.
+
+    ``objects`` are by the kind under which checks share them.
+    """
+
+    def __init__(self) -> None:
+        self.objects: dict[str, SharedObject] = {}
+        self.setup: list[Exchange] = []
+
+    def note_setup(self, made: Iterable[Exchange]) -> None:
+        """Remember the exchanges that made an object which the check only uses."""
+        self.setup += [exchange for exchange in made if exchange not in self.setup]
+
+    def has(self, thing: object) -> bool:
+        """Return whether an object is one that the check has borrowed."""
+        return any(shared.thing is thing for shared in self.objects.values())
+
+    def hand_on(
+        self, exchanges: Iterable[Exchange], operations: Mapping[str, Operation], *, doubted: bool
+    ) -> None:
+        """Return the objects that none of the exchanges may have changed; none that are doubted."""
+        sent = [*exchanges]
+        for shared in self.objects.values():
+            if not doubted and not shared.may_be_changed_by(sent, operations):
+                shared.give_back(shared)
+        self.objects.clear()
+
+
 def _may_change_something(exchange: Exchange, operations: Mapping[str, Operation]) -> bool:
     operation = None if exchange.operation is None else operations.get(exchange.operation)
     harmless = operation is not None and operation.facts.changes is not Changes.OBJECTS

@@ -41,7 +41,7 @@ class SharedSetup:
                 with _blamed_on(borrower, self._maker):
                     make(self._maker, namespace)
                 self._made[name] = self._maker.exchanges[-1]
-        borrower.note_setup((self._made[name],))
+        borrower.borrowed.note_setup((self._made[name],))
         return namespace
 
     def lend(self, borrower: Catalog, kind: str, make: Callable[[Catalog], T]) -> T:
@@ -49,13 +49,15 @@ class SharedSetup:
 
         Checks that run after one another get the same object, and so does a check that asks twice.
         """
-        if kind not in borrower.borrowed:
+        borrowed = borrower.borrowed
+        if kind not in borrowed.objects:
             with self._session.sharing:
                 idle = self._idle.setdefault(kind, [])
-                borrower.borrowed[kind] = idle.pop() if idle else self._new(borrower, kind, make)
-        borrowed = borrower.borrowed[kind]
-        borrower.note_setup(borrowed.made)
-        thing: T = borrowed.thing
+                shared = idle.pop() if idle else self._new(borrower, kind, make)
+                borrowed.objects[kind] = shared
+        shared = borrowed.objects[kind]
+        borrowed.note_setup(shared.made)
+        thing: T = shared.thing
         return thing
 
     def remove(self) -> None:
@@ -103,5 +105,5 @@ def _blamed_on(borrower: Catalog, maker: Catalog) -> Iterator[None]:
     try:
         yield
     except Blocked as blocked:
-        borrower.note_setup(maker.exchanges[before:])
+        borrower.borrowed.note_setup(maker.exchanges[before:])
         raise Blocked(blocked.by, blocked.reason, exchange=SETUP_ORDINAL) from None

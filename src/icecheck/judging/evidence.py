@@ -90,7 +90,7 @@ def _setup_exchanges(catalog: Catalog, told: Sequence[Exchange]) -> Iterator[Exc
     # All names of the run contain its token, so that one in the requests means the root was used.
     if root is not None and any(owner in f"{e.url} {e.request_body!r}" for e in told):
         yield replace(root, ordinal=SETUP_ORDINAL)
-    for made in catalog.setup_exchanges:
+    for made in catalog.borrowed.setup:
         yield replace(made, ordinal=SETUP_ORDINAL)
 
 

@@ -208,7 +208,7 @@ def expect_refused(
     detail: str = "",
 ) -> None:
     """Commit, and judge that it is refused (any 4xx if no status is given) and changes nothing."""
-    before = table if catalog.borrows(table) else reloaded(catalog, table)
+    before = table if catalog.borrowed.has(table) else reloaded(catalog, table)
     commit(catalog, table, updates, requirements).expect_refused(*statuses, detail=detail)
     expect_unchanged(catalog, before, *_property_keys(updates))
 

@@ -104,7 +104,7 @@ def test_a_home_that_cannot_be_made_blocks_each_check_by_one_requirement_and_is_
             given_table(catalog)
         assert caught.value.by == "createNamespace.200"
         assert caught.value.exchange == 0
-        assert [e.status for e in catalog.setup_exchanges] == [400]
+        assert [e.status for e in catalog.borrowed.setup] == [400]
     assert shared_namespace(Catalog(session, "c")) == ("icecheck_r1_home",)
     session.close()
     assert session.summary().residue == []

@@ -76,7 +76,7 @@ def test_what_was_made_before_a_check_blocks_it_by_its_own_shape(session):
     def body(catalog):
         given_table(catalog)
         made = replace(catalog.exchanges.pop(), check="another", response_body=b'{"metadata": {}}')
-        catalog.setup_exchanges.append(made)
+        catalog.borrowed.setup.append(made)
         catalog.list_namespaces().expect(200)
         return Reply(made, session.schemas).json()["metadata-location"]
 

@@ -37,7 +37,7 @@ def explained(
     if isinstance(error, Blocked) and error.by.startswith("schema."):
         return None  # an answer of another shape is no lost effect
     finding = error.finding if isinstance(error, Violation) else None
-    exchanges = [*catalog.setup_exchanges, *catalog.exchanges]
+    exchanges = [*catalog.borrowed.setup, *catalog.exchanges]
     for effect in EFFECTS:
         relied = any(
             effect.relies(sent) and (finding is None or effect.explains(sent, finding))
