@@ -10,13 +10,13 @@ VARIABLE = "ICECHECK_UPDATE_GOLDEN"
 """If 1, golden files are written instead of compared, and paid debts are removed."""
 
 _MESSAGE = (
-    "{name} is not what was reviewed; if the change is meant, run the tests that CONTRIBUTING.md "
-    f"names with {VARIABLE}=1 and look at what changed:\n"
+    "{name} is not what was reviewed; if the change is meant, run this test with "
+    f"{VARIABLE}=1 (CONTRIBUTING.md says which others) and look at what changed:\n"
 )
 DEBTS = "debt.txt"
 _WANTED = {
     "requirement": "a check that proves it, or the reason for none in its row (not_tested)",
-    "unkilled": "a defect in mock_server/defects that fails the check",
+    "unkilled": f"a defect that fails the check in mock_server/defects (then {VARIABLE}=1)",
 }
 """Kind of debt -> what is to be written instead."""
 _DEBTS_HEAD = """\

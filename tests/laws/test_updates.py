@@ -65,7 +65,7 @@ def _lacking_of_table(action: str) -> Iterator[str]:
         yield f"no row update.{action}.effect in contract/requirements/updates.toml"
     for operation_id in ("updateTable", "commitTransaction"):
         if action not in walked(operation_id):
-            yield f"no stage of {WALKS[operation_id][0]} in conformance/states/table_stages.py"
+            yield f"no stage of {WALKS[operation_id][0]} in conformance/states/*_stages.py"
     yield from _lacking_of_any(action)
 
 

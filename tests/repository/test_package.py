@@ -61,7 +61,7 @@ def test_nothing_but_tracked_files_is_in_the_wheel(wheel_names):
     expected = {f"icecheck/{path}" for path in tracked(*FOLDERS)}
     expected |= {p.removeprefix("src/") for p in tracked("src/icecheck")}
     extra = [n for n in wheel_names if n not in expected and ".dist-info/" not in n]
-    assert extra == []
+    assert extra == [], "git add what is new, and remove what is not to be in the wheel"
 
 
 def test_the_sdist_holds_tests_and_documents(distributions):

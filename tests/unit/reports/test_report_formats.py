@@ -37,7 +37,7 @@ def test_every_format_of_the_folder_is_written():
 def test_a_format_renders_text_that_ends_with_a_newline(module, run):
     text = module.render(run)
     assert text.endswith("\n")
-    assert run.run_id in text
+    assert run.run_id in text, "the id of the run is missing; a run without checks has one too"
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__.rpartition(".")[2])
@@ -47,10 +47,10 @@ def test_a_format_is_a_pure_function_of_the_run(module, run):
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__.rpartition(".")[2])
 def test_no_format_lets_a_control_character_through(module, runs):
-    assert (
-        re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202e\ud800]", module.render(runs["hostile"]))
-        is None
+    let_through = re.search(
+        "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202e\ud800]", module.render(runs["hostile"])
     )
+    assert let_through is None, "a control character: finding_card.one_line takes them out"
 
 
 def parsed(text):
