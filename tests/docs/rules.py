@@ -61,6 +61,10 @@ EXCLUDED: dict[tuple[str, str], str] = {
     ("CONTRIBUTING.md", "tox -e "): _REPOSITORY,
     ("CONTRIBUTING.md", 'pytest -m "not spark"'): _REPOSITORY,
     ("CONTRIBUTING.md", "ICECHECK_UPDATE_GOLDEN=1 pytest tests/laws"): "rewrites golden files",
+    (
+        "CONTRIBUTING.md",
+        "ICECHECK_UPDATE_GOLDEN=1 pytest -m complete tests/lawful/test_designs.py",
+    ): "rewrites golden files",
     ("CONTRIBUTING.md", "python -m tools."): _RECORDS,
     ("CONTRIBUTING.md", "python -m tests.reference"): _RECORDS,
     ("CONTRIBUTING.md", "python -m tests.mutation"): _RECORDS,
