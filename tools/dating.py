@@ -1,8 +1,9 @@
 """Developer tool: find out which release of Iceberg first documented each part of the contract.
 
 `python -m tools.dating GIT_DIR DOCUMENT [--version 1.10.0]` reads the document of every release
-from Iceberg's git directory and writes `releases.toml`: the novelties of each release. DOCUMENT is
-the file that `importing` was given: the register cites its lines.
+from the git directory of a clone of apache/iceberg with its tags, and writes `releases.toml`: the
+novelties of each release. DOCUMENT is the file that `importing` was given: the register cites its
+lines.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from tools.folders import folder_of
 PATH = "open-api/rest-catalog-open-api.yaml"
 FIRST = "0.14.0"  # no release before it has the document
 TAG = re.compile(r"apache-iceberg-(\d+\.\d+\.\d+)")
+_WANTED = "it has to be the git directory of a clone of apache/iceberg with its tags"
 
 # A line as short as `type: string` occurs everywhere: another occurrence is no move.
 MOVED_CHARACTERS_MIN = 25
@@ -58,22 +60,29 @@ class NewParts:
 def releases_of(git_dir: Path, last: str) -> dict[str, str]:
     """Return release -> document, from FIRST to ``last``, without releases that changed nothing.
 
-    Raises subprocess.CalledProcessError when ``git_dir`` is no such repository.
+    ``last`` itself is kept: it is the version that is dated. Raises ValueError when ``git_dir`` is
+    no such repository, or has no tag of ``last``.
     """
     tags = _git(git_dir, "tag", "--list").split()
     versions = sorted((m[1] for tag in tags if (m := TAG.fullmatch(tag))), key=_number)
+    if last not in versions:
+        raise ValueError(f"{git_dir} has no tag apache-iceberg-{last}: {_WANTED}")
     documents: dict[str, str] = {}
     for version in versions:
         if _number(FIRST) <= _number(version) <= _number(last):
             text = _git(git_dir, "show", f"apache-iceberg-{version}:{PATH}")
-            if text not in documents.values():
+            if version == last or text not in documents.values():
                 documents[version] = text
     return documents
 
 
 def _git(git_dir: Path, *arguments: str) -> str:
     command = ["git", f"--git-dir={git_dir}", *arguments]
-    return subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout
+    try:
+        return subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout
+    except subprocess.CalledProcessError as error:
+        told = " ".join(str(error.stderr).split())
+        raise ValueError(f"git cannot read {git_dir} ({told}): {_WANTED}") from None
 
 
 def _number(version: str) -> tuple[int, ...]:
@@ -229,15 +238,22 @@ def _listed(kind: str, names: Sequence[str]) -> Iterator[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write releases.toml of one version; returns 0."""
+    """Write releases.toml of one version; returns 0, and exits with 2 on bad input."""
     parser = argparse.ArgumentParser(prog="tools.dating", description=__doc__)
-    parser.add_argument("git_dir", type=Path, help="git directory of apache/iceberg")
+    parser.add_argument("git_dir", type=Path, help="git directory of a clone of apache/iceberg")
     parser.add_argument("document", type=Path, help="the document whose lines the register cites")
     parser.add_argument("--version", default="1.10.0", help="specification version")
     options = parser.parse_args(arguments)
-    documents = releases_of(options.git_dir, options.version)
-    extra = aligned(documents[options.version], options.document.read_text(encoding="utf-8"))
     folder = folder_of(options.version)
+    if not options.document.is_file():
+        parser.error(f"{options.document} is no file")
+    if not folder.is_dir():
+        parser.error(f"{folder} is no folder: tools.importing writes into it first")
+    try:
+        documents = releases_of(options.git_dir, options.version)
+        extra = aligned(documents[options.version], options.document.read_text(encoding="utf-8"))
+    except ValueError as fault:
+        parser.error(str(fault))
     text = rendered(dated(documents), extra)
     (folder / "releases.toml").write_text(text, encoding="utf-8")
     return 0

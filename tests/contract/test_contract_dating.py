@@ -126,26 +126,95 @@ def test_long_lists_are_broken_into_short_lines() -> None:
     assert tuple(tomllib.loads(text)["release"]["1.0.0"]["operations"]) == names
 
 
-def test_releases_come_from_tags_in_order_and_unchanged_ones_are_left_out(tmp_path: Path) -> None:
-    document = tmp_path / "open-api" / "rest-catalog-open-api.yaml"
-    document.parent.mkdir()
+def repository(folder: Path, *releases: tuple[str, str]) -> Path:
+    """Make a clone with a tag for each release and its document; return its git directory."""
+    document = folder / "open-api" / "rest-catalog-open-api.yaml"
+    document.parent.mkdir(parents=True)
 
     def git(*arguments: str) -> None:
         who = ("-c", "user.name=n", "-c", "user.email=e@example.com")
-        command = ["git", *who, "-C", str(tmp_path), *arguments]
+        command = ["git", *who, "-C", str(folder), *arguments]
         subprocess.run(command, check=True, capture_output=True)
 
     git("init", "-q")
-    tags = [("0.9.0", "old"), ("0.14.0", OLDEST), ("1.0.0", OLDEST), ("1.10.0", NEWER)]
-    for tag, text in [*tags, ("1.9.0", "between"), ("1.9.1-rc1", "candidate"), ("2.0.0", "late")]:
+    for release, text in releases:
         document.write_text(text, encoding="utf-8")
         git("add", ".")
-        git("commit", "-q", "--allow-empty", "-m", tag)
-        git("tag", f"apache-iceberg-{tag}")
-    found = releases_of(tmp_path / ".git", "1.10.0")
+        git("commit", "-q", "--allow-empty", "-m", release)
+        git("tag", f"apache-iceberg-{release}")
+    return folder / ".git"
+
+
+RELEASES = (("0.14.0", OLDEST), ("1.0.0", OLDEST), ("1.10.0", NEWER), ("1.10.1", NEWER))
+
+
+def test_releases_come_from_tags_in_order_and_unchanged_ones_are_left_out(tmp_path: Path) -> None:
+    others = [("1.9.0", "between"), ("1.9.1-rc1", "candidate"), ("2.0.0", "late")]
+    git_dir = repository(tmp_path, ("0.9.0", "old"), *RELEASES, *others)
+    found = releases_of(git_dir, "1.10.0")
     assert found == {"0.14.0": OLDEST, "1.9.0": "between", "1.10.0": NEWER}
 
 
-def test_no_repository_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(subprocess.CalledProcessError):
-        main([str(tmp_path), str(tmp_path / "document.yaml")])
+def test_the_asked_release_is_kept_although_it_changed_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git_dir = repository(tmp_path / "clone", *RELEASES)
+    assert [*releases_of(git_dir, "1.10.1")] == ["0.14.0", "1.10.0", "1.10.1"]
+    document = tmp_path / "document.yaml"
+    document.write_text(NEWER, encoding="utf-8")
+    monkeypatch.setattr("tools.dating.folder_of", lambda _version: tmp_path)
+    assert main([str(git_dir), str(document), "--version", "1.10.1"]) == 0
+    written = tomllib.loads((tmp_path / "releases.toml").read_text(encoding="utf-8"))
+    assert written["release"]["1.10.1"] == {}
+    assert written["release"]["1.10.0"]["operations"] == ["getB"]
+
+
+@pytest.mark.parametrize(
+    ("version", "copied", "told"),
+    [
+        ("1.10.2", NEWER, "no tag apache-iceberg-1.10.2"),
+        ("1.10.0", OLDEST, "they differ in more than white space"),
+        ("1.10.0", "", "is no file"),
+    ],
+)
+def test_what_cannot_be_dated_is_told_in_one_line(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    version: str,
+    copied: str,
+    told: str,
+) -> None:
+    git_dir = repository(tmp_path / "clone", *RELEASES)
+    monkeypatch.setattr("tools.dating.folder_of", lambda _version: tmp_path)
+    document = tmp_path / "document.yaml"
+    if copied:
+        document.write_text(copied, encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        main([str(git_dir), str(document), "--version", version])
+    assert ended.value.code == 2
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert told in line
+    assert ("a clone of apache/iceberg with its tags" in line) == ("no tag" in told)
+
+
+def test_a_version_without_a_folder_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git_dir = repository(tmp_path / "clone", *RELEASES)
+    document = tmp_path / "document.yaml"
+    document.write_text(NEWER, encoding="utf-8")
+    monkeypatch.setattr("tools.dating.folder_of", lambda _version: tmp_path / "v1_10_1")
+    with pytest.raises(SystemExit):
+        main([str(git_dir), str(document), "--version", "1.10.1"])
+    assert "v1_10_1 is no folder: tools.importing" in capsys.readouterr().err
+
+
+def test_what_is_no_clone_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = tmp_path / "document.yaml"
+    document.write_text(NEWER, encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main([str(tmp_path), str(document)])
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert f"git cannot read {tmp_path}" in line
+    assert "a clone of apache/iceberg with its tags" in line
