@@ -17,7 +17,7 @@ WRITTEN_BY_HAND = (
     "prose.json", "operations.json", "overlay.json", "later.json", "changes.toml", "release.tag",
     "releases.toml",
 )  # fmt: skip
-_COUNTED = itertools.count(1)
+_COUNTED = itertools.count(1001)  # no release has as many patches, nor a folder of its own
 
 
 def made_from(path: Path, folder: Path, instead: Mapping[str, str]) -> Path:
@@ -32,8 +32,12 @@ def made_from(path: Path, folder: Path, instead: Mapping[str, str]) -> Path:
 
 
 def known_as(monkeypatch: pytest.MonkeyPatch, folder: Path, minor: str = "1.10") -> str:
-    """Let the contract know a folder as a version that no test had before; return its name."""
-    version = f"{minor}.{next(_COUNTED)}"
+    """Let the contract know a folder as a version that no test had before; return its name.
+
+    It is no real version's either: what the contract has read of a version, it keeps.
+    """
+    made = (f"{minor}.{patch}" for patch in _COUNTED)
+    version = next(name for name in made if name not in document.FOLDERS)
     monkeypatch.setattr(document, "FOLDERS", {**document.FOLDERS, version: str(folder)})
     return version
 

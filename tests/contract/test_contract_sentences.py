@@ -21,6 +21,7 @@ from tools.sentences import (
 )
 
 from icecheck.contract import UnresolvedRows
+from icecheck.contract import document as contract_files
 from icecheck.contract.citations import Citation, MalformedCitation, sentences
 from icecheck.contract.register import load_register
 from tests.contract.made_versions import known_as, made_from, prose_for
@@ -175,6 +176,19 @@ def test_all_that_a_document_lacks_is_told_at_once(versions: Versions, rows: Pat
         assert named in listed, named
     for kept in ("goods.price", "goods.required", "goods.name"):
         assert kept not in listed
+
+
+def test_a_made_version_has_the_name_of_no_real_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    real = {f"1.10.{patch}": "v" for patch in range(1_000)}
+    taken = {known_as(monkeypatch, tmp_path) for _ in range(3)}
+    monkeypatch.setattr(contract_files, "FOLDERS", {**contract_files.FOLDERS, **real})
+    made = known_as(monkeypatch, tmp_path)
+    assert made not in {*real, *taken}
+    following = f"1.10.{int(made.rpartition('.')[2]) + 1}"
+    monkeypatch.setattr(contract_files, "FOLDERS", {**contract_files.FOLDERS, following: "v"})
+    assert known_as(monkeypatch, tmp_path) != following
 
 
 # ------------------------------------------------------------------------------ what words are
