@@ -1,13 +1,18 @@
 """The register's history: which release demands what, what was different, and what came later."""
 
+import json
 import re
+import shutil
 from collections import Counter
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
+from tools.folders import folder_of
 
-from icecheck.contract import Later, Ref, UnknownRef, releases
+from icecheck.contract import Contract, Later, Ref, UnknownRef, UnresolvedRows, releases
 from icecheck.contract.releases import amendments, is_newer, later
+from tests.contract.made_versions import known_as
 from tests.kit.contracts import CONTRACT
 
 REGISTER = CONTRACT.requirements
@@ -125,6 +130,42 @@ def test_a_change_is_never_older_than_the_first_document_nor_newer_than_this_one
     told = [m for r in REGISTER.values() for m in RELEASE.findall((r.changed or "").split(":")[0])]
     assert told
     assert set(told) <= set(CONTRACT.releases)
+
+
+# ------------------------------------------------------------------------- what no tool wrote yet
+def test_a_version_without_dates_is_one_fault_of_the_load_that_names_the_tool(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without = shutil.ignore_patterns("releases.toml")
+    shutil.copytree(folder_of(CONTRACT.version), tmp_path / "made", ignore=without)
+    version = known_as(monkeypatch, tmp_path / "made")
+    with pytest.raises(UnresolvedRows) as told:
+        _ = Contract(version).requirements
+    (fault,) = told.value.rows
+    assert "no releases.toml" in fault
+    assert f"`python -m tools.dating GIT_DIR DOCUMENT --version {version}`" in fault
+    with pytest.raises(UnknownRef, match=r"no releases\.toml"):
+        Contract(version).since(Ref.parse("operation:loadTable"))
+
+
+def test_a_version_without_dates_is_told_with_all_that_it_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tmp_path / "made"
+    without = shutil.ignore_patterns("releases.toml")
+    shutil.copytree(folder_of(CONTRACT.version), made, ignore=without)
+    facts = json.loads((made / "operations.json").read_text(encoding="utf-8"))
+    facts.pop("loadTable")
+    (made / "operations.json").write_text(json.dumps(facts), encoding="utf-8")
+    table = json.loads((made / "sentences.json").read_text(encoding="utf-8"))
+    table.popitem()
+    (made / "sentences.json").write_text(json.dumps(table), encoding="utf-8")
+    with pytest.raises(UnresolvedRows) as told:
+        _ = Contract(known_as(monkeypatch, made)).requirements
+    listed = told.value.rows
+    assert sum("releases.toml" in fault for fault in listed) == 1
+    assert any("loadTable: profile is missing" in fault for fault in listed)
+    assert any("the sentence" in fault for fault in listed)
 
 
 # ------------------------------------------------------------------ what people wrote down

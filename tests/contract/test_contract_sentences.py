@@ -28,7 +28,13 @@ from tests.contract.made_versions import known_as, made_from, prose_for
 
 HERE = Path(__file__).parent / "documents"
 SHOP, MOVED = HERE / "shop.yaml", HERE / "shop_moved.yaml"
-NO_PROSE = {"info": {}, "summaries": {}, "statuses": {}, "shared_responses": {}, "scopes": {}}
+NO_PROSE: dict[str, dict[str, str]] = {
+    "info": {},
+    "summaries": {},
+    "statuses": {},
+    "shared_responses": {},
+    "scopes": {},
+}
 DATES = """\
 [release."1.10.0"]
 operations = ["getConfig", "loadTable"]
@@ -176,6 +182,67 @@ def test_all_that_a_document_lacks_is_told_at_once(versions: Versions, rows: Pat
         assert named in listed, named
     for kept in ("goods.price", "goods.required", "goods.name"):
         assert kept not in listed
+
+
+LOST = "config.first", "config.closed", "config.offer"
+
+
+def without_lost(text: str) -> str:
+    return text.replace("still answers", "may answer").replace("until when", "since when")
+
+
+def test_a_sentence_that_is_lost_is_told_with_its_place_in_the_version_that_has_it(
+    versions: Versions, rows: Path
+) -> None:
+    knows = versions.make(SHOP.read_text())
+    with pytest.raises(UnresolvedRows) as told:
+        load_register(versions.make(without_lost(SHOP.read_text())), rows)
+    by_row = {row.split()[1].rstrip(":"): row for row in told.value.rows}
+    assert by_row.keys() == {*LOST}
+    for id_, fault in by_row.items():
+        _, first, last = ROWS[id_]
+        span = f"L{first}-L{last}" if first != last else f"L{first}"
+        assert fault.endswith(f"; in {knows} it is {span}")
+        assert "\n" not in fault
+
+
+def test_a_sentence_that_no_other_version_has_is_told_without_a_place(
+    versions: Versions, rows: Path
+) -> None:
+    version = versions.make(without_lost(SHOP.read_text()))
+    with pytest.raises(UnresolvedRows) as told:
+        load_register(version, rows)
+    assert all(row.endswith(f"is not in the document of {version}") for row in told.value.rows)
+
+
+def test_a_place_is_looked_up_in_versions_that_are_complete(
+    versions: Versions, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    knows = versions.make(SHOP.read_text())
+    (tmp_path / "begun").mkdir()
+    known_as(monkeypatch, tmp_path / "begun")
+    with pytest.raises(UnresolvedRows, match=f"; in {knows} it is L"):
+        load_register(versions.make(without_lost(SHOP.read_text())), rows)
+
+
+def test_an_old_table_is_named_once_in_the_message_of_many_lost_sentences(
+    versions: Versions, rows: Path
+) -> None:
+    version = versions.make(without_lost(SHOP.read_text()))
+    with pytest.raises(UnresolvedRows) as told:
+        load_register(version, rows)
+    message = str(told.value)
+    assert len(message.splitlines()) == 1 + len(LOST) + 1
+    assert message.count(f"`python -m tools.sentences DOCUMENT --version {version}`") == 1
+    assert "sentences.json" in message.splitlines()[-1]
+
+
+def test_a_message_of_other_faults_names_no_table(versions: Versions, rows: Path) -> None:
+    text = (rows / "shop.toml").read_text(encoding="utf-8")
+    (rows / "shop.toml").write_text(text.replace("schema:Shelf", "schema:Rack"), encoding="utf-8")
+    with pytest.raises(UnresolvedRows) as told:
+        load_register(versions.make(SHOP.read_text()), rows)
+    assert "sentences.json" not in str(told.value)
 
 
 def test_a_made_version_has_the_name_of_no_real_one(

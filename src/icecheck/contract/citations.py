@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from icecheck.contract.document import line_index, lines_of, raw_document, version_text
-from icecheck.contract.model import Lines, Ref, RefKind, UnknownRef
+from icecheck.contract.document import line_index, lines_of, others, raw_document, version_text
+from icecheck.contract.model import Lines, LostSentence, Ref, RefKind, UnknownRef
 from icecheck.contract.operations import documented, lines_of_operation
 
 _FORM = re.compile(r"(?P<words>[0-9a-f]{12}-[1-9][0-9]*)(?: in (?P<part>\S+))?")
@@ -65,21 +65,42 @@ def sentences(version: str) -> Mapping[str, tuple[Lines, ...]]:
 def lines_of_citation(version: str, citation: Citation) -> Lines:
     """Return the lines of a sentence.
 
-    Raises UnknownRef where the words do not occur, not in the named part, or at several places.
+    Raises LostSentence where the words do not occur, or not in the named part, with their place in
+    another version, and UnknownRef where they stand at several places.
     """
-    places = sentences(version).get(citation.words, ())
-    if citation.part is not None:
-        start, end = (
-            lines_of(version, citation.part)
-            if citation.part.startswith("/")
-            else lines_of_ref(version, Ref.parse(citation.part))
-        )
-        places = tuple(place for place in places if start <= place[0] and place[1] <= end)
+    places = _places(version, citation)
     if len(places) == 1:
         return places[0]
     if not places:
-        raise UnknownRef(f"the sentence {citation} is not in the document of {version}")
+        lost = f"the sentence {citation} is not in the document of {version}"
+        raise LostSentence(lost + _place_elsewhere(version, citation))
     raise UnknownRef(f"the sentence {citation} stands at {len(places)} places: say in which part")
+
+
+def _places(version: str, citation: Citation) -> tuple[Lines, ...]:
+    """Return where the words of a sentence stand; raises UnknownRef for an unknown part."""
+    places = sentences(version).get(citation.words, ())
+    if citation.part is None:
+        return places
+    start, end = (
+        lines_of(version, citation.part)
+        if citation.part.startswith("/")
+        else lines_of_ref(version, Ref.parse(citation.part))
+    )
+    return tuple(place for place in places if start <= place[0] and place[1] <= end)
+
+
+def _place_elsewhere(version: str, citation: Citation) -> str:
+    """Return the place of a sentence in the newest other version that has it, or ""."""
+    for other in others(version):
+        try:
+            places = _places(other, citation)
+        except (UnknownRef, FileNotFoundError):  # a version that is begun has no table yet
+            continue
+        if places:
+            first, last = places[0]
+            return f"; in {other} it is L{first}" + (f"-L{last}" if last > first else "")
+    return ""
 
 
 def lines_of_ref(version: str, ref: Ref) -> Lines:

@@ -16,6 +16,11 @@ HERE = Path(__file__).parent
 OFFICIAL_URL = "https://github.com/apache/iceberg/blob/{tag}/open-api/rest-catalog-open-api.yaml#L{first}-L{last}"
 
 
+def others(version: str) -> tuple[str, ...]:
+    """Return the other versions, the last one that was added first."""
+    return tuple(name for name in reversed([*FOLDERS]) if name != version)
+
+
 def version_text(version: str, name: str) -> str:
     """Return the text of one of the files of a version."""
     return (HERE / FOLDERS[version] / name).read_text(encoding="utf-8")

@@ -15,14 +15,24 @@ class UnknownRef(LookupError):
     """A Ref, pointer or erratum id points at nothing in this version of the contract."""
 
 
-class UnresolvedRows(LookupError):
-    """Rows of a version point at parts that its document does not have; ``rows`` lists all."""
+class LostSentence(UnknownRef):
+    """The words of a sentence are not in this version of the document."""
 
-    def __init__(self, version: str, rows: Iterable[str]) -> None:
+
+class Undated(UnknownRef):
+    """A version has no dates yet: no tool has written its `releases.toml`."""
+
+
+class UnresolvedRows(LookupError):
+    """Rows of a version point at parts that its document does not have; ``rows`` lists all.
+
+    The message ends with the advice for all of them, if there is some.
+    """
+
+    def __init__(self, version: str, rows: Iterable[str], advice: str = "") -> None:
         self.rows = tuple(rows)
-        super().__init__(
-            "\n".join([f"{len(self.rows)} faults in the rows about {version}:", *self.rows])
-        )
+        told = [f"{len(self.rows)} faults in the rows about {version}:", *self.rows]
+        super().__init__("\n".join([*told, advice] if advice else told))
 
 
 class Level(StrEnum):

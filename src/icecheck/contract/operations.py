@@ -19,6 +19,7 @@ from icecheck.contract.model import (
     Ref,
     RefKind,
     Response,
+    Undated,
     UnknownRef,
 )
 
@@ -78,12 +79,15 @@ def _pointer(path: str, method: str) -> str:
 
 
 def undated(version: str) -> Iterator[str]:
-    """Yield the operations that no release in releases.toml names, such as new ones."""
+    """Yield the operations that no release in releases.toml names; one fault without that file."""
     from icecheck.contract.releases import since
 
     for operation_id in _placed(version):
         try:
             since(version, [Ref(RefKind.OPERATION, operation_id)])
+        except Undated as told:
+            yield str(told)
+            return
         except UnknownRef:
             yield f"{operation_id}: no release in releases.toml"
 

@@ -13,7 +13,7 @@ UnresolvedRows lists them all.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -35,15 +35,17 @@ from icecheck.contract.model import (
     Basis,
     Level,
     Lines,
+    LostSentence,
     Ref,
     RefKind,
     Requirement,
+    Undated,
     UnknownRef,
     UnresolvedRows,
 )
 from icecheck.contract.operations import documented, operations, undated
 from icecheck.contract.overlay import errata
-from icecheck.contract.releases import amendments, is_newer, releases, since
+from icecheck.contract.releases import amendments, is_newer, may_have_changed, since
 
 FOLDER = Path(__file__).parent / "requirements"
 REQUIREMENT_ID = re.compile(r"[A-Za-z][A-Za-z0-9-]*(\.[A-Za-z0-9][A-Za-z0-9-]*)+")
@@ -77,7 +79,8 @@ class Register:
 class _Reading:
     """The state of reading: ``faults`` are rows that point at nothing, ``ids`` all ids so far.
 
-    ``generated`` are the ids of the documented responses, with or without a row.
+    ``generated`` are the ids of the documented responses, with or without a row. ``lost`` is set by
+    the first row whose sentence is not found.
     """
 
     version: str
@@ -86,6 +89,15 @@ class _Reading:
     faults: list[str] = field(default_factory=list)
     ids: set[str] = field(default_factory=set)
     generated: frozenset[str] = frozenset()
+    lost: bool = False
+
+    def refuse(self, faults: Iterable[str]) -> None:
+        """Raise UnresolvedRows if there are faults; it tells which table may be old."""
+        listed = tuple(faults)
+        tool = f"`python -m tools.sentences DOCUMENT --version {self.version}`"
+        advice = f"if DOCUMENT has these sentences, sentences.json is old: {tool} writes it"
+        if listed:
+            raise UnresolvedRows(self.version, listed, advice if self.lost else "")
 
 
 @cache
@@ -93,9 +105,7 @@ def register_of(version: str) -> Register:
     """Return the register of one specification version, with the additions of `changes.toml`."""
     reading = _read(version, FOLDER)
     amended = amendments(version, reading.ids)
-    faults = [*reading.faults, *amended.faults]
-    if faults:
-        raise UnresolvedRows(version, faults)
+    reading.refuse([*reading.faults, *amended.faults])
     rows = {
         id_: replace(
             row,
@@ -113,8 +123,7 @@ def load_register(version: str, folder: Path) -> Register:
     Raises RegisterError for a malformed row and UnresolvedRows for those that point at nothing.
     """
     reading = _read(version, folder)
-    if reading.faults:
-        raise UnresolvedRows(version, reading.faults)
+    reading.refuse(reading.faults)
     return Register(MappingProxyType(reading.rows), MappingProxyType(reading.elsewhere))
 
 
@@ -195,7 +204,10 @@ def _take_requirement(reading: _Reading, row: Mapping[str, Any], file: str) -> N
     reading.ids.add(row_id)
     try:
         reading.rows[row_id] = _requirement(reading.version, row, where)
+    except Undated:
+        return  # one fault for all rows tells it
     except UnknownRef as error:
+        reading.lost |= isinstance(error, LostSentence)
         reading.faults.append(f"{where}: {error}")
 
 
@@ -211,7 +223,7 @@ def _is_of_another_version(reading: _Reading, row: Mapping[str, Any], where: str
         if is_newer(newer, older):
             reading.elsewhere[row["id"]] = f"{key} {release}"
             return True
-        if release not in releases(reading.version):
+        if not may_have_changed(reading.version, release):
             reading.faults.append(f"{where}: no document changed with {key} {release}")
     return False
 
@@ -287,11 +299,12 @@ def _cited(
     """Return a row's Refs, the lines of each, and the lines that the row cites.
 
     A sentence among the Refs becomes its lines. Without `sentence` the first Ref is cited. Raises
-    UnknownRef, which lists all faults.
+    UnknownRef, which lists all faults, and is a LostSentence if one of them is.
     """
     refs: list[Ref] = []
     spans: list[Lines] = []
     faults: list[str] = []
+    kind = UnknownRef
     sentence = [_SENTENCE + row["sentence"]] if "sentence" in row else []
     for text in (*row["refs"], *sentence):
         try:
@@ -300,9 +313,10 @@ def _cited(
             refs.append(ref)
         except UnknownRef as error:
             faults.append(str(error))
+            kind = LostSentence if isinstance(error, LostSentence) else kind
     faults += _unknown_errata(version, row)
     if faults:
-        raise UnknownRef("; ".join(faults))
+        raise kind("; ".join(dict.fromkeys(faults)))
     cited = spans.pop() if sentence else spans[0]
     return tuple(refs[: len(spans)]), tuple(spans), cited
 

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from icecheck.contract.document import version_text
-from icecheck.contract.model import Later, Lines, Ref, RefKind, UnknownRef
+from icecheck.contract.model import Later, Lines, Ref, RefKind, Undated, UnknownRef
 
 _KEYS = {
     "document": {"release", "sha256"},
@@ -54,7 +54,11 @@ def newest(found: Iterable[str]) -> str:
 
 @cache
 def _dates(version: str) -> Mapping[str, Any]:
-    return _toml(version, "releases.toml")
+    try:
+        return _toml(version, "releases.toml")
+    except FileNotFoundError:
+        tool = f"python -m tools.dating GIT_DIR DOCUMENT --version {version}"
+        raise Undated(f"no releases.toml in the folder of {version}: `{tool}` writes it") from None
 
 
 def _toml(version: str, name: str) -> dict[str, Any]:
@@ -65,8 +69,19 @@ def _toml(version: str, name: str) -> dict[str, Any]:
 
 @cache
 def releases(version: str) -> tuple[str, ...]:
-    """Return the releases whose document differs from the one before, oldest first."""
+    """Return the releases whose document differs from the one before, oldest first.
+
+    This, and all that rests on dates, raises Undated where `releases.toml` is missing.
+    """
     return tuple(_dates(version)["release"])
+
+
+def may_have_changed(version: str, release: str) -> bool:
+    """Return whether a release changed the document; any may have where no dates are written."""
+    try:
+        return release in releases(version)
+    except Undated:  # a fault of its own
+        return True
 
 
 def first_release(version: str) -> str:
@@ -187,7 +202,7 @@ def _matching(
     ids: Collection[str],
     faults: list[str],
 ) -> dict[str, None]:
-    if release not in releases(version):
+    if not may_have_changed(version, release):
         faults.append(f"changes.toml: no document changed with {release}")
     found: dict[str, None] = {}
     for pattern in row["requirements"]:
