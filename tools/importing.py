@@ -13,7 +13,7 @@ from typing import Any
 from tools.canonical import canonical_structure, sha256_of
 from tools.folders import folder_of
 from tools.official import METHODS, load_official
-from tools.sentences import write_sentences
+from tools.sentences import missing_lines, write_sentences
 
 WRITTEN_BY_HAND = (
     "prose.json",
@@ -108,8 +108,8 @@ def main(arguments: list[str] | None = None) -> int:
         unknown = write_version(options.path, folder_of(options.version))
     except ValueError as fault:
         parser.error(str(fault))
-    for words in unknown:
-        print(f"{words} stands nowhere in {options.path}")
+    for line in missing_lines(unknown, options.path):
+        print(line)
     return 0
 
 

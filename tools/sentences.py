@@ -2,8 +2,8 @@
 
 `python -m tools.sentences DOCUMENT FIRST LAST` prints the citation of these lines for a row of the
 register. `python -m tools.sentences DOCUMENT [--version 1.10.0]` writes `sentences.json`, the lines
-of everything that the register cites in this document, and prints the citations without lines. The
-words themselves are the document's, and are written nowhere.
+of everything that the register cites in this document, and prints the citations without lines and
+the rows that cite them. The words themselves are the document's, and are written nowhere.
 """
 
 import argparse
@@ -117,20 +117,39 @@ def _operation_id(official: Mapping[str, Any], path: str, method: str) -> str:
     return str(official["paths"][path.replace("~1", "/").replace("~0", "~")][method]["operationId"])
 
 
-def cited(folder: Path = REQUIREMENTS) -> frozenset[str]:
-    """Return the identifiers that the rows of a folder cite."""
-    found: set[str] = set()
-    for path in folder.glob("*.toml"):
+def citing(folder: Path = REQUIREMENTS) -> dict[str, tuple[str, ...]]:
+    """Return the identifiers that the rows of a folder cite, each with the ids of these rows.
+
+    A row of some versions only has its `since` and `until` behind its id.
+    """
+    found: dict[str, dict[str, None]] = {}
+    for path in sorted(folder.glob("*.toml")):
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
-        for row in (tables.get("defaults", {}), *tables.get("requirement", ())):
+        defaults = {"id": f"[defaults] of {path.name}", **tables.get("defaults", {})}
+        for row in (defaults, *tables.get("requirement", ())):
             texts = [row["sentence"]] if "sentence" in row else []
             texts += [
                 ref.removeprefix("sentence:")
                 for ref in row.get("refs", ())
                 if ref.startswith("sentence:")
             ]
-            found |= {Citation.parse(text).words for text in texts}
-    return frozenset(found)
+            limits = ", ".join(f"{key} {row[key]}" for key in ("since", "until") if key in row)
+            for text in texts:
+                rows = found.setdefault(Citation.parse(text).words, {})
+                rows[f"{row['id']} ({limits})" if limits else row["id"]] = None
+    return {words: tuple(rows) for words, rows in found.items()}
+
+
+def cited(folder: Path = REQUIREMENTS) -> frozenset[str]:
+    """Return the identifiers that the rows of a folder cite."""
+    return frozenset(citing(folder))
+
+
+def missing_lines(missing: Iterable[str], document: Path) -> Iterator[str]:
+    """Yield a line for each citation that a document lacks, with the rows that cite it."""
+    rows = citing()
+    for words in missing:
+        yield f"{words} stands nowhere in {document}: {', '.join(rows[words])}"
 
 
 def rendered(places: Mapping[str, tuple[Lines, ...]]) -> str:
@@ -156,8 +175,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     match options.lines:
         case []:
-            for words in write_sentences(options.document, folder_of(options.version)):
-                print(f"{words} stands nowhere in {options.document}")
+            missing = write_sentences(options.document, folder_of(options.version))
+            for line in missing_lines(missing, options.document):
+                print(line)
         case [first, last]:
             print(Document(options.document).cite(first, last))
         case _:

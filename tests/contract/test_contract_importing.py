@@ -1,5 +1,6 @@
 """The generator of a contract version, on a small document of our own."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 from tools import importing
 from tools.importing import with_own_prose
 from tools.official import load_official
+from tools.sentences import citing
 
 DOCUMENT = """\
 # a comment
@@ -159,3 +161,19 @@ def test_a_new_version_is_told_which_files_are_written_by_hand(
         assert ended.value.code == 2
         assert told in capsys.readouterr().err
     assert [each.name for each in folder.iterdir()] == ["prose.json"]
+
+
+def test_sentences_that_a_document_lacks_are_told_with_the_rows_that_cite_them(
+    official: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = official.parent / "v9_9_9"
+    folder.mkdir()
+    for name in importing.WRITTEN_BY_HAND:
+        (folder / name).write_text(json.dumps(PROSE), encoding="utf-8")
+    monkeypatch.setattr(importing, "folder_of", lambda _version: folder)
+    assert importing.main([str(official), "--version", "9.9.9"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    (line,) = (line for line in told if "loadTable.snapshots-refs" in line)
+    words, _, rows = line.partition(f" stands nowhere in {official}: ")
+    assert "loadTable.snapshots-refs" in rows.split(", ")
+    assert "loadTable.snapshots-refs" in citing()[words]

@@ -14,6 +14,7 @@ from tools.sentences import (
     Ambiguous,
     Document,
     cited,
+    citing,
     main,
     rendered,
     words_of,
@@ -25,6 +26,7 @@ from icecheck.contract import document as contract_files
 from icecheck.contract.citations import Citation, MalformedCitation, sentences
 from icecheck.contract.register import load_register
 from tests.contract.made_versions import known_as, made_from, prose_for
+from tests.kit.contracts import CONTRACT
 
 HERE = Path(__file__).parent / "documents"
 SHOP, MOVED = HERE / "shop.yaml", HERE / "shop_moved.yaml"
@@ -319,9 +321,31 @@ def test_the_tool_prints_a_citation_and_writes_the_table(
     monkeypatch.setattr("tools.sentences.folder_of", lambda _version: tmp_path)
     assert main([str(SHOP)]) == 0
     table = json.loads((tmp_path / "sentences.json").read_text())
-    assert len(capsys.readouterr().out.splitlines()) == len(cited() - table.keys())
+    told = capsys.readouterr().out.splitlines()
+    assert len(told) == len(cited() - table.keys())
+    row = CONTRACT.requirements["loadTable.snapshots-refs"]
+    words = next(w for w, places in sentences(CONTRACT.version).items() if places == (row.lines,))
+    (line,) = (line for line in told if line.startswith(words))
+    assert line.startswith(f"{words} stands nowhere in {SHOP}: ")
+    assert row.id in line.partition(f"{SHOP}: ")[2].split(", ")
     with pytest.raises(SystemExit):
         main([str(SHOP), "13"])
+
+
+def test_rows_that_cite_a_sentence_are_named_with_the_versions_that_they_are_about(
+    tmp_path: Path,
+) -> None:
+    words = "0123456789ab-3"
+    (tmp_path / "a.toml").write_text(
+        f'[defaults]\nrefs = ["sentence:{words}"]\n'
+        f'[[requirement]]\nid = "a.old"\nsentence = "{words}"\nuntil = "1.9.0"\n'
+        f'[[requirement]]\nid = "a.new"\nrefs = ["sentence:{words} in schema:A"]\n'
+        f'since = "1.10.0"\n[[requirement]]\nid = "a.other"\n',
+        encoding="utf-8",
+    )
+    rows = citing(tmp_path)
+    assert rows == {words: ("[defaults] of a.toml", "a.old (until 1.9.0)", "a.new (since 1.10.0)")}
+    assert cited(tmp_path) == {words}
 
 
 # ----------------------------------------------------------------------- what the package carries
