@@ -16,7 +16,7 @@ _FAILED = frozenset({"fail", "blocked", "error"})
 spec_option = click.option(
     "--spec",
     metavar="RELEASE",
-    help="Hold the catalog to the document of an older release of Iceberg, such as 1.9.0.",
+    help="Hold the catalog to the document of another release of Iceberg, such as 1.9.0.",
 )
 """Decorates a command with the one option that names the version of the document."""
 

@@ -1,4 +1,4 @@
-"""Selects the checks that the document of an older release demands, if a run holds to that."""
+"""Selects the checks that the document of a release demands, if a run holds to that."""
 
 from collections.abc import Iterable
 

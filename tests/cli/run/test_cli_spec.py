@@ -25,6 +25,13 @@ def outcomes(run):
     return {c["id"]: c["outcome"] for c in run["checks"]}
 
 
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_the_help_promises_no_older_release(icecheck, command):
+    words = " ".join(icecheck(command, "--help").stdout.split())
+    _, _, told = words.partition("--spec RELEASE")
+    assert told.startswith(" Hold the catalog to the document of another release of Iceberg")
+
+
 DROPS = ("--only", "checks", "--check", "dropNamespace.*")
 
 
