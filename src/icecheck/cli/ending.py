@@ -19,10 +19,14 @@ _MESSAGE_CHARACTERS_MAX = 600
 
 def fail(message: str, code: int) -> NoReturn:
     """Print one line on stderr and exit."""
+    sys.stderr.write(_line(message))
+    sys.exit(code)
+
+
+def _line(message: str) -> str:
     from icecheck.findings.finding_card import one_line
 
-    sys.stderr.write(f"icecheck: {one_line(message, _MESSAGE_CHARACTERS_MAX)}\n")
-    sys.exit(code)
+    return f"icecheck: {one_line(message, _MESSAGE_CHARACTERS_MAX)}\n"
 
 
 def left_behind(directory: Path, owner: str) -> str:
@@ -48,10 +52,11 @@ class ExitOnError:
     """A block whose errors end the program with a line and an exit code.
 
     The code is 2 for errors that the user can correct, 4 for a target that cannot be used, 3 where
-    a file of a run cannot be written. Unforeseen errors are 3 as well, with the traceback in a file
-    in ``directory``, or else in a new temporary one; an interrupt is 130. Secrets that ``redactor``
-    knows are removed from all of that. If the run of this ``owner`` has left its ledger, the last
-    line says how to remove the objects in it.
+    a file of a run cannot be written or the contract is faulty, with a line for each fault.
+    Unforeseen errors are 3 as well, with the traceback in a file in ``directory``, or else in a new
+    temporary one; an interrupt is 130. Secrets that ``redactor`` knows are removed from all of
+    that. If the run of this ``owner`` has left its ledger, the last line says how to remove the
+    objects in it.
     """
 
     def __init__(self, directory: Path | None = None) -> None:
@@ -88,6 +93,7 @@ class ExitOnError:
                 sys.stderr.write(f"icecheck: {hint}\n" if hint else "")
 
     def _fail(self, error: Exception) -> NoReturn:
+        from icecheck.contract import ContractError
         from icecheck.spark.unavailable import SparkUnavailable
         from icecheck.targets.target import UsageError
         from icecheck.targets.unwritable import Unwritable
@@ -102,6 +108,11 @@ class ExitOnError:
                 self._end(redactor.text(str(error)), _SUITE_ERROR)
             case TargetUnusable():
                 self._end(redactor.text(str(error)), _TARGET_UNUSABLE)
+            case ContractError():
+                *faults, last = redactor.text(str(error)).splitlines()
+                for fault in faults:
+                    sys.stderr.write(_line(fault))
+                self._end(last, _SUITE_ERROR)
             case _:
                 self._end(self._reported(error, redactor), _SUITE_ERROR)
 

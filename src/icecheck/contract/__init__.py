@@ -25,6 +25,7 @@ from icecheck.contract.facts import (
     Place,
     When,
 )
+from icecheck.contract.faults import ContractError
 from icecheck.contract.model import (
     Basis,
     Erratum,
@@ -49,6 +50,7 @@ __all__ = [
     "Basis",
     "Changes",
     "Contract",
+    "ContractError",
     "Creation",
     "Erratum",
     "Facts",

@@ -10,6 +10,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
+from icecheck.contract.faults import ContractError
+
 PROFILES = (
     "core",
     "read",
@@ -29,7 +31,7 @@ PROFILES = (
 """The profiles that a catalog can conform to; every requirement belongs to one profile."""
 
 
-class IncompleteFacts(LookupError):
+class IncompleteFacts(ContractError, LookupError):
     """The rows do not fit the operations of the document; ``faults`` lists all problems."""
 
     def __init__(self, faults: Iterable[str]) -> None:

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from icecheck.contract.facts import Facts
+from icecheck.contract.faults import ContractError
 
 Lines = tuple[int, int]
 """The first and last line in the official document, counted from 1, both included."""
@@ -23,7 +24,7 @@ class Undated(UnknownRef):
     """A version has no dates yet: no tool has written its `releases.toml`."""
 
 
-class UnresolvedRows(LookupError):
+class UnresolvedRows(ContractError, LookupError):
     """Rows of a version point at parts that its document does not have; ``rows`` lists all.
 
     The message ends with the advice for all of them, if there is some.

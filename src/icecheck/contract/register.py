@@ -30,6 +30,7 @@ from icecheck.contract.document import (
     operation_rows,
 )
 from icecheck.contract.facts import PROFILES, IncompleteFacts
+from icecheck.contract.faults import ContractError
 from icecheck.contract.generated import NO_KNOWN_CLIENT, STATUS_ROWS, response_requirement
 from icecheck.contract.model import (
     Basis,
@@ -63,7 +64,7 @@ _SENTENCE = "sentence:"
 Member = TypeVar("Member", Level, Basis)
 
 
-class RegisterError(ValueError):
+class RegisterError(ContractError, ValueError):
     """A row of the register is malformed."""
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from icecheck.contract import Contract, Level, RefKind, Requirement
+from icecheck.contract import Contract, ContractError, Level, RefKind, Requirement
 from icecheck.findings.verdict import Group
 
 _ATTRIBUTE = "__icecheck__"
@@ -18,7 +18,7 @@ _GROUP_OF_PACKAGE = {
 }
 
 
-class Unbound(ValueError):
+class Unbound(ContractError, ValueError):
     """A declaration does not fit the register of the version to which it was bound."""
 
 

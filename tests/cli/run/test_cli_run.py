@@ -10,6 +10,10 @@ from urllib.parse import parse_qs
 
 import pytest
 
+from icecheck.contract import IncompleteFacts, UnresolvedRows
+from icecheck.contract.register import RegisterError
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import Unbound, check, declaration_of
 from icecheck.reports.exchanges import read_exchanges
 from tests.kit.serving import json_answer
 
@@ -281,6 +285,39 @@ def test_an_error_of_our_own_is_one_line_and_a_file(icecheck, out, monkeypatch, 
     words = (out / "error.txt").read_text()
     assert "Traceback" in words
     assert "canary" not in words + result.stderr
+
+
+@pytest.mark.parametrize(
+    ("fault", "lines"),
+    [
+        (Unbound("check a.b: no row in contract/requirements\ncheck a.c: none"), 2),
+        (UnresolvedRows("1.10.0", ["a.toml a.b: nothing", "a.toml a.c: nothing"], "a hint"), 4),
+        (IncompleteFacts(["loadTable: profile is missing"]), 2),
+        (RegisterError("a.toml a.b: 'level' is missing"), 1),
+    ],
+)
+def test_a_fault_of_the_register_is_told_in_its_own_words(icecheck, out, monkeypatch, fault, lines):
+    def faulty(*_arguments, **_options):
+        raise fault
+
+    monkeypatch.setattr("icecheck.run.runner.collect", faulty)
+    result = icecheck("run", "--mock", *FEW)
+    assert result.exit_code == 3
+    told = result.stderr.splitlines()
+    assert told == [f"icecheck: {line}" for line in str(fault).splitlines()]
+    assert len(told) == lines
+    assert not (out / "error.txt").exists()
+
+
+def test_a_check_without_its_row_is_told_by_the_command_that_selects_it(icecheck, monkeypatch):
+    def test_it(catalog):
+        """It holds."""
+
+    lone = declaration_of(check("a.b", group=Group.CHECKS)(test_it))
+    monkeypatch.setattr("icecheck.run.collect.declarations", lambda _groups: iter([lone]))
+    result = icecheck("run", "--mock", "--check", "a.b")
+    assert result.exit_code == 3
+    assert result.stderr == "icecheck: check a.b: no row in contract/requirements: ['a.b']\n"
 
 
 # on a terminal
