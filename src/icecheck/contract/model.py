@@ -32,7 +32,8 @@ class UnresolvedRows(ContractError, LookupError):
 
     def __init__(self, version: str, rows: Iterable[str], advice: str = "") -> None:
         self.rows = tuple(rows)
-        told = [f"{len(self.rows)} faults in the rows about {version}:", *self.rows]
+        many = f"{len(self.rows)} fault{'s' * (len(self.rows) != 1)}"
+        told = [f"{many} in the rows about {version}:", *self.rows]
         super().__init__("\n".join([*told, advice] if advice else told))
 
 
