@@ -5,7 +5,7 @@ A run that ends like this has no verdict on the catalog.
 
 import threading
 import time
-from collections import Counter
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -27,8 +27,8 @@ from icecheck.wire.unreachable import Unreachable
 
 _UNANSWERED_MAX = 5
 _ATTEMPTS_MAX = 3
-"""So often the answer to one request of a check may be lost before the check is left."""
-_MOVING_ATTEMPTS_MAX = 24
+"""So often in a row the answer to one request of a check may be lost before the check is left."""
+_MOVING_ATTEMPTS_MAX = 48
 """So often a check is judged where the trouble meets other requests: a long walk needs many."""
 _PATIENCE_SECONDS = 30.0
 _FIRST_PAUSE_SECONDS = 0.5
@@ -139,9 +139,9 @@ class Breaker:
         A request that breaks the connection each time, while others are answered, is a finding.
         """
         broken, forgot = broken_request(verdict), False
-        lost = Counter([broken or verdict.requests])
+        lost: deque[BrokenRequest | int] = deque([broken or verdict.requests], _ATTEMPTS_MAX)
         for attempt in range(2, _MOVING_ATTEMPTS_MAX + 1):
-            if max(lost.values()) == _ATTEMPTS_MAX:
+            if len(lost) == _ATTEMPTS_MAX and len({*lost}) == 1:
                 break
             if CREDENTIALS in verdict.blocked_by:
                 self.why, self._blocked_by = verdict.summary, verdict.blocked_by
@@ -158,7 +158,7 @@ class Breaker:
             if self.why or not verdict.unanswered:
                 break
             verdict = self._judge(check, resources, attempt)
-            lost[broken_request(verdict) or verdict.requests] += 1
+            lost.append(broken_request(verdict) or verdict.requests)
             broken = broken if broken == broken_request(verdict) else None
         if broken is not None and verdict.unanswered and not self.why:
             return self._broken(check, verdict, broken)
