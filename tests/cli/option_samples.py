@@ -154,7 +154,7 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
     "replay": _SHARED
     | {
         "file": Sample(("other.json",)),
-        "--claim": Sample(("--claim", "listViews"), catalog="hiding"),
+        "--claim": Sample(("--claim", "loadNamespaceMetadata"), catalog="keeping"),
         "--mock": Sample(("--mock",), **_MOCK),
         "--run-id": Sample(("--run-id", "mine")),
         "--seed": Sample(("--seed", "7")),
