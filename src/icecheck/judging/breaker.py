@@ -5,7 +5,6 @@ A run that ends like this has no verdict on the catalog.
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -15,7 +14,13 @@ from icecheck.client.given import given_namespace
 from icecheck.client.session import Session
 from icecheck.client.shared_setup import remove_shared
 from icecheck.findings.verdict import CREDENTIALS, TARGET, Outcome, Verdict
-from icecheck.judging.broken_requests import BrokenRequest, broken_request, finding_of
+from icecheck.judging.broken_requests import (
+    ATTEMPTS_MAX,
+    BrokenRequest,
+    Losses,
+    broken_request,
+    finding_of,
+)
 from icecheck.judging.check import Check
 from icecheck.judging.judge import judge
 from icecheck.replies.expect import Blocked, NotOffered, Reply
@@ -26,10 +31,6 @@ from icecheck.wire.retry import foreign_words
 from icecheck.wire.unreachable import Unreachable
 
 _UNANSWERED_MAX = 5
-_ATTEMPTS_MAX = 3
-"""So often in a row the answer to one request of a check may be lost before the check is left."""
-_MOVING_ATTEMPTS_MAX = 48
-"""So often a check is judged where the trouble meets other requests: a long walk needs many."""
 _PATIENCE_SECONDS = 30.0
 _FIRST_PAUSE_SECONDS = 0.5
 _FORGOT = "the catalog has forgotten what it had acknowledged: was it restarted without its state?"
@@ -139,9 +140,10 @@ class Breaker:
         A request that breaks the connection each time, while others are answered, is a finding.
         """
         broken, forgot = broken_request(verdict), False
-        lost: deque[BrokenRequest | int] = deque([broken or verdict.requests], _ATTEMPTS_MAX)
-        for attempt in range(2, _MOVING_ATTEMPTS_MAX + 1):
-            if len(lost) == _ATTEMPTS_MAX and len({*lost}) == 1:
+        losses = Losses()
+        losses.note(verdict)
+        for attempt in range(2, ATTEMPTS_MAX + 1):
+            if losses.are_too_many:
                 break
             if CREDENTIALS in verdict.blocked_by:
                 self.why, self._blocked_by = verdict.summary, verdict.blocked_by
@@ -158,7 +160,7 @@ class Breaker:
             if self.why or not verdict.unanswered:
                 break
             verdict = self._judge(check, resources, attempt)
-            lost.append(broken_request(verdict) or verdict.requests)
+            losses.note(verdict)
             broken = broken if broken == broken_request(verdict) else None
         if broken is not None and verdict.unanswered and not self.why:
             return self._broken(check, verdict, broken)
@@ -211,7 +213,7 @@ class Breaker:
         """Find out whether the check removes the watched namespace, or the catalog loses it."""
         remove_shared(self._session)
         self.watch()
-        self._judge(check, resources, attempt=_MOVING_ATTEMPTS_MAX + 1)
+        self._judge(check, resources, attempt=ATTEMPTS_MAX + 1)
         if self._is_lost():
             self._watch_anew()
             return verdict

@@ -15,6 +15,13 @@ _UNANSWERED = declare(
 )
 
 
+ATTEMPTS_MAX = 48
+"""So often a check is judged at most: the longest walks have a hundred changes."""
+_IN_A_ROW_MAX = 3
+_ATTEMPTS_ANYWAY = 5
+_REQUESTS_BETWEEN = 10
+
+
 @dataclass(frozen=True, slots=True)
 class BrokenRequest:
     """A request to which no answer came: of which operation, and which one of its check.
@@ -37,6 +44,32 @@ def broken_request(verdict: Verdict) -> BrokenRequest | None:
     if not last.ordinal or last.step == "given":
         return BrokenRequest(last.operation, method)
     return BrokenRequest(last.operation, method, verdict.check, last.ordinal)
+
+
+class Losses:
+    """The attempts at a check that ended because an answer was lost, and where they ended.
+
+    They ``are_too_many`` once one request has lost its answer three times in a row, or after five
+    attempts if more than every tenth answer is lost: then nothing will come of the check. A long
+    check on a network that loses fewer needs many attempts.
+    """
+
+    def __init__(self) -> None:
+        self._places: list[BrokenRequest | int] = []
+        self._requests = 0
+
+    def note(self, verdict: Verdict) -> None:
+        """Remember where an attempt ended."""
+        self._places.append(broken_request(verdict) or verdict.requests)
+        self._requests += verdict.requests
+
+    @property
+    def are_too_many(self) -> bool:
+        """Whether no further attempt is worth its requests."""
+        last, attempts = self._places[-_IN_A_ROW_MAX:], len(self._places)
+        if len(last) == _IN_A_ROW_MAX and len({*last}) == 1:
+            return True
+        return attempts >= _ATTEMPTS_ANYWAY and self._requests < _REQUESTS_BETWEEN * attempts
 
 
 def finding_of(verdict: Verdict, broken: BrokenRequest) -> Verdict:

@@ -76,13 +76,19 @@ def test_a_check_is_not_judged_for_ever(breaker_hearing):
 
 def test_a_check_is_judged_as_long_as_trouble_meets_another_request(breaker_hearing):
     answered = verdict(Outcome.PASS)
-    lost = [replace(UNANSWERED, requests=number) for number in (7, 3, 7, 9, 3, 7, 12)]
+    lost = [replace(UNANSWERED, requests=number) for number in (17, 3, 17, 29, 3, 17, 32)]
     breaker = breaker_hearing(*lost, answered)
     assert breaker.judge(CHECK) is answered
 
 
 def test_a_request_whose_answer_is_lost_three_times_in_a_row_ends_its_check(breaker_hearing):
-    lost = [replace(UNANSWERED, requests=number) for number in (7, 3, 7, 9, 9, 9)]
+    lost = [replace(UNANSWERED, requests=number) for number in (17, 3, 17, 29, 29, 29)]
+    breaker = breaker_hearing(*lost)
+    assert breaker.judge(CHECK) is lost[-1]
+
+
+def test_a_check_is_left_after_five_attempts_where_most_answers_are_lost(breaker_hearing):
+    lost = [replace(UNANSWERED, requests=number) for number in (7, 3, 7, 9, 3)]
     breaker = breaker_hearing(*lost)
     assert breaker.judge(CHECK) is lost[-1]
 
