@@ -7,6 +7,7 @@ could explain is no anomaly.
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 from icecheck.histories.history import (
     Anomaly,
@@ -26,6 +27,8 @@ from icecheck.histories.history import (
     surely_before,
 )
 
+_D = TypeVar("_D", bound=Deed)
+
 # --------------------------------------------------------------------------- in time
 
 
@@ -38,7 +41,7 @@ def _may_fall_between(event: Event, first: Event, last: Event) -> bool:
 # ------------------------------------------------------------------------- what happened
 
 
-def _told(history: History, *kinds: type[Deed]) -> Iterator[tuple[Event, Deed]]:
+def _told(history: History, *kinds: type[_D]) -> Iterator[tuple[Event, _D]]:
     """Yield the deeds that were acknowledged, or shown to a reader."""
     for event in history:
         if event.answer is Answer.OK:
@@ -130,10 +133,9 @@ def lost_updates(history: History) -> tuple[Anomaly, ...]:
 
 
 def _same_base(history: History) -> Iterator[Anomaly]:
-    writes = [(e, d) for e, d in _told(history, Write) if isinstance(d, Write)]
     conditional = [
         (e, d, d.base)
-        for e, d in writes
+        for e, d in _told(history, Write)
         if not isinstance(d.base, Unconditional) and d.base != d.value
     ]
     for (first, one, base), (second, two, other) in itertools.combinations(conditional, 2):
@@ -155,8 +157,6 @@ def _gone_writes(history: History) -> Iterator[Anomaly]:
     for (done, write), (read, seen) in itertools.product(
         _told(history, Write), _told(history, Seen)
     ):
-        if not isinstance(write, Write) or not isinstance(seen, Seen):
-            continue
         if seen.name != write.name or seen.fields is None or not surely_before(done, read):
             continue
         if not seen.present:
@@ -173,8 +173,6 @@ def _gone_writes(history: History) -> Iterator[Anomaly]:
 
 def _gone_objects(history: History) -> Iterator[Anomaly]:
     for (made, take), (read, seen) in itertools.product(_told(history, Take), _told(history, Seen)):
-        if not isinstance(take, Take) or not isinstance(seen, Seen):
-            continue
         if seen.name != take.name or not surely_before(made, read):
             continue
         if not seen.present:
@@ -211,7 +209,7 @@ def _half_seen(history: History, done: Event, one: Write, other: Write) -> Itera
         return  # another request may have written the same values
     if any(not surely_before(e, done) for e in _possible(history, _replaces(other.name))):
         return
-    reads = [(e, d) for e, d in _told(history, Seen) if isinstance(d, Seen) and d.present]
+    reads = [(e, d) for e, d in _told(history, Seen) if d.present]
     for (first, new), (second, old) in itertools.permutations(reads, 2):
         if first.process != second.process or not surely_before(first, second):
             continue
@@ -238,7 +236,7 @@ def resurrections(history: History) -> tuple[Anomaly, ...]:
     for (dropped, end), (later, deed) in itertools.product(
         _told(history, Release), _told(history, Seen, Write)
     ):
-        if not isinstance(end, Release) or deed.name != end.name:
+        if deed.name != end.name:
             continue
         if (isinstance(deed, Seen) and not deed.present) or any(map(_takes(end.name), later.deeds)):
             continue
@@ -254,7 +252,7 @@ def phantom_successes(history: History) -> tuple[Anomaly, ...]:
     found = []
     refused = [(e, d) for e in history if e.answer is Answer.REFUSED for d in e.deeds]
     for (request, deed), (read, seen) in itertools.product(refused, _told(history, Seen)):
-        if not isinstance(seen, Seen) or not seen.present or deed.name != seen.name:
+        if not seen.present or deed.name != seen.name:
             continue
         match deed:
             case Take(name, holder) if seen.holder == holder:

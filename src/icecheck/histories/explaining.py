@@ -249,7 +249,8 @@ def _makes(deed: Deed, seen: Seen) -> bool:
         case Take(name, holder):
             return seen.present and (seen.name, seen.holder) == (name, holder)
         case Write(name, key, value):
-            return seen.name == name and (seen.fields or {}).get(key, not value) == value
+            shown = seen.fields
+            return seen.name == name and shown is not None and shown.get(key) == value
         case Release(name) | Transfer(name):
             return seen.name == name and not seen.present
     return False
@@ -335,4 +336,4 @@ def _names_of(deed: Deed) -> tuple[str, ...]:
 def _name(needed: Sequence[Event], names: frozenset[str]) -> str:
     """Return the name that the last of the events is about."""
     said = [name for e in needed for deed in e.deeds for name in _names_of(deed) if name in names]
-    return said[-1] if said else min(names)
+    return said[-1]

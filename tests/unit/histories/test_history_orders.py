@@ -10,7 +10,6 @@ from icecheck.histories.explaining import judged
 from icecheck.histories.history import (
     AnomalyKind,
     Answer,
-    Event,
     Release,
     Seen,
     Take,
@@ -20,24 +19,12 @@ from icecheck.histories.history import (
     tell,
 )
 from icecheck.histories.ordering import Ending, Occurrence, order_of
+from tests.unit.histories.events import event, gone, seen
 from tests.unit.histories.simulated import Objects, asked, history_of
 
 OK, REFUSED, UNKNOWN = Answer
 HISTORIES = 300
 FOREVER = float("inf")
-
-
-def event(process, span, answer, *deeds, **members):
-    """One request; ``span`` is (sent, answered), answered None if nothing came."""
-    return Event(process, span[0], span[1], answer, deeds, **members)
-
-
-def seen(name, holder=None, **fields):
-    return Seen(name, present=True, holder=holder, fields=fields)
-
-
-def gone(name):
-    return Seen(name, present=False)
 
 
 def kind_of(history, *, strictly=True):
@@ -302,6 +289,7 @@ def test_what_a_second_look_explains_was_shown_in_passing():
     passing = judgement.in_passing()
     assert passing.anomaly.kind is AnomalyKind.STALE_READ
     assert passing.anomaly.witness == judgement.anomaly.witness
+    assert passing.anomaly.why == f"{judgement.anomaly.why}; a second look showed what is due"
     assert not judged((BEFORE, *NAMED["stale"][0]), strictly=True).at_the_end
     nothing = judged((BEFORE,), strictly=True)
     assert nothing.in_passing() is nothing
@@ -378,12 +366,3 @@ def test_what_nothing_can_have_made_again_is_resurrected():
 def test_what_has_an_order_is_no_anomaly(which):
     history = (BEFORE, event("w", (0, 0), OK, Write("t", "x", 0)), *LAWFUL[which])
     assert kind_of(history) is None
-
-
-def test_of_many_events_the_last_are_told():
-    taken = [event(f"p{n}", (n, n + 50), OK, Write("t", "x", n + 1, base=n)) for n in range(8)]
-    read = event("r", END, OK, seen("t", x=0))
-    found = judged((BEFORE, *taken, read), strictly=False).anomaly
-    lines = tell(found).splitlines()
-    assert len(lines) <= 6
-    assert lines[-1].startswith("contradiction: ")

@@ -7,27 +7,16 @@ import pytest
 from icecheck.histories.anomalies import anomalies_in, half_visible_transactions, lost_updates
 from icecheck.histories.history import (
     UNCONDITIONAL,
-    Anomaly,
     AnomalyKind,
     Answer,
-    Event,
     Release,
     Seen,
     Take,
     Write,
-    tell,
 )
+from tests.unit.histories.events import event, seen
 
 OK, REFUSED, UNKNOWN = Answer
-
-
-def event(process, span, answer, *deeds, **members):
-    """One request; ``span`` is (sent, answered), answered None if nothing came."""
-    return Event(process, span[0], span[1], answer, deeds, **members)
-
-
-def seen(name, holder=None, **fields):
-    return Seen(name, present=True, holder=holder, fields=fields)
 
 
 TAKEN = event("a", (0, 10), OK, Take("t", "a"))
@@ -205,6 +194,15 @@ def test_an_excuse_counts_from_the_first_question_to_the_last_answer(
         assert (anomalies_in((*contenders, excuse)) == ()) is excused
 
 
+@pytest.mark.parametrize("which", ["one-base", "gone-write", "gone-object", "other-object"])
+def test_who_may_have_taken_the_name_since_excuses_what_was_lost(which):
+    history = SAMPLES[which][0]
+    taken = event("z", (5, None), UNKNOWN, Take("t", "z"))
+    elsewhere = event("z", (5, None), UNKNOWN, Take("u", "z"))
+    assert anomalies_in((*history, taken)) == ()
+    assert anomalies_in((*history, elsewhere)) != ()
+
+
 def test_a_contender_that_was_never_answered_may_have_come_last():
     history = SAMPLES["two-winners"][0]
     late = event("z", (99, 100), OK, Release("t"))
@@ -217,6 +215,12 @@ def test_a_request_is_no_excuse_for_itself():
     swapped = event("b", (5, 15), OK, Release("t"), Take("t", "b"))
     assert [a.kind for a in anomalies_in((moved, swapped))] == [AnomalyKind.DUPLICATE_SUCCESS]
     assert [a.kind for a in anomalies_in((swapped, moved))] == [AnomalyKind.DUPLICATE_SUCCESS]
+
+
+def test_who_found_nothing_does_not_hide_what_a_later_reader_was_shown():
+    nothing = event("r", (11, 12), OK, Seen("t", present=False))
+    later = event("r", (13, 14), OK, seen("t", x="2"))
+    assert [a.witness for a in lost_updates((WRITTEN, nothing, later))] == [(WRITTEN, later)]
 
 
 # ---- what is no anomaly
@@ -330,6 +334,13 @@ def test_what_a_reader_was_shown_before_does_not_hide_the_half():
     assert len(half_visible_transactions((before, transaction, earlier, *reads))) == 1
 
 
+def test_lists_that_show_no_fields_do_not_hide_the_half():
+    both = (Seen("t", present=True), Seen("u", present=True))
+    lists = [event("r", span, OK, *both) for span in ((12, 13), (27, 28))]
+    before, transaction, *reads = SAMPLES["half"][0]
+    assert len(half_visible_transactions((before, transaction, *lists, *reads))) == 1
+
+
 def test_what_is_shown_of_an_object_that_is_not_there_proves_nothing():
     gone = event("r", (24, 26), OK, Seen("u", present=False, fields={"y": "00"}))
     assert half(old=gone) == ()
@@ -368,24 +379,7 @@ def test_writes_to_one_object_are_seen_together_or_not_at_all():
     assert half_visible_transactions((before, after, *reads)) == ()
 
 
-# ---- as it is told
-
-
-def test_a_story_is_told_in_the_order_of_sending_with_what_overlaps():
-    witness = (
-        event("c", (30, 31), OK, label="reads", exchange=3),
-        event("a", (0, 10), OK, label="creates", exchange=0),
-        event("b", (10, None), UNKNOWN),
-        event("d", (11, 12), REFUSED, label="drops"),
-    )
-    story = tell(Anomaly(AnomalyKind.LOST_UPDATE, "t", witness, "it cannot be"))
-    assert story.splitlines() == [
-        "a: creates → ok (exchange 0)",
-        "while: b: request → unknown",
-        "while: d: drops → refused",
-        "c: reads → ok (exchange 3)",
-        "contradiction: it cannot be",
-    ]
+# ---- what a base may be
 
 
 def test_no_base_is_told_apart_from_a_missing_value():
