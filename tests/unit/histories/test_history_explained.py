@@ -93,6 +93,14 @@ def test_of_two_objects_of_one_request_the_one_without_an_order_is_named():
     assert (found.kind, found.name) == (AnomalyKind.LOST_UPDATE, "t")
 
 
+def test_an_exchange_of_names_joins_only_the_objects_that_it_is_about():
+    renamed = event("m", (1, 9), OK, Take("s", "m"), Transfer("s", "v"))
+    changes = [event(p, (1, 9), OK, Write(name, "x", 1)) for p, name in (("p", "t"), ("q", "u"))]
+    reads = (event("r", END, OK, seen("t", x=0)), event("r", (102, 103), OK, seen("u", x=0)))
+    found = found_in(BOTH, renamed, *changes, *reads)
+    assert (found.name, processes(found)) == ("t", ("p", "r"))
+
+
 def test_of_two_contradictions_the_one_that_needs_no_reader_is_named():
     changes = [event(p, (1, 9), OK, Write("t", "x", n, base=0)) for p, n in (("p", 1), ("q", 2))]
     refused = event("z", (20, 21), REFUSED, Write("t", "y", 1))
