@@ -102,37 +102,6 @@ def test_the_order_of_what_is_given_makes_no_difference():
         assert len(endings) == 1
 
 
-def test_a_search_that_takes_too_many_steps_is_undecided():
-    taken = Occurrence("a", 0, 1, (Take("t", "a"),), certain=True)
-    writes = [Occurrence(f"p{n}", 2, 99, (Write("t", "x", n),), certain=True) for n in range(12)]
-    read = Occurrence("r", 100, 101, (seen("t", x="nobody's"),), certain=True)
-    tangled = [taken, *writes, read]
-    assert order_of(tangled, steps_max=50) is Ending.UNDECIDED
-    assert order_of([*tangled[:4], read], steps_max=50) is Ending.IMPOSSIBLE
-
-
-def test_a_search_takes_no_more_steps_than_it_may():
-    taken = Occurrence("a", 0, 1, (Take("t", "a"),), certain=True)
-    write = Occurrence("b", 2, 3, (Write("t", "x", 1),), certain=True)
-    read = Occurrence("r", 4, 5, (seen("t", x="nobody's"),), certain=True)
-    endings = [order_of((taken, write, read), steps_max=steps) for steps in (2, 3)]
-    assert endings == [Ending.UNDECIDED, Ending.IMPOSSIBLE]
-
-
-def test_what_may_happen_late_is_tried_late():
-    taken = Occurrence("a", 0, 1, (Take("t", "a"),), certain=True)
-    writes = [Occurrence(f"p{n}", 2, n + 9, (Write("t", "x", n),), certain=True) for n in range(9)]
-    read = Occurrence("r", 99, 100, (seen("t", "a", x=8),), certain=True)
-    for given in ((taken, *writes, read), (read, *writes[::-1], taken)):
-        assert order_of(given, steps_max=12) is Ending.ORDERED
-
-
-def test_reads_that_fit_take_no_steps():
-    taken = Occurrence("a", 0, 1, (Take("t", "a"),), certain=True)
-    reads = [Occurrence("r", 2, n, (seen("t", "a"),), certain=True) for n in range(3, 9)]
-    assert order_of((taken, *reads), steps_max=1) is Ending.ORDERED
-
-
 def test_a_history_that_is_too_tangled_is_undecided_and_no_anomaly():
     taken = event("a", (0, 1), OK, Take("t", "a"))
     writes = [event(f"p{n}", (2, 99), OK, Write("t", "x", n)) for n in range(20)]
