@@ -93,6 +93,14 @@ def test_of_two_objects_of_one_request_the_one_without_an_order_is_named():
     assert (found.kind, found.name) == (AnomalyKind.LOST_UPDATE, "t")
 
 
+@pytest.mark.parametrize("holder", [None, "a", "another"])
+def test_a_change_that_was_meant_for_another_object_has_no_order(holder):
+    changed = event("p", (1, 9), OK, Write("t", "x", 1, holder=holder))
+    found = judged((MADE, changed), strictly=False).anomaly
+    kind = AnomalyKind.UNEXPLAINED if holder == "another" else None
+    assert (found and found.kind) is kind
+
+
 def test_an_exchange_of_names_joins_only_the_objects_that_it_is_about():
     renamed = event("m", (1, 9), OK, Take("s", "m"), Transfer("s", "v"))
     changes = [event(p, (1, 9), OK, Write(name, "x", 1)) for p, name in (("p", "t"), ("q", "u"))]
