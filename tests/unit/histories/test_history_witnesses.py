@@ -154,7 +154,12 @@ def test_anomalies_that_explain_others_come_first():
 # ---- in time
 
 
-@pytest.mark.parametrize("which", ["gone-write", "gone-object", "other-object"])
+ASKED_AFTERWARDS = (
+    "gone-write", "gone-object", "other-object", "shown-after-its-end", "changed-after-its-end"
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("which", ASKED_AFTERWARDS)
 def test_who_asks_in_the_moment_of_an_answer_does_not_ask_after_it(which):
     done, read = SAMPLES[which][0]
     assert anomalies_in((done, replace(read, invoked_ns=10))) == ()
@@ -218,7 +223,7 @@ def test_a_request_is_no_excuse_for_itself():
 
 
 def test_who_found_nothing_does_not_hide_what_a_later_reader_was_shown():
-    nothing = event("r", (11, 12), OK, Seen("t", present=False))
+    nothing = event("r", (11, 12), OK, Seen("t", present=False, fields={}))
     later = event("r", (13, 14), OK, seen("t", x="2"))
     assert [a.witness for a in lost_updates((WRITTEN, nothing, later))] == [(WRITTEN, later)]
 
