@@ -1,0 +1,103 @@
+"""Excuses: refusals that are no fault, because of the credentials or of an older document."""
+
+from dataclasses import replace
+
+import httpx
+import pytest
+
+from icecheck.findings.verdict import Level, Outcome, SkipKind
+from icecheck.judging.judge import judge
+from tests.kit.findings import a_violation
+from tests.unit.answering import declared
+
+
+def judged_as(catalog_that, due, *came, operation="updateProperties", spec="1.10.0", **changed):
+    """The verdict where these statuses came, one after another, and the last one was not due."""
+    left = iter(came)
+    catalog = catalog_that(lambda _: httpx.Response(next(left), json={}))
+    catalog.session.spec = spec
+
+    def body(catalog):
+        for _ in came:
+            catalog.call(operation, {"namespace": catalog.new_namespace_name()})
+        raise a_violation("status", due, str(came[-1]), exchange=len(came))
+
+    return judge(replace(declared(body), **changed), catalog)
+
+
+# ---- what the credentials may not do
+
+
+def test_who_is_refused_for_want_of_a_right_where_a_refusal_was_due_may_be_at_fault(catalog_that):
+    verdict = judged_as(catalog_that, "409", 403)
+    assert (verdict.outcome, verdict.skip.kind) == (Outcome.SKIP, SkipKind.MISSING_FIXTURE)
+    assert verdict.skip.lacks == "updateProperties"
+    assert verdict.if_permitted.outcome is Outcome.FAIL
+
+
+def test_who_has_the_right_to_another_request_of_the_operation_is_at_fault(catalog_that):
+    verdict = judged_as(catalog_that, "409", 200, 403)
+    assert (verdict.outcome, verdict.if_permitted) == (Outcome.FAIL, None)
+
+
+@pytest.mark.parametrize("due", ["200", "200 or 204"])
+def test_where_a_success_was_due_a_missing_right_is_an_excuse_without_doubt(catalog_that, due):
+    verdict = judged_as(catalog_that, due, 200, 403)
+    assert (verdict.outcome, verdict.if_permitted) == (Outcome.SKIP, None)
+
+
+def test_that_an_operation_is_not_supported_is_an_excuse_without_doubt(catalog_that):
+    verdict = judged_as(catalog_that, "200", 406)
+    assert (verdict.outcome, verdict.skip.kind) == (Outcome.SKIP, SkipKind.NOT_APPLICABLE)
+    assert verdict.if_permitted is None
+
+
+@pytest.mark.parametrize(
+    ("level", "due", "excused"),
+    [
+        (Level.MUST, "400", False),
+        (Level.SHOULD, "400", True),
+        (Level.SHOULD, "400 or 401", True),
+        (Level.SHOULD, "409", False),
+    ],
+)
+def test_any_refusal_will_do_where_one_was_only_advised(catalog_that, level, due, excused):
+    verdict = judged_as(catalog_that, due, 200, 403, level=level)
+    assert verdict.outcome is (Outcome.SKIP if excused else Outcome.FAIL)
+    assert verdict.if_permitted is None
+
+
+def test_who_was_not_shown_at_all_lacks_no_right(catalog_that):
+    assert judged_as(catalog_that, "401", 403).outcome is Outcome.FAIL
+    assert judged_as(catalog_that, "401 or 404", 403).outcome is Outcome.FAIL
+
+
+# ---- what an older document does not say
+
+
+@pytest.mark.parametrize(
+    ("due", "came", "spec", "excused"),
+    [
+        ("409", 404, "1.8.0", True),
+        ("409", 400, "1.8.0", True),
+        ("404 or 409", 400, "1.8.0", True),
+        ("409", 404, "1.9.0", False),
+        ("404", 400, "1.8.0", False),
+        ("409", 204, "1.8.0", False),
+        ("409", 500, "1.8.0", False),
+        ("200 or 409", 400, "1.8.0", False),
+        ("200", 409, "1.8.0", False),
+    ],
+)
+def test_another_refusal_than_a_later_document_demands_is_no_fault(
+    catalog_that, monkeypatch, due, came, spec, excused
+):
+    """That a namespace with tables is kept with a 409 is said since 1.9.0."""
+    monkeypatch.setattr("icecheck.judging.judge.explained", lambda *_: None)
+    verdict = judged_as(catalog_that, due, came, operation="dropNamespace", spec=spec)
+    assert verdict.outcome is (Outcome.SKIP if excused else Outcome.FAIL)
+    assert verdict.if_permitted is None
+    if excused:
+        assert verdict.skip.kind is SkipKind.SPEC_VERSION
+        said = f"that dropNamespace is answered {due} is said since Iceberg 1.9.0"
+        assert verdict.summary == verdict.skip.reason == said
