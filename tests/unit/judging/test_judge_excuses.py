@@ -7,8 +7,14 @@ import pytest
 
 from icecheck.findings.verdict import Level, Outcome, SkipKind
 from icecheck.judging.judge import judge
+from icecheck.replies.expect import Blocked
 from tests.kit.findings import a_violation
-from tests.unit.answering import declared
+from tests.unit.answering import declared, judged
+
+
+@pytest.fixture(autouse=True)
+def _nothing_else_explains_it(monkeypatch):
+    monkeypatch.setattr("icecheck.judging.judge.explained", lambda *_: None)
 
 
 def judged_as(catalog_that, due, *came, operation="updateProperties", spec="1.10.0", **changed):
@@ -90,10 +96,9 @@ def test_who_was_not_shown_at_all_lacks_no_right(catalog_that):
     ],
 )
 def test_another_refusal_than_a_later_document_demands_is_no_fault(
-    catalog_that, monkeypatch, due, came, spec, excused
+    catalog_that, due, came, spec, excused
 ):
     """That a namespace with tables is kept with a 409 is said since 1.9.0."""
-    monkeypatch.setattr("icecheck.judging.judge.explained", lambda *_: None)
     verdict = judged_as(catalog_that, due, came, operation="dropNamespace", spec=spec)
     assert verdict.outcome is (Outcome.SKIP if excused else Outcome.FAIL)
     assert verdict.if_permitted is None
@@ -101,3 +106,72 @@ def test_another_refusal_than_a_later_document_demands_is_no_fault(
         assert verdict.skip.kind is SkipKind.SPEC_VERSION
         said = f"that dropNamespace is answered {due} is said since Iceberg 1.9.0"
         assert verdict.summary == verdict.skip.reason == said
+
+
+# ---- what the catalog has not got
+
+
+def judged_blocked(catalog, by="updateProperties.200", operation="updateProperties", exchange=2):
+    """The verdict where the second of three answers blocks the check."""
+
+    def body(catalog):
+        for asked in ("listNamespaces", operation, "listNamespaces"):
+            names = {"namespace": catalog.new_namespace_name()} if asked == operation else None
+            catalog.call(asked, names)
+        raise Blocked(by, "it failed", exchange=exchange)
+
+    return judged(catalog, body)
+
+
+def answering_in_the_middle(status):
+    left = iter((200, status, 200))
+    return lambda _: httpx.Response(next(left), json={})
+
+
+@pytest.mark.parametrize("status", [405, 501])
+def test_a_default_operation_that_is_not_known_is_not_offered(catalog_that, status):
+    verdict = judged_blocked(catalog_that(answering_in_the_middle(status)))
+    assert (verdict.outcome, verdict.skip.kind) == (Outcome.SKIP, SkipKind.MISSING_FIXTURE)
+    said = "the config lists no endpoints, and of the default ones updateProperties is answered"
+    assert verdict.summary == f"{said} {status}"
+
+
+@pytest.mark.parametrize(
+    ("status", "target", "blocked"),
+    [
+        (404, {}, {}),
+        (400, {}, {}),
+        (501, {"claims": ("updateProperties",)}, {}),
+        (501, {}, {"exchange": 1}),
+        (501, {}, {"exchange": 9}),
+        (501, {}, {"by": "updateProperties.409"}),
+        (501, {}, {"by": "listNamespaces.200"}),
+        (404, {"accept_residue": True}, {}),
+    ],
+)
+def test_what_fails_otherwise_than_what_is_not_known_blocks(catalog_that, status, target, blocked):
+    verdict = judged_blocked(catalog_that(answering_in_the_middle(status), **target), **blocked)
+    assert verdict.outcome is Outcome.BLOCKED
+
+
+@pytest.mark.parametrize(
+    ("status", "accepted", "deleted", "excused"),
+    [
+        (403, True, 0, True),
+        (404, True, 1, True),
+        (403, True, 1, True),
+        (500, True, 0, True),
+        (500, True, 1, False),
+        (403, False, 0, False),
+    ],
+)
+def test_who_says_that_nothing_is_deleted_is_judged_by_its_drops_alone(
+    catalog_that, status, accepted, deleted, excused
+):
+    catalog = catalog_that(answering_in_the_middle(status), accept_residue=accepted)
+    catalog.session.deleted = deleted
+    verdict = judged_blocked(catalog, by="dropNamespace.204", operation="dropNamespace")
+    assert verdict.outcome is (Outcome.SKIP if excused else Outcome.BLOCKED)
+    if excused:
+        said = f"dropNamespace is answered {status}, and the run accepts what stays"
+        assert verdict.summary == said
