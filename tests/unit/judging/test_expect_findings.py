@@ -163,6 +163,7 @@ def test_a_violation_keeps_what_else_was_found_behind_the_first():
     assert plain.findings == (a_finding("x", "a", "b"),)
     assert both.findings == (a_finding("x", "a", "b"), other)
     assert str(plain) == "x: expected a, got b"
+    assert Violation.again(other, pointer="/z").finding == a_finding("y", "c", "d", pointer="/z")
 
 
 def test_the_other_endings_keep_who_is_to_blame_and_why():
@@ -205,7 +206,7 @@ def test_a_status_is_a_success_or_a_refusal_by_its_class(status, refused, ok):
 def test_an_expectation_that_holds_returns_the_reply():
     answer = reply(NESTED)
     assert answer.expect(200) is answer
-    assert answer.expect_json({"a": ANY_OBJECT}) is answer
+    assert answer.expect_json({"a": ANY_OBJECT, "z": ABSENT}) is answer
     assert reply({}, status=409).expect_refused(400, 409).status == 409
 
 
@@ -369,6 +370,8 @@ def test_an_unlisted_5xx_is_blocked_by_the_row_that_stands_for_it():
 
 def test_a_member_with_a_wrong_value_is_a_violation_though_the_schema_is_broken_too():
     assert finding_of(lambda: reply(BROKEN).expect_json({"a": 2})).actual == "1"
+    mistaken = {**BROKEN, "defaults": 1}
+    assert finding_of(lambda: reply(mistaken).expect_json({"defaults": {}})).actual == "1"
 
 
 def test_what_only_a_strict_reading_demands_blocks_nobody():
@@ -379,3 +382,17 @@ def test_what_only_a_strict_reading_demands_blocks_nobody():
 def test_an_answer_of_no_operation_has_no_schema_that_could_block():
     said = finding_of(lambda: reply({"defaults": {}}, operation=None).member("overrides"))
     assert said.pointer == "/overrides"
+
+
+@pytest.mark.parametrize("broken", [{"overrides": {}}, {"defaults": 1, "overrides": {}}])
+def test_what_is_broken_elsewhere_blocks_nobody(broken):
+    answer = reply(broken)
+    for expectation in (lambda: answer.member("a"), lambda: answer.expect_json({"a": []})):
+        assert finding_of(expectation).pointer == "/a"
+
+
+def test_a_member_inside_a_list_is_the_schema_checks_finding():
+    listed = reply({"identifiers": [{"namespace": ["a"]}]}, operation="listTables")
+    with pytest.raises(Blocked) as caught:
+        listed.member("identifiers", 0, "name")
+    assert caught.value.by == "schema.listTables.200"

@@ -5,9 +5,10 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from icecheck.findings.verdict import Level, Outcome, SkipKind
+from icecheck.findings.verdict import Level, Outcome, Skip, SkipKind
 from icecheck.judging.judge import judge
-from icecheck.replies.expect import Blocked
+from icecheck.replies.expect import Blocked, NotOffered
+from icecheck.wire.unreachable import Unreachable
 from tests.kit.findings import a_violation
 from tests.unit.answering import declared, judged
 
@@ -175,3 +176,32 @@ def test_who_says_that_nothing_is_deleted_is_judged_by_its_drops_alone(
     if excused:
         said = f"dropNamespace is answered {status}, and the run accepts what stays"
         assert verdict.summary == said
+
+
+def test_who_lacks_a_right_says_to_which_operation(catalog_that):
+    def body(_):
+        raise NotOffered("no right", lacks="dropTable")
+
+    assert judged(catalog_that(), body).skip == Skip(
+        SkipKind.MISSING_FIXTURE, "no right", "dropTable"
+    )
+
+
+def test_a_connection_that_ended_is_shown_with_what_was_asked_before(catalog_that):
+    def body(catalog):
+        for _ in range(3):
+            catalog.call("listNamespaces")
+        raise Unreachable("reset", catalog.exchanges[1])
+
+    assert [e.ordinal for e in judged(catalog_that(), body).evidence] == [1, 2]
+
+
+def test_what_may_explain_a_failure_depends_on_what_the_check_proves(catalog_that, monkeypatch):
+    heard = []
+    monkeypatch.setattr("icecheck.judging.judge.explained", lambda *told: heard.append(told[1]))
+
+    def body(_):
+        raise a_violation("x", "a", "b")
+
+    assert judged(catalog_that(), body).outcome is Outcome.FAIL
+    assert heard == [declared(body).proves]
