@@ -1,11 +1,9 @@
 """What an expectation that does not hold says: symptom, expected, actual, place and exchange."""
 
-import json
-
 import pytest
 
 from icecheck.findings.verdict import SkipKind
-from icecheck.replies.expect import Blocked, NotOffered, Reply, Violation, equal
+from icecheck.replies.expect import Blocked, NotOffered, Violation, equal
 from icecheck.replies.matching import (
     ABSENT,
     ABSENT_OR_NULL,
@@ -18,33 +16,13 @@ from icecheck.replies.matching import (
     one_of,
     show,
 )
-from icecheck.replies.schema import schema_judge
-from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.unreachable import CredentialsEnded, Unreachable
-from tests.kit.contracts import CONTRACT
 from tests.kit.findings import a_finding, a_symptom, a_violation
+from tests.unit.answering import ORDINAL, reply
 
-ORDINAL = 3
 X = a_symptom("x")
 CONFIG = {"defaults": {}, "overrides": {"a": "1"}}
 NESTED = {**CONFIG, "a": {"b": [10, {"c": "x"}]}}
-
-
-def reply(body, status=200, operation="getConfig", media="application/json"):
-    exchange = Exchange(
-        check="some.check",
-        ordinal=ORDINAL,
-        step=Step.DO,
-        operation=operation,
-        method="GET",
-        url="http://h/v1/config",
-        request_headers=(),
-        request_body=None,
-        status=status,
-        response_headers=(("Content-Type", media),),
-        response_body=body if isinstance(body, bytes) else json.dumps(body).encode(),
-    )
-    return Reply(exchange, schema_judge(CONTRACT))
 
 
 def finding_of(expectation):
