@@ -1,7 +1,7 @@
 """``python -m tests.mutation [--children N]``: how much of what changes in code the tests notice.
 
-Runs mutmut over the modules of ``[tool.mutmut]`` in pyproject.toml, which takes a quarter of an
-hour, and prints how many mutants of each the tests noticed. Exit code 1: in one module that was
+Runs mutmut over the modules of ``[tool.mutmut]`` in pyproject.toml, which takes half an hour or
+more, and prints how many mutants of each the tests noticed. Exit code 1: in one module that was
 less than the share due. Equivalent mutants count as missed; docs/mutation.md has their reasons.
 """
 

@@ -10,7 +10,7 @@ from icecheck.judging.judge import judge
 from icecheck.replies.expect import Blocked, NotOffered
 from icecheck.wire.unreachable import Unreachable
 from tests.kit.findings import a_violation
-from tests.unit.answering import declared, judged
+from tests.unit.answering import PROVES, declared, judged
 
 
 @pytest.fixture(autouse=True)
@@ -176,6 +176,28 @@ def test_who_says_that_nothing_is_deleted_is_judged_by_its_drops_alone(
     if excused:
         said = f"dropNamespace is answered {status}, and the run accepts what stays"
         assert verdict.summary == said
+
+
+@pytest.mark.parametrize(
+    ("undropped", "proves", "excused"),
+    [
+        ({"table"}, PROVES, True),
+        ({"view", "table"}, PROVES, True),
+        ({"table"}, "dropTable.gone", False),
+        ({"view", "table"}, "dropTable.gone", False),
+        ({"view"}, "dropTable.gone", True),
+        (set(), PROVES, False),
+    ],
+)
+def test_where_drops_remove_nothing_only_drops_are_judged(catalog_that, undropped, proves, excused):
+    catalog = catalog_that()
+    catalog.session.undropped |= undropped
+    verdict = judged(catalog, lambda _: None, proves=proves)
+    assert verdict.outcome is (Outcome.SKIP if excused else Outcome.PASS)
+    if excused:
+        assert verdict.skip.kind is SkipKind.SAFETY_LEVEL
+        said = f"a {min(undropped)} that the catalog says it has dropped is still there"
+        assert verdict.summary.startswith(said)
 
 
 def test_who_lacks_a_right_says_to_which_operation(catalog_that):
