@@ -37,7 +37,7 @@ OF_STEPS = ("icecheck.mark",)
 """Properties that the steps of histories set beside these."""
 
 _WATCHED = (*KEPT, *ODD_KEPT, *string_map(), MARK, *TURN, *OF_STEPS)
-"""The properties that are compared beside those that were to change; a server may have others."""
+"""The properties that are compared beside those that were to be set; a server may have others."""
 _KEYED = (
     ("statistics", "snapshot-id"),
     ("partition-statistics", "snapshot-id"),
@@ -244,8 +244,9 @@ def _told(what: str, found: Sequence[Difference]) -> str:
 def _compared(kind: _Kind, before: Json, due: Json, after: Json) -> list[Difference]:
     if _is_same(due, after):
         return []
-    was, wanted = (_properties(each) for each in (before, due))
-    changed = [key for key in was | wanted if was.get(key) != wanted.get(key)]
+    was = _properties(before)
+    # Not those that are only in what was before: they may be the server's own.
+    changed = [key for key, value in _properties(due).items() if was.get(key) != value]
     keys = dict.fromkeys((*_WATCHED, *changed))
     return [*_differences(*(kind.settled(each, keys) for each in (due, after, before)))]
 
