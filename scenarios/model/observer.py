@@ -31,12 +31,9 @@ from icecheck.targets.target import Namespace
 
 Json = dict[str, Any]
 
-_ANSWERED = frozenset(
-    {
-        "createNamespace", "createTable", "updateTable", "registerTable", "createView",
-        "replaceView",
-    }
-)  # fmt: skip
+_SHOWING = frozenset({"createTable", "updateTable", "registerTable", "createView", "replaceView"})
+"""The operations whose answers show a whole table or view."""
+_ANSWERED = _SHOWING | {"createNamespace"}
 _PROPERTIES_OF_NEW = {
     "namespace": "createNamespace.properties-stored",
     "table": "createTable.properties-kept",
@@ -45,8 +42,6 @@ _PROPERTIES_OF_NEW = {
 _NESTED = "nested-namespaces"
 _CREDENTIALS = "loadCredentials"
 
-_LISTS_MAX = 1
-"""So many lists in a namespace that no longer exists are asked for after a step."""
 _PAGES_MAX = 24
 """More pages than a list of any walk has."""
 
@@ -141,8 +136,8 @@ class Observer:
 
         None for an answer that does not show a whole table or view.
         """
-        held, shows = world.held.get(thing), _ANSWERED - {"createNamespace"}
-        if held is None or reply.exchange.operation not in shows:
+        held = world.held.get(thing)
+        if held is None or reply.exchange.operation not in _SHOWING:
             return None
         return world.settled(thing, self._seen(thing, reply, held), self.metadata[thing])
 
@@ -329,13 +324,14 @@ class Observer:
         nested = has_capability(self.catalog, _NESTED)
         kinds = ("namespace", "table", "view") if nested else ("table", "view")
         listing = [kind for kind in kinds if self._claims(Action.LIST, kind)]
-        first = share(self.progress.occasion(thing, "lists"), len(listing) or 1)
-        for kind in (listing[first:] + listing[:first])[:_LISTS_MAX]:
-            reply = self._list(thing.path, kind, ())
-            if reply.ok and (_listed(reply, kind) or self._knows_no(thing.namespace, kind)):
-                one, other = "404", reply.status
-                what = f"the list of {kind}s in what is not there"
-                raise self.progress.violation(reply, thing, "existence", one, other, what=what)
+        if not listing:
+            return
+        kind = listing[share(self.progress.occasion(thing, "lists"), len(listing))]
+        reply = self._list(thing.path, kind, ())
+        if reply.ok and (_listed(reply, kind) or self._knows_no(thing.namespace, kind)):
+            one, other = "404", reply.status
+            what = f"the list of {kind}s in what is not there"
+            raise self.progress.violation(reply, thing, "existence", one, other, what=what)
 
     def _knows_no(self, parent: Namespace, kind: str) -> bool:
         """Return whether a list in a namespace that never existed is answered with 404."""

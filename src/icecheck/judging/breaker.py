@@ -139,9 +139,7 @@ class Breaker:
 
         A request that breaks the connection each time, while others are answered, is a finding.
         """
-        broken, forgot = broken_request(verdict), False
-        losses = Losses()
-        losses.note(verdict)
+        losses, forgot = Losses(verdict), False
         for attempt in range(2, ATTEMPTS_MAX + 1):
             if losses.are_too_many:
                 break
@@ -150,9 +148,9 @@ class Breaker:
             elif not self._answers_again(times=attempt):
                 self.why = f"the catalog gives no usable answer any more: {verdict.summary}"
                 self._session.connection.stop_retrying()
-                if broken is not None and self._gone and len(self._breaking) == 1:
+                if losses.broken is not None and self._gone and len(self._breaking) == 1:
                     self.ended_by = check.id
-                    return self._broken(check, verdict, broken)
+                    return self._broken(check, verdict, losses.broken)
             elif self._is_lost():
                 # The server may have been started anew after this request has ended it.
                 self._watch_anew()
@@ -161,9 +159,8 @@ class Breaker:
                 break
             verdict = self._judge(check, resources, attempt)
             losses.note(verdict)
-            broken = broken if broken == broken_request(verdict) else None
-        if broken is not None and verdict.unanswered and not self.why:
-            return self._broken(check, verdict, broken)
+        if losses.broken is not None and verdict.unanswered and not self.why:
+            return self._broken(check, verdict, losses.broken)
         if forgot and not self.why:
             self.why = _FORGOT
             return self._without_an_answer(verdict)

@@ -54,14 +54,21 @@ class Losses:
     check on a network that loses fewer needs many attempts.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, first: Verdict) -> None:
         self._places: list[BrokenRequest | int] = []
         self._requests = 0
+        self.note(first)
 
     def note(self, verdict: Verdict) -> None:
         """Remember where an attempt ended."""
         self._places.append(broken_request(verdict) or verdict.requests)
         self._requests += verdict.requests
+
+    @property
+    def broken(self) -> BrokenRequest | None:
+        """The request that broke the connection in every attempt, if one did."""
+        first = self._places[0]
+        return first if isinstance(first, BrokenRequest) and len({*self._places}) == 1 else None
 
     @property
     def are_too_many(self) -> bool:
