@@ -1,11 +1,11 @@
 """Checks of reportMetrics with every kind of value in a report about one table."""
 
 from collections.abc import Iterable, Iterator
-from functools import reduce
 from typing import Any
 
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_commit, given_loaded, given_table, shared_table
+from icecheck.conformance.kit.expressions import joined
 from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, declare
 from icecheck.judging.check import generated_check
 from icecheck.objects import metadata_view as view
@@ -74,16 +74,11 @@ def _filters() -> Iterator[list[Json]]:
         for each in _TRANSFORMS
     )
     yield from ([first], others)
-    joined = plain[0]
+    nested = plain[0]
     for at, each in enumerate(plain[1:10]):
-        joined = {"type": "and" if at % 2 else "or", "left": {"type": "not", "child": each},
-                  "right": joined}  # fmt: skip
-    yield [joined]
-
-
-def _in_one(filters: list[Json]) -> Json:
-    """Return a filter with all of these."""
-    return reduce(lambda left, right: {"type": "and", "left": left, "right": right}, filters)
+        nested = {"type": "and" if at % 2 else "or", "left": {"type": "not", "child": each},
+                  "right": nested}  # fmt: skip
+    yield [nested]
 
 
 def _common(table: Table, metrics: Json) -> Report:
@@ -150,7 +145,7 @@ def _scan_values() -> list[Values]:
     """Return the values of a scan report, by the part of the report that they are for."""
     return [
         *_of_metrics(),
-        [(f"filtered by {show(each)}", {"filter": _in_one(each)}) for each in _filters()],
+        [(f"filtered by {show(each)}", {"filter": joined("and", each)}) for each in _filters()],
         [
             (f"of {show(names)}", {"projected_field_ids": ids, "projected_field_names": names})
             for ids, names in PROJECTIONS
@@ -187,7 +182,7 @@ def _joined(values: Iterable[dict[str, Json]]) -> dict[str, Json]:
 def _apart(together: Iterable[Value]) -> Iterator[Value]:
     """Yield the values of a report one by one, and so the expressions in its filter."""
     for what, members in together:
-        filters = [each for each in _filters() if members == {"filter": _in_one(each)}]
+        filters = [each for each in _filters() if members == {"filter": joined("and", each)}]
         for each in (one for several in filters for one in several):
             yield f"filtered by {show(each)}", {"filter": each}
         yield what, members

@@ -1,6 +1,6 @@
 """Judgement of the files in a plan by their names, and what checks of planning share."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -120,15 +120,6 @@ def lost(files: ManifestFiles, found: Planned, names: Iterable[str]) -> list[str
     """Return which of these files are not planned exactly once, whatever else is planned."""
     planned_names = files.names_of(found.locations)
     return [name for name in names if planned_names.count(name) != 1]
-
-
-def joined(connective: str, terms: Sequence[Json]) -> Json:
-    """Join expressions by "and" or "or" in a tree of the least depth."""
-    if len(terms) == 1:
-        return terms[0]
-    half = len(terms) // 2
-    left, right = joined(connective, terms[:half]), joined(connective, terms[half:])
-    return {"type": connective, "left": left, "right": right}
 
 
 def passes(value: Json, operation: str, *others: Json) -> bool:

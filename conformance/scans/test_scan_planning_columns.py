@@ -13,6 +13,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.planned_scan import Planned, planned
+from icecheck.conformance.kit.expressions import joined
 from icecheck.conformance.kit.manifest_files import (
     SPEC,
     Layout,
@@ -27,7 +28,6 @@ from icecheck.conformance.scans.planned_files import (
     V2,
     expect_among,
     expect_planned,
-    joined,
 )
 from icecheck.judging.check import generated_check
 from icecheck.objects.evolving import schema_addition

@@ -12,6 +12,7 @@ from typing import Any
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.planned_scan import planned
+from icecheck.conformance.kit.expressions import joined
 from icecheck.conformance.kit.manifest_files import ManifestFiles, PlannedFile
 from icecheck.conformance.scans.partition_values import FIELDS, LAYOUT, Part, PartitionField
 from icecheck.conformance.scans.planned_files import (
@@ -19,7 +20,6 @@ from icecheck.conformance.scans.planned_files import (
     PLANNED_FILES,
     V2,
     given_odd_files,
-    joined,
     lost,
 )
 from icecheck.judging.check import generated_check

@@ -11,6 +11,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.planned_scan import planned
+from icecheck.conformance.kit.expressions import joined
 from icecheck.conformance.kit.manifest_files import (
     EQUALITY_DELETES,
     POSITION_DELETES,
@@ -27,7 +28,6 @@ from icecheck.conformance.scans.planned_files import (
     RESIDUAL_FORGETS_THE_FILTER,
     V2,
     expect_planned,
-    joined,
     lost,
     passes,
 )

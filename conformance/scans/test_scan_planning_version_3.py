@@ -7,6 +7,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.planned_scan import planned
+from icecheck.conformance.kit.expressions import joined
 from icecheck.conformance.kit.manifest_files import (
     POSITION_DELETES,
     SPEC,
@@ -22,7 +23,6 @@ from icecheck.conformance.scans.planned_files import (
     PLANNED_FILES,
     expect_planned,
     given_odd_files,
-    joined,
     lost,
     passes,
 )
