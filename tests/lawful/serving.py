@@ -1,6 +1,7 @@
 """Serves a whole design in process, and judges checks on it as a run does."""
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from icecheck.client.catalog import Catalog
 from icecheck.client.deletion_probe import require_deletion
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
-from icecheck.findings.verdict import Verdict
+from icecheck.findings.verdict import Level, Outcome, Verdict
 from icecheck.judging.check import Check
 from icecheck.judging.judge import judge
 from icecheck.judging.passive import observe, passive_verdicts
@@ -47,8 +48,13 @@ def arguments(freedoms: Iterable[Freedom]) -> dict[str, Any]:
 
 
 @contextmanager
-def design_session(freedoms: Iterable[Freedom]) -> Iterator[Session]:
-    """Yield a session with the catalog of these freedoms, opened after their installation."""
+def design_session(
+    freedoms: Iterable[Freedom], *, seed: int = 0, **options: Any
+) -> Iterator[Session]:
+    """Yield a session with the catalog of these freedoms, opened after their installation.
+
+    ``seed`` decides what is drawn; ``options`` are facts of the target, such as ``fuzz_cases``.
+    """
     freedoms = tuple(freedoms)
     mock = MockCatalog(seed=1, token=TOKEN, **arguments(freedoms))
     for freedom in sorted(freedoms, key=lambda each: each.outside):
@@ -60,8 +66,8 @@ def design_session(freedoms: Iterable[Freedom]) -> Iterator[Session]:
     last = sorted(freedoms, key=lambda each: each.about == "coding")
     transport = _Sending(mock, last)
     try:
-        target = Target(ADDRESS, warehouse=WAREHOUSE, token=TOKEN)
-        session = open_session(target, run_id="lawful", transport=transport)
+        target = Target(ADDRESS, warehouse=WAREHOUSE, token=TOKEN, **options)
+        session = open_session(target, run_id="lawful", transport=transport, seed=seed)
         try:
             yield session
         finally:
@@ -72,19 +78,38 @@ def design_session(freedoms: Iterable[Freedom]) -> Iterator[Session]:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The verdicts on a design, and what the run has left behind there."""
+    """The verdicts on a design, and what the run has left behind there.
+
+    ``sent`` counts its requests by their operations.
+    """
 
     verdicts: tuple[Verdict, ...]
     residue: tuple[str, ...]
+    sent: Counter[str]
+
+    @property
+    def blames(self) -> list[str]:
+        """A line for each verdict at MUST that blames, and for each error of the suite."""
+        return [
+            f"{v.check}: {v.outcome} {v.summary}"
+            for v in self.verdicts
+            if v.outcome is Outcome.ERROR or (v.outcome is Outcome.FAIL and v.level is Level.MUST)
+        ]
 
 
-def said_of_design(freedoms: Iterable[Freedom], checks: Iterable[Check], seed: int) -> Said:
-    """Judge checks on the catalog of these freedoms, in the order that the seed gives."""
+def said_of_design(
+    freedoms: Iterable[Freedom], checks: Iterable[Check], order: int, **options: Any
+) -> Said:
+    """Judge checks on the catalog of these freedoms, in an order that a number gives.
+
+    ``options`` are those of ``design_session``.
+    """
     shuffled = list(checks)
-    random.Random(seed).shuffle(shuffled)  # noqa: S311 - an order is no secret
-    with design_session(freedoms) as session:
+    random.Random(order).shuffle(shuffled)  # noqa: S311 - an order is no secret
+    with design_session(freedoms, **options) as session:
         require_deletion(session)
         verdicts = [judge(check, Catalog(session, check.id)) for check in shuffled]
         verdicts = [*settled(verdicts, session.permitted)]
         verdicts += passive_verdicts(observe(session.exchanges, session.schemas), CONTRACT)
-    return Said(tuple(verdicts), tuple(session.residue))
+    sent = Counter(str(each.operation) for each in session.exchanges)
+    return Said(tuple(verdicts), tuple(session.residue), sent)

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from icecheck.findings.verdict import Group, Level, Outcome, Verdict
+from icecheck.findings.verdict import Group, Outcome
 from icecheck.judging.check import Check
 from icecheck.run.collect import collect
 from tests.kit.contracts import CONTRACT
@@ -57,20 +57,11 @@ def lines_of(name: str, checks: tuple[Check, ...], said: Said) -> list[str]:
     ]
 
 
-def told(verdicts: tuple[Verdict, ...]) -> list[str]:
-    """Return a line for each verdict at MUST that blames, and for each error of the suite."""
-    return [
-        f"{v.check}: {v.outcome} {v.summary}"
-        for v in verdicts
-        if v.outcome is Outcome.ERROR or (v.outcome is Outcome.FAIL and v.level is Level.MUST)
-    ]
-
-
 def expect_no_blame(name: str, checks: tuple[Check, ...]) -> Said:
     order = seed()
     print(f"{name}: ICECHECK_ORDER={order}")
     said = said_of_design(freedoms_of(DESIGNS[name]), checks, order)
-    assert told(said.verdicts) == []
+    assert said.blames == []
     assert [v.check for v in said.verdicts if v.outcome is Outcome.BLOCKED] == []
     assert said.residue == ()
     return said
