@@ -80,9 +80,11 @@ _MANY = 1_001
 def _pages(place: Place, more: int = 0) -> Iterator[Reply]:
     """Yield the pages; end the check as not applicable if there is only one.
 
-    Requests ``more`` entries per page than the place's own size.
+    Requests ``more`` entries per page than the place's own size, but never as many as all of its
+    own: whether the list has others may depend on what other checks have made.
     """
-    reply = first_page(place, place.size + more)
+    size = min(place.size + more, len(place.own) - 1)
+    reply = first_page(place, size)
     used = {""}
     for _ in range(PAGES_MAX):
         yield reply
@@ -93,7 +95,7 @@ def _pages(place: Place, more: int = 0) -> Iterator[Reply]:
             got = "an empty token" if token == "" else "a token that was used"
             raise reply.violation(_PAGINATION_WITHOUT_END, "a new token, or null", got)
         used.add(token)
-        reply = place.ask([("pageToken", token), ("pageSize", str(place.size + more))]).expect(200)
+        reply = place.ask([("pageToken", token), ("pageSize", str(size))]).expect(200)
     # Pages may be short, even empty (L1893), and a namespace that others use may hold much.
     raise NotOffered(f"the list has more than {PAGES_MAX} pages", SkipKind.SAFETY_LEVEL)
 
