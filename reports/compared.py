@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from icecheck.findings.comparison import CATEGORIES, Category, Change, Comparison
-from icecheck.findings.finding_card import one_line
+from icecheck.findings.telling.finding_card import one_line
 from icecheck.reports.summary import markdown
 
 _ROWS_MAX = 100

@@ -3,15 +3,16 @@
 import hashlib
 import html as stdlib_html
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from icecheck.contract import Contract
 from icecheck.findings.expected_failures import EntryMatch
-from icecheck.findings.finding_card import (
+from icecheck.findings.telling.finding_card import (
     RACED,
     UNWITNESSED,
     Clause,
@@ -19,20 +20,26 @@ from icecheck.findings.finding_card import (
     describe,
     legible,
 )
+from icecheck.findings.telling.standing import Standing
 from icecheck.findings.verdict import Cause, Evidence, Level, Outcome, Run, Verdict, totals_of
 from icecheck.reports.joined import (
-    EngineRow,
     access_lines,
     causes_by_check,
-    client_rows,
     contract_of,
     counts_words,
     expected_causes,
     families,
     gates,
     note_of,
-    spark_rows,
     verdicts_by_check,
+)
+from icecheck.reports.tables import (
+    EngineRow,
+    OperationRow,
+    client_rows,
+    operation_rows,
+    spark_rows,
+    words_of,
 )
 
 if TYPE_CHECKING:
@@ -49,6 +56,21 @@ _HURTS_MAX = 8
 _CAUSES_SHOWN_MAX = 60
 _LEFT_OUT = "(left out here for size; it is in run.json)"
 
+_Row = TypeVar("_Row", EngineRow, OperationRow)
+_ORDER = (
+    Standing.BROKEN,
+    Standing.WORKS_BUT,
+    Standing.NOT_LOOKED_AT,
+    Standing.WORKS,
+    Standing.NOT_OFFERED,
+)
+_COUNTED = {
+    Standing.BROKEN: "broken",
+    Standing.WORKS_BUT: "with findings",
+    Standing.WORKS: "without",
+    Standing.NOT_OFFERED: "not offered",
+    Standing.NOT_LOOKED_AT: "not looked at",
+}
 _TONES = {
     "conformant": "good",
     "conformant-with-warnings": "good",
@@ -259,6 +281,7 @@ def _template() -> "Template":
     )
     environment.filters["anchor"] = _anchor
     environment.filters["prose"] = _prose
+    environment.filters["standing"] = words_of
     return environment.get_template("report.html")
 
 
@@ -279,19 +302,35 @@ def _context(run: Run) -> dict[str, Any]:
         "other_causes": [c for c in causes if c.cause.level is not Level.MUST],
         "lesser": list(dict.fromkeys(check for c in run.causes for check in c.lesser)),
         "causes_left": max(0, len(run.causes) - _CAUSES_SHOWN_MAX),
-        "spark": _by_status(spark_rows(run)),
+        **_operations(run),
+        "spark": _by_standing(spark_rows(run)),
         "clients": client_rows(run),
         "families": page.families(),
-        "endpoints": [row for row in run.capabilities if row.id.startswith("endpoint:")],
         "abilities": [row for row in run.capabilities if row.id.startswith("capability:")],
         "requirements_total": len(page.contract.requirements),
         "requirements_tried": len({r for v in run.verdicts for r in v.requirements}),
     }
 
 
-def _by_status(rows: Sequence[EngineRow]) -> list[EngineRow]:
-    order = {"broken": 0, "not-run": 1, "works": 2}
-    return sorted(rows, key=lambda row: order[row.status])
+def _operations(run: Run) -> dict[str, Any]:
+    """Return the operations, those that say nothing but that they work apart, with their counts."""
+    rows = operation_rows(run)
+    counts = Counter(row.cell.standing for row in rows)
+    said = [f"{counts[each]} {words}" for each, words in _COUNTED.items() if counts[each]]
+    return {
+        "operations_notable": _by_standing([r for r in rows if not _merely_works(r)]),
+        "operations_working": [row for row in rows if _merely_works(row)],
+        "operation_counts": ", ".join(said),
+    }
+
+
+def _merely_works(row: OperationRow) -> bool:
+    return row.cell.standing is Standing.WORKS and row.capability.assessment == "supported"
+
+
+def _by_standing(rows: Sequence[_Row]) -> list[_Row]:
+    """Return rows in the order in which a reader looks for what is wrong."""
+    return sorted(rows, key=lambda row: _ORDER.index(row.cell.standing))
 
 
 def _counts(verdicts: Sequence[Verdict]) -> str:

@@ -1,8 +1,7 @@
-"""Facts of a run that several formats need: its contract, causes by check, client results."""
+"""Facts of a run that several formats need: its contract, causes by check, what gates."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from icecheck.contract import Changes, Contract, load
 from icecheck.findings.expected_failures import EntryMatch, EntryResult, ExpectationKind
@@ -18,37 +17,7 @@ from icecheck.findings.verdict import (
 )
 
 _WRONG = frozenset({Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR})
-_ENGINE_WORDS = {Outcome.PASS: "works", Outcome.FAIL: "broken"}
-_DIALECT = "dialect."
 _NAMED_MAX = 6
-
-
-@dataclass(frozen=True, slots=True)
-class EngineRow:
-    """The result of one thing that a user of an engine does: works, broken or not-run, and why.
-
-    ``title`` is the statement or the workflow in words.
-    """
-
-    check: str
-    title: str
-    status: str
-    why: str
-    cause: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class ClientRow:
-    """A client whose requests were replayed: its slug, its name and version, and its workflows."""
-
-    id: str
-    client: str
-    workflows: tuple[EngineRow, ...]
-
-    def workflow(self, name: str) -> EngineRow | None:
-        """Return the row of tables, views or transactions; None if the client has none."""
-        wanted = f"{_DIALECT}{self.id}.{name}"
-        return next((row for row in self.workflows if row.check == wanted), None)
 
 
 def contract_of(run: Run) -> Contract:
@@ -114,45 +83,6 @@ def families(run: Run) -> dict[str, list[Verdict]]:
     for verdict in run.verdicts:
         grouped[family_of(verdict)].append(verdict)
     return dict(grouped)
-
-
-def spark_rows(run: Run) -> tuple[EngineRow, ...]:
-    """Return one row for each check that Spark itself ran or should have run."""
-    causes = causes_by_check(run)
-    return tuple(_engine_row(v, v.title, causes) for v in run.verdicts if v.group is Group.SPARK)
-
-
-def client_rows(run: Run) -> tuple[ClientRow, ...]:
-    """Return one row for each client whose recorded requests were replayed.
-
-    The title of such a check is the client with its version, a colon, and the workflow.
-    """
-    causes = causes_by_check(run)
-    found: defaultdict[tuple[str, str], list[EngineRow]] = defaultdict(list)
-    for verdict in run.verdicts:
-        if verdict.group is Group.SCENARIOS and verdict.check.startswith(_DIALECT):
-            client, _, does = verdict.title.partition(": ")
-            slug = verdict.check.removeprefix(_DIALECT).partition(".")[0]
-            found[slug, client].append(_engine_row(verdict, does, causes))
-    return tuple(ClientRow(slug, name, tuple(rows)) for (slug, name), rows in found.items())
-
-
-def _engine_row(verdict: Verdict, title: str, causes: Mapping[str, Cause]) -> EngineRow:
-    status = _ENGINE_WORDS.get(verdict.outcome, "not-run")
-    if verdict.group is Group.SCENARIOS and _lacks_what_is_read(verdict):
-        status = "broken"
-    return EngineRow(
-        check=verdict.check,
-        title=title,
-        status=status,
-        why=verdict.summary,
-        cause=causes[verdict.check].id if verdict.check in causes else None,
-    )
-
-
-def _lacks_what_is_read(verdict: Verdict) -> bool:
-    """Return whether a check was blocked by the shape of an answer, which stops the client too."""
-    return bool(verdict.blocked_by) and all(by.startswith("schema.") for by in verdict.blocked_by)
 
 
 def gates(verdict: Verdict, mark: EntryMatch | None = None) -> bool:

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 from icecheck.contract import Contract
 from icecheck.findings.expected_failures import EntryFailure, EntryMatch, EntryResult
-from icecheck.findings.finding_card import card_of, legible, one_line
+from icecheck.findings.telling.finding_card import card_of, legible, one_line
 from icecheck.findings.verdict import Outcome, Run, Verdict
 from icecheck.reports.joined import contract_of, family_of, gates, note_of
 

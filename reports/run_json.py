@@ -12,21 +12,19 @@ import jsonschema_rs
 from icecheck.contract import Contract, Requirement
 from icecheck.contract.proofs import proven_by
 from icecheck.contract.witnesses import witnesses_of
-from icecheck.findings.client_impact import hurt_by
 from icecheck.findings.expected_failures import EntryFailure, EntryMatch, Expectation, Expectations
-from icecheck.findings.finding_card import describe
+from icecheck.findings.telling.client_impact import hurt_by
+from icecheck.findings.telling.finding_card import describe
 from icecheck.findings.verdict import Cause, Evidence, Finding, Outcome, Run, Verdict, totals_of
 from icecheck.reports.joined import (
-    EngineRow,
     causes_by_check,
     checks_by_requirement,
-    client_rows,
     contract_of,
     gates,
     is_unexpected,
     result_of,
-    spark_rows,
 )
+from icecheck.reports.tables import EngineRow, client_rows, operation_rows, spark_rows
 
 SCHEMA_ID = "urn:icecheck:run:1.0"
 _REPORT_VERSION = "1.0"
@@ -96,17 +94,7 @@ def document(run: Run) -> dict[str, Any]:
         },
         "totals": totals_of(run.verdicts, run.expectations),
         "causes": [_cause(cause) for cause in run.causes],
-        "capabilities": [
-            {
-                "id": c.id,
-                "declared": c.declared,
-                "observed": c.observed,
-                "assessment": c.assessment,
-                "checks": list(c.checks),
-                "loses": c.loses,
-            }
-            for c in run.capabilities
-        ],
+        "capabilities": _capabilities(run),
         "profiles": [
             {"id": p.id, "claimed": p.claimed, "status": p.status, **p.counts} for p in run.profiles
         ],
@@ -123,6 +111,26 @@ def document(run: Run) -> dict[str, Any]:
     }
 
 
+def _capabilities(run: Run) -> list[dict[str, Any]]:
+    """Return claims and behaviour; of operations also how each stands by all findings about it."""
+    cells = {row.capability.id: row.cell for row in operation_rows(run)}
+    rows: list[dict[str, Any]] = []
+    for capability in run.capabilities:
+        row: dict[str, Any] = {
+            "id": capability.id,
+            "declared": capability.declared,
+            "observed": capability.observed,
+            "assessment": capability.assessment,
+            "checks": list(capability.checks),
+            "loses": capability.loses,
+        }
+        if cell := cells.get(capability.id):
+            counts = {"pass": cell.passed, "fail": cell.failed, "blocked": cell.blocked}
+            row |= {"stands": str(cell.standing), "counts": counts, "because": list(cell.causes)}
+        rows.append(row)
+    return rows
+
+
 def _cause(cause: Cause) -> dict[str, Any]:
     return {
         "id": cause.id,
@@ -136,6 +144,7 @@ def _cause(cause: Cause) -> dict[str, Any]:
         "checks": list(cause.members),
         "blocked": list(cause.blocked),
         "hurts": list(cause.hurts),
+        "operations": list(cause.operations),
         "witness": cause.witness,
     }
 
@@ -164,7 +173,7 @@ def _workflow(row: EngineRow) -> dict[str, Any]:
         "id": row.check,
         "statement": row.title,
         "status": row.status,
-        "because": [row.cause] if row.cause else [],
+        "because": list(row.cell.causes),
         "reason": row.why,
     }
 

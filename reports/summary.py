@@ -1,15 +1,23 @@
 """Renders a run as Markdown of one screen: for a pull request, a step summary or a chat."""
 
-from icecheck.findings.finding_card import one_line
+from collections.abc import Sequence
+
+from icecheck.findings.telling.finding_card import one_line
+from icecheck.findings.telling.standing import Standing
 from icecheck.findings.verdict import Cause, Level, Run
 from icecheck.reports.joined import (
-    EngineRow,
     access_lines,
-    client_rows,
     counts_words,
     excused_words,
     expected_causes,
+)
+from icecheck.reports.tables import (
+    EngineRow,
+    Found,
+    client_rows,
+    operation_rows,
     spark_rows,
+    words_of,
 )
 
 _CAUSES_MAX = 20
@@ -21,8 +29,8 @@ _ESCAPED = str.maketrans(
 
 def render(run: Run) -> str:
     """Return the Markdown text; words of the catalog in it are escaped."""
-    parts = [_head(run), _expectations(run), _causes(run), _spark(run), _clients(run)]
-    parts += [_profiles(run), _missing(run), _facts(run)]
+    parts = [_head(run), _expectations(run), _causes(run), _operations(run)]
+    parts += [_spark(run), _clients(run), _profiles(run), _missing(run), _facts(run)]
     return "\n".join(part for part in parts if part)
 
 
@@ -80,11 +88,32 @@ def _cause(number: int, cause: Cause, *, expected: bool) -> str:
     blocks = f", blocks {len(cause.blocked)}" if cause.blocked and cause.members else ""
     return (
         f"{number}. **{cause.level}** {'(expected) ' * expected}{markdown(cause.title)} "
-        f"(expected {markdown(cause.expected)}, got {markdown(cause.actual)}; "
-        f"{len(cause.members)} checks{blocks})\n"
+        f"({len(cause.members)} checks{blocks})\n"
         f"   - {shown}\n"
         f"   - hurts: {markdown('; '.join(cause.hurts))}"
     )
+
+
+def _operations(run: Run) -> str:
+    """Return the lines on the operations about which there is more to say than that they work."""
+    told = [row for row in operation_rows(run) if row.cell.standing is not Standing.WORKS]
+    if not told:
+        return ""
+    lines = ["### What works, but", "", "| operation | status | failed | findings |"]
+    lines.append("| --- | --- | --- | --- |")
+    for row in told:
+        cells = (row.operation, words_of(row.cell), row.cell.failed or "", _found(row.found))
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    works = len(operation_rows(run)) - len(told)
+    return "\n".join([*lines, "", f"{works} other operations work.", ""])
+
+
+def _found(found: Sequence[Found]) -> str:
+    """Return the numbers of the findings about something."""
+    if not found:
+        return ""
+    numbers = ", ".join(str(each.number) for each in found)
+    return f"finding{'s' * (len(found) > 1)} {numbers}"
 
 
 def _spark(run: Run) -> str:
@@ -92,7 +121,7 @@ def _spark(run: Run) -> str:
     if not rows:
         return ""
     lines = ["### What works in Spark", "", "| statement | status |", "| --- | --- |"]
-    lines += [f"| {markdown(row.title)} | {row.status} |" for row in rows]
+    lines += [f"| {markdown(row.title)} | {_cell(row)} |" for row in rows]
     return "\n".join([*lines, ""])
 
 
@@ -112,8 +141,9 @@ def _clients(run: Run) -> str:
 def _cell(row: EngineRow | None) -> str:
     if row is None:
         return ""
-    words = f": {markdown(one_line(row.why, 200))}" if row.status == "broken" else ""
-    return f"{row.status}{words}"
+    why = one_line(row.why, 200) if row.cell.standing is Standing.BROKEN else ""
+    words = markdown(why) or _found(row.found)
+    return f"{words_of(row.cell)}: {words}" if words else words_of(row.cell)
 
 
 def _profiles(run: Run) -> str:

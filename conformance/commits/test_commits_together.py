@@ -3,6 +3,7 @@
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_table, reloaded, shared_table
+from icecheck.findings.shared_symptoms import REQUIREMENT_IGNORED
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check, generated_check
 from icecheck.judging.probes import is_refusal
@@ -46,7 +47,8 @@ def test_nothing_is_applied_when_a_requirement_fails(catalog: Catalog) -> None:
     """When one requirement fails, none of the updates is applied."""
     table = shared_table(catalog)
     updates = [set_property("1"), schema_addition(table.metadata, wider_schema(table))]
-    expect_refused(catalog, table, updates, requirements=[WRONG_UUID])
+    accepted = REQUIREMENT_IGNORED
+    expect_refused(catalog, table, updates, requirements=[WRONG_UUID], accepted=accepted)
 
 
 @check("commit.atomic-on-refused-update")

@@ -7,7 +7,7 @@ from typing import Any
 
 from icecheck.client.catalog import Catalog
 from icecheck.conformance.fuzzed.drawing import case_of_body, drawn
-from icecheck.conformance.fuzzed.impossible import why_impossible
+from icecheck.conformance.fuzzed.impossible import Impossible, why_impossible
 from icecheck.conformance.fuzzed.replaying import body_in, to_json
 from icecheck.conformance.fuzzed.shrinking import smaller
 from icecheck.conformance.generated.confinement import confine
@@ -127,7 +127,8 @@ class _Fuzz:
         if looks and (self._seen is None or self._seen[0] != (place.namespace, place.table)):
             shown = visible(catalog, operation_id, place)
             self._seen = (place.namespace, place.table), shown
-        why = "" if case.flaw else why_impossible(operation_id, request.body, self._site.metadata)
+        metadata = self._site.metadata
+        why = None if case.flaw else why_impossible(operation_id, request.body, metadata)
         reply = send(catalog, request)
         if reply.ok:
             ledger_unexpected(catalog, case, reply)
@@ -191,11 +192,12 @@ class _Fuzz:
         return flaw_of_body(self._operation, self._catalog.contract, told)
 
 
-def _wrong(reply: Reply, case: GeneratedCase, why: str) -> Violation | None:
+def _wrong(reply: Reply, case: GeneratedCase, why: Impossible | None) -> Violation | None:
     """Return what is wrong with an answer; ``why`` a request that is allowed must be refused."""
-    if why:
+    if why is not None:
         if reply.status == _UNSUPPORTED:  # it may also ask for what this catalog does not support
             return None
-        return refused(reply, replace(case, description=f"{case.description}: {why}"))
+        description = f"{case.description}: {why.why}"
+        return refused(reply, replace(case, description=description), why.accepted)
     expectation = refused if case.flaw is Flaw.UNUSABLE else no_server_error
     return expectation(reply, case)

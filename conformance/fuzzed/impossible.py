@@ -5,7 +5,12 @@ what is not there. Whatever the object's metadata does not tell is not judged.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+from icecheck.findings.shared_symptoms import REQUIREMENT_IGNORED
+from icecheck.findings.statuses import STATUS
+from icecheck.findings.symptoms import Symptom
 
 _LAST_ADDED = -1
 # Type of a requirement -> its member, and the member of the metadata that it has to equal.
@@ -31,26 +36,38 @@ _REFERENCES = {
 Json = Mapping[str, Any]
 
 
-def why_impossible(operation_id: str, body: Any, metadata: Json) -> str:
-    """Return why a request must be refused, in words; empty if it may be carried out.
+@dataclass(frozen=True, slots=True)
+class Impossible:
+    """Why a request must be refused, in words, and the symptom of a catalog that accepts it."""
+
+    why: str
+    accepted: Symptom
+
+
+def why_impossible(operation_id: str, body: Any, metadata: Json) -> Impossible | None:
+    """Return why a request must be refused; None if it may be carried out.
 
     ``metadata`` is that of the table or view that the request is about, as last told.
     """
     if not isinstance(body, dict) or not metadata:
-        return ""
+        return None
     if operation_id == "commitTransaction":
         changes = body["table-changes"]
         # With two changes of one table it is open what the second one is compared with.
-        return next(_reasons(changes[0], metadata), "") if len(changes) == 1 else ""
+        return next(_reasons(changes[0], metadata), None) if len(changes) == 1 else None
     if operation_id in {"updateTable", "replaceView"}:
-        return next(_reasons(body, metadata), "")
-    return ""
+        return next(_reasons(body, metadata), None)
+    return None
 
 
-def _reasons(body: Json, metadata: Json) -> Iterator[str]:
-    required, updates = body.get("requirements", ()), body.get("updates", ())
-    yield from (why for each in required if (why := _not_held(each, metadata)))
-    yield from (why for each in updates if (why := _missing(each, updates, metadata)))
+def _reasons(body: Json, metadata: Json) -> Iterator[Impossible]:
+    for each in body.get("requirements", ()):
+        if why := _not_held(each, metadata):
+            yield Impossible(why, REQUIREMENT_IGNORED)
+    updates = body.get("updates", ())
+    for each in updates:
+        if why := _missing(each, updates, metadata):
+            yield Impossible(why, STATUS)
 
 
 def _not_held(requirement: Json, metadata: Json) -> str:

@@ -13,7 +13,7 @@ from icecheck.conformance.generated.sampling import sample
 from icecheck.conformance.generated.sites import Site, expect_unchanged, visible
 from icecheck.contract import Action, Operation
 from icecheck.findings.statuses import ANY_4XX, ANY_SUCCESS_OR_4XX, STATUS
-from icecheck.findings.symptoms import Severity, declare
+from icecheck.findings.symptoms import Severity, Symptom, declare
 from icecheck.findings.verdict import Finding
 from icecheck.judging.explaining.effects import relied_on
 from icecheck.replies.expect import NotOffered, Reply, Violation
@@ -174,11 +174,12 @@ def send(catalog: Catalog, request: ConfinedRequest) -> Reply:
     )
 
 
-def refused(reply: Reply, case: GeneratedCase) -> Violation | None:
-    """Return what is wrong if a request is not refused with a 4xx."""
+def refused(reply: Reply, case: GeneratedCase, accepted: Symptom = STATUS) -> Violation | None:
+    """Return what is wrong if a request is not refused with a 4xx; ``accepted`` if it succeeds."""
     if 400 <= reply.status < 500:
         return None
-    return reply.wrong_status(ANY_4XX, detail=case.description)
+    symptom = accepted if reply.ok else STATUS
+    return reply.violation(symptom, ANY_4XX, reply.status, detail=case.description)
 
 
 def _not_converted(reply: Reply, case: GeneratedCase) -> Violation | None:

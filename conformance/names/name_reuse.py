@@ -8,7 +8,7 @@ from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Query, Table
 from icecheck.client.given import given_namespace, given_snapshot, given_table, reloaded
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
-from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
+from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.judging.probes import has_capability
 from icecheck.objects import metadata_view
 from icecheck.objects.evolving import column_id, last_partition_id, schema_addition, wider_schema
@@ -33,12 +33,6 @@ _FIRST_LIFE_SHOWS = declare(
     "What was created last under a name shows what bore the name before",
     Severity.FALSE_OR_LOST,
     ANOTHER_THING,
-)
-REQUIREMENT_IGNORED = declare(
-    "requirement-ignored",
-    "Accepts a commit whose requirements do not hold",
-    Severity.FALSE_OR_LOST,
-    NOT_AS_ACKNOWLEDGED,
 )
 
 Json = dict[str, Any]

@@ -8,7 +8,6 @@ from icecheck.client.given import given_dropped, given_namespace, given_table
 from icecheck.conformance.names.name_reuse import (
     FIRST_LIFE,
     REFS,
-    REQUIREMENT_IGNORED,
     expect_listed_once,
     expect_no_first_tag,
     expect_no_table,
@@ -22,7 +21,8 @@ from icecheck.conformance.names.name_reuse import (
     warm,
 )
 from icecheck.contract import Action
-from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.shared_symptoms import EFFECT_MISSING, REQUIREMENT_IGNORED
+from icecheck.findings.statuses import Statuses
 from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
 from icecheck.objects import metadata_view
@@ -72,7 +72,7 @@ def _expect_commits(catalog: Catalog, namespace: Namespace, name: str, uuid: str
     if reply.ok:
         raise reply.violation(
             REQUIREMENT_IGNORED,
-            "409",
+            Statuses.of(409),
             reply.status,
             detail="a commit to the table that had the name before",
         )

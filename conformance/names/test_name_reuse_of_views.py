@@ -4,7 +4,6 @@ from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_dropped, given_namespace, given_table
 from icecheck.conformance.names.name_reuse import (
     FIRST_LIFE,
-    REQUIREMENT_IGNORED,
     expect_listed_once,
     expect_no_table,
     expect_no_view,
@@ -16,6 +15,8 @@ from icecheck.conformance.names.name_reuse import (
     second_view,
     warm,
 )
+from icecheck.findings.shared_symptoms import REQUIREMENT_IGNORED
+from icecheck.findings.statuses import Statuses
 from icecheck.judging.check import generated_check
 from icecheck.objects import metadata_view
 from icecheck.objects.arranging import require
@@ -59,7 +60,7 @@ def _expect_second_everywhere(catalog: Catalog, first: View) -> None:
     if reply.ok:
         raise reply.violation(
             REQUIREMENT_IGNORED,
-            "409",
+            Statuses.of(409),
             reply.status,
             detail="a commit to the view that had the name before",
         )

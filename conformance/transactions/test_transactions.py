@@ -14,7 +14,9 @@ from icecheck.client.given import (
     given_transaction,
     shared_object,
 )
-from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
+from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, REQUIREMENT_IGNORED
+from icecheck.findings.statuses import STATUS
+from icecheck.findings.symptoms import Symptom
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability
 from icecheck.objects.committing import (
@@ -85,9 +87,14 @@ def expect_refused(
     changes: Sequence[Any],
     *statuses: int,
     detail: str = "",
+    accepted: Symptom = STATUS,
 ) -> None:
-    """Judge that a transaction is refused and that none of the loaded tables has changed."""
-    catalog.commit_transaction(changes).expect_refused(*statuses, detail=detail)
+    """Judge that a transaction is refused and that none of the loaded tables has changed.
+
+    ``accepted`` is the symptom of a transaction that succeeds.
+    """
+    reply = catalog.commit_transaction(changes)
+    reply.expect_refused(*statuses, detail=detail, accepted=accepted)
     for table in tables:
         expect_unchanged(catalog, table)
 
@@ -245,7 +252,7 @@ def test_nothing_changes_when_a_requirement_fails(catalog: Catalog) -> None:
     fails = change(second, set_property("1"), requirements=[WRONG_UUID])
     asserts = change(second, requirements=[WRONG_UUID])  # no updates, only a requirement
     for changes in ([passes, fails], [fails, passes], [passes, asserts]):
-        expect_refused(catalog, tables, changes)
+        expect_refused(catalog, tables, changes, accepted=REQUIREMENT_IGNORED)
     what = "the first commit after a refused transaction"
     for table in tables:
         commit(catalog, table, [set_property("2", "after")]).expect(200, detail=what)

@@ -10,7 +10,7 @@ from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
-from icecheck.findings.finding_card import describe
+from icecheck.findings.telling.finding_card import describe
 from icecheck.findings.verdict import Level, Verdict
 from icecheck.findings.verdict import Outcome as Ending
 from icecheck.judging.judge import judge

@@ -1,6 +1,6 @@
 """Every finding names the clients that it affects, or says that none is known."""
 
-from icecheck.findings.finding_card import card_of
+from icecheck.findings.telling.finding_card import card_of
 from icecheck.findings.verdict import Group, Outcome, Verdict
 from icecheck.judging.observed import Observed
 from icecheck.judging.passive import passive_checks, passive_verdicts

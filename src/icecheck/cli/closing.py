@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from icecheck.findings.finding_card import Card, describe, one_line
+from icecheck.findings.telling.finding_card import Card, describe, one_line
 from icecheck.findings.verdict import Cause, Run
 from icecheck.ownership.ledger_file import LEDGER_FILE
 from icecheck.reports.joined import (

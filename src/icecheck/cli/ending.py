@@ -24,7 +24,7 @@ def fail(message: str, code: int) -> NoReturn:
 
 
 def _line(message: str) -> str:
-    from icecheck.findings.finding_card import one_line
+    from icecheck.findings.telling.finding_card import one_line
 
     return f"icecheck: {one_line(message, _MESSAGE_CHARACTERS_MAX)}\n"
 

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
-from icecheck.findings.finding_card import card_of, legible, one_line
+from icecheck.findings.telling.finding_card import card_of, legible, one_line
 from icecheck.findings.verdict import Level, Outcome, Verdict
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from icecheck.contract import Contract, Level
-from icecheck.findings.client_impact import hurt_by
 from icecheck.findings.merging.groups import Group, Rule, Seen, merged
 from icecheck.findings.merging.rules import RULES
 from icecheck.findings.not_served import (
@@ -14,9 +13,11 @@ from icecheck.findings.not_served import (
     named_by_operation,
     operation_of_success,
 )
-from icecheck.findings.shared_symptoms import VALUE
 from icecheck.findings.statuses import STATUS, Statuses, what_is_wrong
 from icecheck.findings.symptoms import NOBODY, Severity, Symptom, declare
+from icecheck.findings.telling.cause_titles import consequence_in, what_is_wrong_in
+from icecheck.findings.telling.client_impact import hurt_by
+from icecheck.findings.telling.touching import operations_of, plainest
 from icecheck.findings.verdict import CREDENTIALS, TARGET, Cause, CauseKey, Outcome, Verdict
 
 _LEVELS = {Level.MUST: 0, Level.SHOULD: 1, Level.INTEROP: 2}
@@ -180,10 +181,13 @@ def _cause(group: Group, contract: Contract) -> Cause:
     proven = dict.fromkeys(r for v in members for r in v.requirements)
     told = (who for v in group.members for who in hurt_by(v, contract))
     hurts = [who for who in dict.fromkeys(told) if who != NOBODY]
+    shown_by = plainest(verdicts, level)
     severity = min((f.severity for f in group.findings), default=group.key.symptom.severity)
     return Cause(
         id=_id(group.key),
-        title=_title(group),
+        operations=operations_of(group.members, contract),
+        wrong=what_is_wrong_in(group),
+        consequence=consequence_in(group.members, contract),
         level=level,
         symptom=group.key.symptom.slug,
         expected=group.key.expected,
@@ -193,22 +197,9 @@ def _cause(group: Group, contract: Contract) -> Cause:
         members=tuple(v.check for v in members),
         blocked=tuple(v.check for v in group.blocked),
         hurts=tuple(hurts) or (NOBODY,),
-        witness=_witness(verdicts, level),
+        witness=shown_by.check,
         lesser=tuple(v.check for v in group.members if v.level is not level),
     )
-
-
-def _witness(verdicts: list[Verdict], level: Level) -> str:
-    """Return the check that shows the cause best: of the cause's level, and with an exchange."""
-    best = min(verdicts, key=lambda v: (v.level is not level, not v.evidence))
-    return best.check
-
-
-def _title(group: Group) -> str:
-    key = group.key
-    if key.symptom.is_a(VALUE) and group.members:
-        return key.symptom.title.replace("{what}", group.members[0].title)
-    return key.symptom.title_of(key.expected, key.actual)
 
 
 def _id(key: CauseKey) -> str:

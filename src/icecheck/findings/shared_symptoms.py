@@ -59,6 +59,14 @@ CHANGED_ALTHOUGH_REFUSED = declare(
     told=CHANGE,
     answer_in_id=False,
 )
+REQUIREMENT_IGNORED = declare(
+    "requirement-ignored",
+    "Accepts commits whose requirements do not hold",
+    Severity.FALSE_OR_LOST,
+    "every writer: concurrent commits overwrite each other, and nobody is told",
+    values_in_title=False,
+)
+"""The symptom of a commit that is carried out although the object is not as it asserts."""
 CHANGED_BESIDE = declare(
     "changed-beside",
     "A change alters what it does not name: {what}",

@@ -80,6 +80,11 @@ class Statuses:
         return 2 in self._firsts
 
     @property
+    def all_success_or_server_errors(self) -> bool:
+        """Whether every status in the set is a success or a 5xx."""
+        return bool(self) and self._firsts <= {2, 5}
+
+    @property
     def any_refusal(self) -> bool:
         """Whether any 4xx will do, as for a malformed request: 400, or any other refusal."""
         return 4 in self.classes or min(self.single, default=0) == 400

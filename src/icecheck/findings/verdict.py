@@ -1,7 +1,7 @@
 """The result of a run as plain data: outcomes, findings, verdicts, causes and the run itself."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -34,6 +34,7 @@ __all__ = [
     "SkipKind",
     "Verdict",
     "asked_of",
+    "in_words",
     "totals_of",
 ]
 
@@ -102,6 +103,7 @@ class Evidence:
     curl: str
 
 
+_OPERATIONS_NAMED_MAX = 3
 _GENERATED = (
     (re.compile(r"[a-z][a-z0-9+.-]*:/[^\s\"']+", re.IGNORECASE), "a location"),
     (re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE), "a uuid"),
@@ -187,7 +189,8 @@ class Finding:
     @property
     def severity(self) -> Severity:
         """The severity; for a wrong status it depends on what was due and what came."""
-        if self.due is None or self.answered is None:
+        told_by_status = self.symptom.severity >= Severity.WRONG_STATUS
+        if self.due is None or self.answered is None or not told_by_status:
             return self.symptom.severity
         return wrong_status_severity(self.due, self.answered)
 
@@ -234,13 +237,18 @@ class Verdict:
 class Cause:
     """One root cause: all findings that share a symptom, an expectation and an answer.
 
+    ``operations`` are those that the failed checks are about. ``wrong`` is a sentence without a
+    stop, ``consequence`` says whom it hurts and how; "" if no such client is known. ``witness`` is
+    the check that shows it most plainly.
     ``members`` are the failed checks of the cause's level, ``lesser`` those of lower levels that
     fail in the same way: reports list them elsewhere, as what is a should is never listed under a
     must (verdict-rules 22).
     """
 
     id: str
-    title: str
+    operations: tuple[str, ...]
+    wrong: str
+    consequence: str
     level: Level
     symptom: str
     expected: str
@@ -252,6 +260,21 @@ class Cause:
     hurts: tuple[str, ...]
     witness: str
     lesser: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The operations, what they do wrong, and what comes of it."""
+        return f"{self.heading}; {self.consequence}" if self.consequence else self.heading
+
+    @property
+    def heading(self) -> str:
+        """The operations, and what they do wrong."""
+        if not self.operations:
+            return self.wrong
+        word = self.wrong.partition(" ")[0]
+        plain = word[1:].islower() or len(word) == 1
+        wrong = self.wrong[:1].lower() + self.wrong[1:] if plain else self.wrong
+        return f"{in_words(self.operations)}: {wrong}"
 
     @property
     def checks(self) -> tuple[str, ...]:
@@ -308,6 +331,15 @@ class Run:
     observations: tuple[dict[str, Any], ...] = ()
     facts: dict[str, dict[str, Any]] = field(default_factory=dict)
     expectations: Expectations = NOTHING_EXPECTED
+
+
+def in_words(operations: Sequence[str]) -> str:
+    """Return operations as a title names them: up to three by name, of more the first two."""
+    if len(operations) > _OPERATIONS_NAMED_MAX:
+        first, second, *others = operations
+        return f"{first}, {second} and {len(others)} more operations"
+    *before, last = operations or ("",)
+    return f"{', '.join(before)} and {last}" if before else last
 
 
 def asked_of(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:

@@ -19,6 +19,7 @@ from icecheck.findings.shared_symptoms import (
     CHANGED_BESIDE,
     EFFECT_MISSING,
 )
+from icecheck.findings.statuses import STATUS
 from icecheck.findings.symptoms import UNNAMED_CHANGED, Severity, Symptom, declare
 from icecheck.findings.verdict import SkipKind
 from icecheck.judging.probes import has_capability, offered, require_capability
@@ -206,10 +207,15 @@ def expect_refused(
     *statuses: int,
     requirements: Sequence[Any] = (),
     detail: str = "",
+    accepted: Symptom = STATUS,
 ) -> None:
-    """Commit, and judge that it is refused (any 4xx if no status is given) and changes nothing."""
+    """Commit, and judge that it is refused (any 4xx if no status is given) and changes nothing.
+
+    ``accepted`` is the symptom of a commit that succeeds.
+    """
     before = table if catalog.borrowed.has(table) else reloaded(catalog, table)
-    commit(catalog, table, updates, requirements).expect_refused(*statuses, detail=detail)
+    reply = commit(catalog, table, updates, requirements)
+    reply.expect_refused(*statuses, detail=detail, accepted=accepted)
     expect_unchanged(catalog, before, *_property_keys(updates))
 
 

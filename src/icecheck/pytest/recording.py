@@ -12,7 +12,7 @@ from icecheck.findings.causes import causes_of
 from icecheck.findings.conclusion import ungated_if_unwitnessed
 from icecheck.findings.expectations import entry_for, result_of_entry
 from icecheck.findings.expected_failures import EntryMatch, EntryResult
-from icecheck.findings.finding_card import card_of
+from icecheck.findings.telling.finding_card import card_of
 from icecheck.findings.verdict import Group, Level, Outcome, Verdict
 from icecheck.judging.check import Check, Declaration, bind, declaration_of
 from icecheck.run.check_runner import CheckRunner, open_runner

@@ -15,7 +15,7 @@ from icecheck.client.opening import preflight
 from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
 from icecheck.findings.expectations import in_force
 from icecheck.findings.expected_failures import ExpectationFile
-from icecheck.findings.finding_card import card_of
+from icecheck.findings.telling.finding_card import card_of
 from icecheck.findings.verdict import Group, Level, Outcome, Run, SkipKind, Verdict
 from icecheck.judging.check import Check
 from icecheck.ownership.ledger_file import LEDGER_FILE

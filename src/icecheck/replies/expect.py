@@ -4,7 +4,12 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from icecheck.findings.shared_symptoms import MEMBER_MISSING, SCHEMA_NOT_JSON, VALUE
+from icecheck.findings.shared_symptoms import (
+    MEMBER_MISSING,
+    REQUIREMENT_IGNORED,
+    SCHEMA_NOT_JSON,
+    VALUE,
+)
 from icecheck.findings.statuses import ANY_4XX, STATUS, Statuses
 from icecheck.findings.symptoms import ANSWER_UNREADABLE, Severity, Symptom, declare
 from icecheck.findings.verdict import Finding, Level, SkipKind
@@ -23,6 +28,8 @@ BODY_IS_NO_JSON = declare(
 )
 
 
+_CONFLICT = Statuses.of(409)
+_NOTHING_THERE = "assert-create"
 SHAPE_ERRORS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 """The exceptions of code that reads an answer of another shape than the document's."""
 
@@ -142,12 +149,20 @@ class Reply:
             raise self.wrong_status(Statuses.of(*statuses), detail=detail)
         return self
 
-    def expect_refused(self, *statuses: int, detail: str = "") -> "Reply":
-        """Expect a refusal with one of the statuses, or with any 4xx if none is given."""
+    def expect_refused(
+        self, *statuses: int, detail: str = "", accepted: Symptom = STATUS
+    ) -> "Reply":
+        """Expect a refusal with one of the statuses, or with any 4xx if none is given.
+
+        ``accepted`` is the symptom of a success.
+        """
+        due = Statuses.of(*statuses) if statuses else ANY_4XX
+        if self.ok and accepted != STATUS:
+            raise self.violation(accepted, due, self.status, detail=detail)
         if statuses:
             return self.expect(*statuses, detail=detail)
         if not 400 <= self.status < 500:
-            raise self.wrong_status(ANY_4XX, detail=detail)
+            raise self.wrong_status(due, detail=detail)
         return self
 
     def json(self) -> Any:
@@ -207,8 +222,33 @@ class Reply:
         return self
 
     def wrong_status(self, due: Statuses, *, detail: str = "") -> Violation:
-        """Return the Violation for a status that was not due."""
-        return self.violation(STATUS, due, self.status, detail=detail)
+        """Return the Violation for a status that was not due.
+
+        To a commit 409 says that one of its requirements does not hold, and nothing else.
+        """
+        ignored = self.ok and due == _CONFLICT and self._asserts_something()
+        return self.violation(
+            REQUIREMENT_IGNORED if ignored else STATUS, due, self.status, detail=detail
+        )
+
+    def _asserts_something(self) -> bool:
+        """Return whether the request was a commit with requirements about what is there.
+
+        To assert that nothing is there is to ask for a name, as creations do.
+        """
+        operations = self.schemas.contract.operations
+        operation = operations.get(self.exchange.operation or "")
+        if operation is None or not operation.facts.commits:
+            return False
+        try:
+            sent = read_json(self.exchange.request_body or b"")
+        except ValueError:
+            return False
+        together = find(sent, ("table-changes",))
+        commits = together if isinstance(together, list) else [sent]
+        lists = [find(commit, ("requirements",)) for commit in commits]
+        required = [each for listed in lists if isinstance(listed, list) for each in listed]
+        return any(find(each, ("type",)) not in (ABSENT, _NOTHING_THERE) for each in required)
 
     def violation(
         self,

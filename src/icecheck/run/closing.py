@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from icecheck.findings.finding_card import one_line
+from icecheck.findings.telling.finding_card import one_line
 from icecheck.findings.verdict import Run
 from icecheck.ownership.ledger_file import clean_command
 

@@ -17,7 +17,7 @@ from icecheck.findings.expected_failures import (
     ExpectationKind,
     FailedEntry,
 )
-from icecheck.findings.finding_card import one_line
+from icecheck.findings.telling.finding_card import one_line
 from icecheck.findings.verdict import Level, Outcome, Run, Verdict
 from icecheck.targets.settings_file import TABLE
 from icecheck.targets.target import UsageError

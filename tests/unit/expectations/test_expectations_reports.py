@@ -198,7 +198,7 @@ def test_a_cause_is_expected_when_nothing_in_it_gates_and_something_is_excused(a
     excused = a.expecting(plain, a.entry(EXISTS))
     assert '<span class="mark">expected</span>' in html.render(excused)
     assert '<span class="mark">expected</span>' not in html.render(plain)
-    assert "1. **must** (expected) Answers" in summary.render(excused)
+    assert "1. **must** (expected) createNamespace: accepts" in summary.render(excused)
 
 
 @pytest.mark.parametrize("name", ["stale", "expired", "differs", "matches nothing"])

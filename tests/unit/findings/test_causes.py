@@ -44,7 +44,9 @@ def test_a_server_that_fails_on_what_it_should_refuse_is_one_cause():
         verdict("both", finding=("status", "400 or 404", "500")),
     )
     assert only.members == ("malformed", "generated", "allowed", "file", "both")
-    assert only.title == "Answers 500 where 4xx is due"
+    assert only.wrong == (
+        "Breaks down at what is malformed or cannot be done (500 where 4xx is due)"
+    )
 
 
 def test_a_success_is_the_same_mistake_with_the_status_of_each_operation():
@@ -70,7 +72,7 @@ def test_one_status_of_one_operation_that_is_missed_in_two_ways_is_one_cause():
         verdict("holds-namespace", finding=("status", "409", "200"), **dropping),
     )
     assert only.members == ("holds-table", "holds-namespace")
-    assert only.title == "Answers 2xx or 400 where 409 is due"
+    assert only.wrong == "Answers 2xx or 400 where 409 is due"
 
 
 def test_the_operation_that_is_missed_is_the_one_that_answered_last():

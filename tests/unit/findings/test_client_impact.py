@@ -3,7 +3,7 @@
 import pytest
 
 from icecheck.contract import Level
-from icecheck.findings.client_impact import NOBODY, hurt_by
+from icecheck.findings.telling.client_impact import NOBODY, hurt_by
 from icecheck.findings.verdict import Group, Outcome, Verdict
 from tests.kit.contracts import CONTRACT
 from tests.kit.findings import a_finding

@@ -92,7 +92,7 @@ def test_a_catalog_that_refuses_nothing_has_one_cause():
     assert only.symptom == "never-refuses"
     assert only.expected == "404 or 409 or 4xx"
     assert len(only.members) == 4
-    assert only.title == "Refuses nothing: answers 2xx where 404 or 409 or 4xx is due"
+    assert only.wrong == "Refuses nothing: answers 2xx where 404 or 409 or 4xx is due"
 
 
 def test_a_catalog_that_refuses_something_keeps_its_causes():
@@ -117,7 +117,7 @@ def test_one_wrong_answer_is_one_cause_however_many_answers_are_allowed():
     )
     assert set(only.members) == set("abcd")
     assert (only.expected, only.actual) == ("404", "410")
-    assert only.title == "Answers 410 where 404 is due"
+    assert only.wrong == "Answers 410 where 404 is due"
 
 
 def test_what_was_only_read_off_other_exchanges_is_no_refusal():
@@ -131,7 +131,7 @@ def test_a_missing_effect_is_one_cause_whatever_the_values_were():
     other = failing("c", "effect-missing:drop-namespace", "404", "200")
     found = causes(first, second, other)
     assert [c.members for c in found] == [("a", "b"), ("c",)]
-    assert found[0].title == "Accepts a change and does not carry it out: properties"
+    assert found[0].wrong == "Accepts a change and does not carry it out: properties"
     assert {c.severity for c in found} == {0}
 
 
@@ -273,6 +273,28 @@ def test_a_drawn_history_that_a_commit_ends_is_about_that_commit(last: str, many
     assert len(causes(*lost, drawn)) == many
 
 
+IGNORED = failing("asserted", "requirement-ignored", "409", "200", operations=("updateTable",))
+UNHEEDED = (
+    IGNORED,
+    failing("raced", "anomaly:lost-update", "it", "its loss", operations=("updateTable",)),
+    failing("name", requirements=("assertion.assert-create.violated",), expected="409"),
+    failing("first", requirements=("commit.requirements-before-updates",), expected="409"),
+)
+
+
+def test_a_catalog_that_ignores_requirements_has_one_cause() -> None:
+    (cause,) = causes(*UNHEEDED)
+    assert (cause.symptom, cause.witness) == ("requirement-ignored", "asserted")
+
+
+def test_other_lost_updates_and_names_given_twice_are_no_ignored_requirements() -> None:
+    beside = failing("beside", "anomaly:lost-update", operations=("updateProperties",))
+    twice = failing("twice", requirements=("createTable.409",), expected="409")
+    named = failing("name", requirements=("assertion.assert-create.violated",), expected="409")
+    assert len(causes(IGNORED, beside)) == 2
+    assert {c.members for c in causes(IGNORED, named, twice)} == {("asserted",), ("name", "twice")}
+
+
 MADE_IN_MISSING = failing("made", requirements=("createTable.404",))
 COME_BACK = failing("back", "anomaly:resurrected", operations=("dropNamespace", "updateProperties"))
 
@@ -301,7 +323,7 @@ def test_metadata_that_are_kept_otherwise_are_told_with_the_ways():
         if cause.symptom == "ignores-updates"
     ]
     assert "made" in cause.members
-    ways = cause.title.partition("Keeps other metadata than was sent, in several ways: ")[2]
+    ways = cause.wrong.partition("Keeps other metadata than was sent, in several ways: ")[2]
     assert ways.split(", ") == [
         "members changed that no update names",
         "counters that stay behind",
@@ -313,4 +335,4 @@ def test_metadata_that_are_kept_otherwise_are_told_with_the_ways():
         [failing(f"u{n}", f"effect-missing:{n}", operations=operations) for n in ("a", "b", "c")],
         CONTRACT,
     )
-    assert few[0].title.endswith("in several ways: updates without their effect")
+    assert few[0].wrong.endswith("in several ways: updates without their effect")

@@ -110,6 +110,7 @@ RUNS = {
         failing("page", "server-error-body", requirements=("updateTable.500",), passive=True),
         failing("body", "schema:type", requirements=("updateTable.200",), passive=True),
     ),
+    "requirements": of_merged.UNHEEDED,
     "version-3": (
         failing("kept", "effect-missing:initial-default"),
         failing("lacks", "schema:required", "a", '"next-row-id" is required', level=Level.SHOULD),
@@ -267,21 +268,6 @@ def test_what_follows_from_a_table_made_at_once_is_told_with_it() -> None:
 def test_requests_that_nothing_reads_are_one_cause_from_three_operations_on(operations) -> None:
     taken, others = UNREAD[:operations], NOT_READ_EITHER
     assert (len(members_of(*taken, *others)) == 1) == (operations == 3)
-
-
-def test_a_merged_cause_names_every_status_that_came() -> None:
-    (cause,) = causes_of([*UNREAD, *NOT_READ_EITHER, malformed("other", "409")], CONTRACT)
-    assert cause.title == "Answers 2xx, 404, 409 or 500 where 400 is due"
-    assert cause.id == "status-2xx-or-500-for-4xx"
-    (cause,) = causes_of([*UNREAD, malformed("o0", "500")], CONTRACT)
-    assert cause.title == "Answers 2xx or 500 where 4xx is due"
-    more = (malformed(f"o{s}", s) for s in ("409", "500", "503"))
-    (cause,) = causes_of([*UNREAD, *NOT_READ_EITHER, *more], CONTRACT)
-    assert cause.title == "Answers 2xx, 4xx or 5xx where 400 is due"
-    ways = [missed("c", "404", "410"), missed("a", "404 or 409", "410")]
-    other = replace(missed("a", "404 or 409", "422"), check="a2")
-    (cause,) = causes_of([*ways, other], CONTRACT)
-    assert cause.title == "Answers 410 or 422 where 404 is due"
 
 
 @pytest.mark.parametrize("broken", [1, 2])

@@ -4,7 +4,7 @@ import pytest
 
 from icecheck.contract import Level
 from icecheck.findings import conclusion as concluding
-from icecheck.findings.finding_card import UNWITNESSED, card_of
+from icecheck.findings.telling.finding_card import UNWITNESSED, card_of
 from icecheck.findings.verdict import Outcome, Run
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.mock import MockCatalog
@@ -59,7 +59,7 @@ def test_what_somebody_passed_fails_the_gate(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("unwitnessed", [True, False])
 def test_a_card_says_so(monkeypatch: pytest.MonkeyPatch, *, unwitnessed: bool) -> None:
     monkeypatch.setattr(
-        "icecheck.findings.finding_card.is_unwitnessed", lambda _check, _level: unwitnessed
+        "icecheck.findings.telling.finding_card.is_unwitnessed", lambda _check, _level: unwitnessed
     )
     run = run_with(witnessed_only=False)
     (failed,) = [v for v in run.verdicts if v.outcome is Outcome.FAIL]

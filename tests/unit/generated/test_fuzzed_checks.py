@@ -94,7 +94,7 @@ def test_a_requirement_that_is_overlooked_is_a_false_success(run_check, new_mock
 
     mock = around(new_mock(), "updateTable", forgets)
     verdict, _ = run_check(CHECKS["generated.updateTable.fuzzed"], mock=mock, fuzz_cases=40)
-    assert told(verdict.findings[0]) == ("status", "4xx", "200")
+    assert told(verdict.findings[0]) == ("requirement-ignored", "4xx", "200")
     assert "does not" in verdict.findings[0].detail
 
 

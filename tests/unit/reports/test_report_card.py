@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from icecheck.findings.finding_card import card_of, describe, legible, one_line, witness_of
 from icecheck.findings.shared_symptoms import ANOMALY, CHANGED_BESIDE
 from icecheck.findings.statuses import Statuses
+from icecheck.findings.telling.finding_card import card_of, describe, legible, one_line, witness_of
 from tests.kit.contracts import CONTRACT
 
 

@@ -3,7 +3,7 @@
 import re
 
 from icecheck.reports import html, run_json, summary
-from icecheck.reports.joined import client_rows
+from icecheck.reports.tables import client_rows
 
 
 def test_a_client_has_one_row_with_what_works_of_each_workflow(runs):
@@ -18,7 +18,7 @@ def test_a_client_has_one_row_with_what_works_of_each_workflow(runs):
     assert duckdb.workflow("tables").title == "makes and drops a table"
     assert duckdb.workflow("transactions").status == "broken"
     assert duckdb.workflow("views") is None
-    assert rows["spark"].workflow("tables").status == "not-run"
+    assert rows["spark"].workflow("tables").status == "not-offered"
 
 
 def test_what_a_client_needs_and_the_schema_misses_is_broken(runs):
@@ -47,7 +47,7 @@ def test_the_summary_says_at_what_a_client_stops(runs):
 
 def test_the_page_has_a_table_of_clients_where_any_was_replayed(runs):
     page = html.render(runs["clients"])
-    section = page[page.index('<section id="clients">') : page.index('<section id="claims">')]
+    section = page[page.index('<section id="clients">') : page.index('<section id="profiles">')]
     assert section.count("<tr>") == 4
     assert "DuckDB 1.5.5" in section
     assert 'href="#check-dialect.duckdb.transactions"' in section

@@ -130,7 +130,7 @@ def test_what_spark_did_is_an_engine_profile(runs):
     assert {w["id"]: w["status"] for w in profile["workflows"]} == {
         "spark.create": "works",
         "spark.merge": "broken",
-        "spark.branch": "not-run",
+        "spark.branch": "not-offered",
     }
 
 
@@ -254,7 +254,7 @@ def test_a_hostile_name_is_shown_and_not_run(runs):
 
 def test_the_page_keeps_its_order(runs):
     text = html.render(runs["spark"])
-    order = ["verdict", "causes", "spark", "claims", "profiles", "warnings", "checks", "facts"]
+    order = ["verdict", "causes", "operations", "spark", "profiles", "warnings", "checks", "facts"]
     places = [text.index(f'id="{section}"') for section in order]
     assert places == sorted(places)
 
@@ -279,7 +279,8 @@ def test_the_strip_is_green_only_when_something_was_verified_and_held(runs, name
 
 def test_a_cause_shows_its_requirement_and_how_to_reproduce_it(runs):
     page = Page(html.render(runs["failed"]))
-    assert "Answers 2xx where 409 is due" in page.text
+    wrong = "accepts what conflicts with what is there (2xx where 409 is due)"
+    assert f"createNamespace: {wrong}" in page.text
     assert "Creating a namespace that exists is refused with 409." in page.text
     assert "curl -sS -X POST" in page.text
     assert any(re.search(r"yaml#L\d+-L\d+$", link) for link in page.links)
@@ -294,9 +295,9 @@ def test_a_skip_is_listed_with_its_reason(runs):
 
 def test_what_works_in_spark_is_a_table_of_statements(runs):
     text = Page(html.render(runs["spark"])).text
-    section = text.partition("What works in Spark\n")[2].partition("What the catalog claims")[0]
+    section = text.partition("What works in Spark\n")[2].partition("Profiles\n")[0]
     assert section.index("What spark.merge demands") < section.index("What spark.create demands")
-    for word in ("works", "broken", "not run"):
+    for word in ("works", "broken", "not offered"):
         assert word in section
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
-from icecheck.findings.finding_card import card_of, witness_of
+from icecheck.findings.telling.finding_card import card_of, witness_of
 from icecheck.findings.verdict import Group
 from icecheck.findings.verdict import Outcome as Ending
 from icecheck.judging.judge import judge

@@ -24,7 +24,7 @@ def command(**options: Any) -> int:
     with ExitOnError() as last_resort:
         from icecheck.cli.shown_command import command_to_run
         from icecheck.client.doctor import examine
-        from icecheck.findings.finding_card import one_line
+        from icecheck.findings.telling.finding_card import one_line
         from icecheck.wire.redaction import Redactor
 
         target = target_of(options)

@@ -80,7 +80,7 @@ def command(findings: Path, minutes: float, **options: Any) -> int:
 def _explored(wanted: "RunOptions", corpus: Any, seconds: float) -> int:
     from icecheck.cli.interrupts import one_interrupt
     from icecheck.findings.conclusion import ExitCode
-    from icecheck.findings.finding_card import describe, render_card
+    from icecheck.findings.telling.finding_card import describe, render_card
     from icecheck.run.replays.exploring import explore
     from icecheck.run.runner import run_checks
 

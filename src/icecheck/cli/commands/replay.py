@@ -80,7 +80,7 @@ def _replayed(wanted: "RunOptions", directory: Path) -> int:
 def _told(run: "Run", wanted: "RunOptions", page: Path) -> int:
     """Say how the history ended; return the exit code."""
     from icecheck.findings.conclusion import ExitCode
-    from icecheck.findings.finding_card import card_of
+    from icecheck.findings.telling.finding_card import card_of
     from icecheck.findings.verdict import Outcome
 
     verdict = next((v for v in run.verdicts if v.check in wanted.globs), None)

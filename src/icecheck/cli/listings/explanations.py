@@ -75,7 +75,7 @@ def _witnesses(row: CheckRow) -> Iterator[str]:
         reasons_without_witness,
         witnesses_of,
     )
-    from icecheck.findings.finding_card import UNWITNESSED
+    from icecheck.findings.telling.finding_card import UNWITNESSED
 
     if is_unwitnessed(row.id, Level(row.level)):
         yield UNWITNESSED

@@ -7,8 +7,10 @@ from dataclasses import replace
 from icecheck.contract import Level
 from icecheck.findings.merging.groups import Group, Join, Seen
 from icecheck.findings.shared_symptoms import (
+    ANOMALY,
     DEFAULTS_MISSING,
     EFFECT_MISSING,
+    REQUIREMENT_IGNORED,
     SCHEMA_REQUIRED,
     SERVER_ERROR_BODY,
     STAGED_AT_ONCE,
@@ -45,6 +47,10 @@ _IGNORED_PARENT = "listNamespaces.no-children"
 _LISTS = frozenset({"listNamespaces"})
 """The operations whose missing ``parent`` is answered as one that they do not look at."""
 _OF_WHAT_IS_THERE = frozenset({404, 409})
+_LOST_UPDATE = ANOMALY.of("lost-update")
+_COMMITS = frozenset({"updateTable", "commitTransaction", "replaceView"})
+_ASSERTING = frozenset({"assertion.assert-create.violated", "commit.requirements-before-updates"})
+"""The requirements that are missed with a status of their own where no requirement is looked at."""
 _OF_BODIES = ("generated.", "malformed", "identifier-required")
 
 
@@ -109,6 +115,40 @@ def _ok(evidence: Evidence) -> bool:
 def as_staged(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
     """Return the key of the table that was made at once."""
     return next(g.key for g in groups if g.key.symptom == STAGED_AT_ONCE)
+
+
+# ---- requirements of commits
+
+
+def requirements_ignored(seen: Seen) -> Iterator[Join]:
+    """Join what follows where commits are carried out whose requirements do not hold.
+
+    Concurrent commits overwrite each other then, a commit that asserts a new name takes one that
+    is in use, and of a commit with several faults another one is told.
+    """
+    root = frozenset(g.key for g in seen.groups if g.key.symptom == REQUIREMENT_IGNORED)
+    after = [
+        g.key
+        for g in seen.groups
+        if (g.key.symptom == _LOST_UPDATE and any(map(_commits, g.members)))
+        or (g.key.symptom == STATUS and g.members and all(map(_asserts_in_vain, g.members)))
+    ]
+    if root and len(root.union(after)) > 1:
+        yield Join(root.union(after), "nothing looks at the requirements of commits")
+
+
+def _commits(verdict: Verdict) -> bool:
+    return not _COMMITS.isdisjoint(verdict.operations)
+
+
+def _asserts_in_vain(verdict: Verdict) -> bool:
+    return not _ASSERTING.isdisjoint(verdict.requirements)
+
+
+def as_requirements(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
+    """Return the key of the accepted commits that most checks have seen."""
+    ignored = [g for g in groups if g.key.symptom == REQUIREMENT_IGNORED]
+    return min(ignored, key=lambda g: (-len(g.members), g.key.expected, g.key.actual)).key
 
 
 # ---- format version 3

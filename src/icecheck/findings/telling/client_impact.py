@@ -47,6 +47,20 @@ def hurt_by(verdict: Verdict, contract: Contract) -> tuple[str, ...]:
     return (_noticed(finding, verdict, contract),)
 
 
+def consequence_of(verdict: Verdict, contract: Contract) -> str:
+    """Return whom a check's first finding hurts, and how, as briefly as a title needs it.
+
+    The finding itself tells it: what the register says of a requirement is about every way in which
+    that may be missed.
+    """
+    if verdict.findings:
+        finding = verdict.findings[0]
+        told = _unreadable(finding) or _noticed(finding, verdict, contract)
+        if told != NOBODY:
+            return told
+    return hurt_by(verdict, contract)[0]
+
+
 def _unreadable(finding: Finding) -> str | None:
     """Return who cannot read the body of a success for this finding, or None."""
     if finding.symptom == _WRONG_TYPE:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from icecheck.contract import Contract, Requirement
 from icecheck.contract.witnesses import is_unwitnessed
-from icecheck.findings.client_impact import hurt_by
 from icecheck.findings.shared_symptoms import ANOMALY
-from icecheck.findings.verdict import Evidence, Finding, Level, Outcome, Verdict
+from icecheck.findings.telling.client_impact import hurt_by
+from icecheck.findings.verdict import Evidence, Finding, Group, Level, Outcome, Verdict
 
 UNWITNESSED = (
     "unwitnessed: only this project's own mock has passed this check so far; the check may be wrong"
@@ -179,8 +179,13 @@ def _age(requirement: Requirement, contract: Contract) -> str:
 
 
 def witness_of(verdict: Verdict) -> Evidence | None:
-    """Return the exchange that shows the first finding, or else the last one there is."""
+    """Return the exchange that shows the first finding, or else the last one there is.
+
+    What Spark was answered is not recorded: the exchanges of such a check only made its places.
+    """
     ordinal = verdict.findings[0].exchange if verdict.findings else None
+    if verdict.group is Group.SPARK and verdict.outcome is Outcome.FAIL and ordinal is None:
+        return None
     pointed = (e for e in reversed(verdict.evidence) if e.ordinal == ordinal)
     return next(pointed, verdict.evidence[-1] if verdict.evidence else None)
 

@@ -1,0 +1,1 @@
+"""What is told of findings: their subjects, titles and consequences, cards and table cells."""

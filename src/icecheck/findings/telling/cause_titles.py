@@ -1,0 +1,67 @@
+"""What the findings of a cause say in words: what is wrong, and what comes of it."""
+
+from collections.abc import Sequence
+
+from icecheck.contract import Contract, Level
+from icecheck.findings.merging.groups import Group
+from icecheck.findings.shared_symptoms import SUITE_ERROR, VALUE
+from icecheck.findings.statuses import STATUS, Statuses
+from icecheck.findings.symptoms import NOBODY
+from icecheck.findings.telling.client_impact import consequence_of
+from icecheck.findings.telling.touching import plainest
+from icecheck.findings.verdict import CauseKey, Verdict
+
+
+def what_is_wrong_in(group: Group) -> str:
+    """Return what a cause does wrong as a sentence without a stop, and without the operations."""
+    key = group.key
+    if key.symptom.is_a(VALUE) and group.members:
+        return key.symptom.title.replace("{what}", group.members[0].title)
+    if key.symptom == STATUS and key.due is not None and key.came is not None:
+        return _of_status(key, key.due, key.came)
+    return key.symptom.title_of(key.expected, key.actual)
+
+
+def consequence_in(members: Sequence[Verdict], contract: Contract) -> str:
+    """Return whom the most severe finding hurts, and how; "" if no such client is known."""
+    found = [v for v in members if v.findings and v.findings[0].symptom != SUITE_ERROR]
+    if not found:
+        return ""
+    worst = min(v.findings[0].severity for v in found)
+    severe = [v for v in found if v.findings[0].severity == worst]
+    level = min((v.level for v in severe), key=tuple(Level).index)
+    told = consequence_of(plainest(severe, level), contract)
+    return "" if told == NOBODY else told
+
+
+def _of_status(key: CauseKey, due: Statuses, came: Statuses) -> str:
+    """Return what a wrong status means, with the statuses in parentheses."""
+    what = _meaning(due, came)
+    numbers = f"{key.actual} where {key.expected} is due"
+    return f"{what} ({numbers})" if what else f"Answers {numbers}"
+
+
+def _meaning(due: Statuses, came: Statuses) -> str:
+    asked = _asked(due)
+    if not asked:
+        return ""
+    if came.all_server_errors:
+        return f"Breaks down at {asked}"
+    if due.all_success:
+        return f"Refuses {asked}" if came.all_refusal else ""
+    if came.all_success:
+        return f"Accepts {asked}"
+    both = came.all_success_or_server_errors
+    return f"Accepts {asked}, or breaks down at it" if both else ""
+
+
+def _asked(due: Statuses) -> str:
+    """Return what was asked where these statuses are due; "" if that cannot be told from them."""
+    if due.all_success:
+        return "what is valid"
+    if due.any_refusal:
+        return "what is malformed or cannot be done"
+    return {
+        frozenset({404}): "what names something that is not there",
+        frozenset({409}): "what conflicts with what is there",
+    }.get(due.single if not due.classes else frozenset(), "")
