@@ -13,7 +13,16 @@ from icecheck.findings.telling.finding_card import (
     clauses_for,
     describe,
 )
-from icecheck.findings.verdict import Cause, Evidence, Level, Outcome, Run, Verdict, totals_of
+from icecheck.findings.verdict import (
+    Cause,
+    Evidence,
+    Level,
+    Outcome,
+    Run,
+    Verdict,
+    in_words,
+    totals_of,
+)
 from icecheck.reports.joined import (
     causes_by_check,
     expected_causes,
@@ -67,6 +76,7 @@ class CheckView:
     id: str
     title: str
     level: str
+    operations: str
     group: str
     outcome: str
     summary: str
@@ -175,6 +185,7 @@ class PageViews:
             id=verdict.check,
             title=verdict.title,
             level=str(verdict.level),
+            operations=in_words(verdict.operations),
             group=str(verdict.group),
             outcome=str(verdict.outcome),
             summary=verdict.summary,

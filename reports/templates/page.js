@@ -45,8 +45,11 @@
       check.hidden = !fits;
       shown += fits;
     }
+    for (const passed of section.querySelectorAll("details.passed")) {
+      passed.hidden = !passed.querySelector("[data-outcome]:not([hidden])");
+    }
     for (const family of families) family.hidden = !family.querySelector("[data-outcome]:not([hidden])");
-    for (const [one, open] of before) if (one.matches("details.family, details.family > details")) one.open = active || open;
+    for (const [one, open] of before) if (one.matches("details.family, details.passed")) one.open = active || open;
     said.textContent = active ? `${shown} of ${checks.length} checks` : "";
   };
   bar.addEventListener("input", filter);
