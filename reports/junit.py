@@ -16,8 +16,9 @@ def render(run: Run) -> str:
     """Return the XML text.
 
     ``tests`` counts cases only; a check that does not gate is never a failure. A failure below MUST
-    is ``<skipped type="conformance.should">`` (or interop), an expected failure ``<skipped
-    type="conformance.known-failure">`` (or flaky, waived). A run that ended badly without a failed
+    is a case that passed, with the property ``outcome`` ``fail`` and its card as ``<system-out>``:
+    it ran, so it is no skip. An expected failure is ``<skipped type="conformance.known-failure">``
+    (or flaky, waived), as pytest writes it. A run that ended badly without a failed
     check has one more case that says so, and so has every stale or expired entry of the user: a CI
     system which reads only these elements agrees with the exit code.
     """
@@ -106,8 +107,12 @@ def _kind(verdict: Verdict, mark: EntryMatch | None) -> str:
             return "error"
         case Outcome.SKIP | Outcome.ERROR:
             return "skipped"
+        case _ if gates(verdict, mark):
+            return "failure"
+        case Outcome.FAIL if mark is None:
+            return ""
         case _:
-            return "failure" if gates(verdict, mark) else "skipped"
+            return "skipped"
 
 
 def _case(suite: ET.Element, verdict: Verdict, contract: Contract, mark: EntryMatch | None) -> None:
@@ -121,8 +126,12 @@ def _case(suite: ET.Element, verdict: Verdict, contract: Contract, mark: EntryMa
     facts = [("severity", str(verdict.level)), ("title", verdict.title)]
     facts += [("requirement", r) for r in verdict.requirements]
     facts += [("expectation", note_of(mark))] if mark else []
-    _properties(case, facts)
     kind = _kind(verdict, mark)
+    warns = not kind and verdict.outcome is Outcome.FAIL
+    facts += [("outcome", str(verdict.outcome))] if warns else []
+    _properties(case, facts)
+    if warns:
+        ET.SubElement(case, "system-out").text = card_of(verdict, contract)
     if not kind:
         return
     said = f"{note_of(mark)}; {verdict.summary}" if mark else verdict.summary

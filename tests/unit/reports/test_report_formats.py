@@ -181,9 +181,10 @@ def test_a_junit_failure_carries_the_card(runs):
 
 def test_what_does_not_gate_is_skipped_in_junit_and_says_why(runs):
     root = parsed(junit.render(runs["failed"]))
-    should = root.find(".//testcase[@name='createNamespace.error-type']/skipped")
-    assert should.get("type") == "conformance.should"
-    assert "AlreadyExistsException" in should.text
+    should = root.find(".//testcase[@name='createNamespace.error-type']")
+    assert should.find("skipped") is None
+    assert should.find(".//property[@name='outcome']").get("value") == "fail"
+    assert "AlreadyExistsException" in should.find("system-out").text
     undeclared = root.find(".//testcase[@name='renameTable.renamed']/skipped")
     assert undeclared.get("type") == "conformance.not-declared"
 
