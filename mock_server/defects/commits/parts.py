@@ -1,6 +1,7 @@
 """Defects of single parts of a commit, and of commits by other writers."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeGuard
 
 from msgspec import structs
 
@@ -16,6 +17,8 @@ from icecheck.mock_server.defects.kit.updating import FaithfulUpdate
 from icecheck.mock_server.metadata.builder import Draft
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem, bad_request
+
+Json = dict[str, Any]
 
 # ---- requirements and updates
 
@@ -85,18 +88,32 @@ def _checks_the_result(faithful: Faithful, state: WarehouseState, call: Call) ->
     return outcome
 
 
+def _with(name: str, alter: Callable[[list[Any]], list[Any]]) -> Callable[[Json], Json]:
+    """Return what alters a list of a body; what is malformed is left to the faithful mock."""
+
+    def altered(body: Json) -> Json:
+        listed = body.get(name)
+        return {**body, name: alter(listed)} if _are_objects(listed) else body
+
+    return altered
+
+
+def _are_objects(listed: Any) -> TypeGuard[list[Any]]:
+    return isinstance(listed, list) and all(isinstance(each, dict) for each in listed)
+
+
 declare_each(
     ("commit-groups-updates", "commit.updates-in-order", "Updates are applied kind by kind.",
      "What a client removed last is there again.",
      by(alter_request_body, "updateTable",
-        lambda body: {**body, "updates": sorted(body["updates"], key=lambda u: str(u["action"]))})),
+        _with("updates", lambda updates: sorted(updates, key=lambda u: str(u.get("action")))))),
     ("commit-checks-one-requirement", "commit.every-requirement-counts",
      "The first requirement decides.", "Concurrent writers overwrite each other.",
      by(alter_request_body, "updateTable",
-        lambda body: {**body, "requirements": body["requirements"][:1]})),
+        _with("requirements", lambda requirements: requirements[:1]))),
     ("commit-applies-one-update", "commit.several-updates",
      "Only the first update of a commit is applied.", "Most of a commit is lost.",
-     by(alter_request_body, "updateTable", lambda body: {**body, "updates": body["updates"][:1]})),
+     by(alter_request_body, "updateTable", _with("updates", lambda updates: updates[:1]))),
     ("commit-wants-identifier", "commit.identifier-optional",
      "A commit without an identifier in its body is refused.",
      "Clients that leave out what the path says already cannot commit.",

@@ -85,6 +85,16 @@ def ignores(action: str) -> Install:
     return lambda registries: ignore_update(registries, action, lambda _, d: not d.is_new_table)
 
 
+def commits_first_alone(registries: Registries) -> None:
+    """Apply the first update of each commit and forget the others."""
+
+    def first(body: Json) -> Json:
+        updates = body.get("updates")
+        return {**body, "updates": updates[:1]} if isinstance(updates, list) else body
+
+    alter_request_body(registries, "updateTable", first)
+
+
 def view_ignores(action: str) -> Install:
     return lambda registries: alter_view_update(registries, action, lambda *_: None)
 
@@ -162,6 +172,9 @@ LOSSES: dict[str, tuple[Install, tuple[str, ...]]] = {
     "view-update.set-current-view-version.effect": (
         view_ignores("set-current-view-version"),
         ("view-update.set-current-view-version.unknown-id",),
+    ),
+    "commit.several-updates": (
+        commits_first_alone, ("commit.updates-in-order", "commit.unknown-update"),
     ),
     "transaction.every-table-changes": (
         forgets("commitTransaction"), ("transaction.several-namespaces",),

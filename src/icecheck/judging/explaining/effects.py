@@ -21,6 +21,8 @@ from icecheck.judging.explaining.routes import PROPERTY, ROUTES, is_unknown_rout
 from icecheck.judging.explaining.updates import (
     TABLE_UPDATES,
     VIEW_UPDATES,
+    all_updates_change,
+    has_several_updates,
     make_view,
     transaction_changes,
 )
@@ -290,6 +292,12 @@ EFFECTS = (
                 _namespace_keeps_properties,
             ),
         )
+    ),
+    Effect(
+        "commit.several-updates",
+        ("updateTable", "commitTransaction"),
+        all_updates_change,
+        has_several_updates,
     ),
     *(
         Effect(f"{family}.{action}.effect", operations, tried.is_kept, tried.relies)

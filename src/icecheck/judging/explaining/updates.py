@@ -17,6 +17,7 @@ Make = Callable[[Json], Json]
 """Makes an update for the metadata that a load shows."""
 
 _BRANCH = "icecheck-probe"
+_TWO_KEYS = frozenset({"icecheck.one", "icecheck.two"})
 _OF_ITS_TIME = frozenset({"last-updated-ms", "metadata-log"})
 
 
@@ -228,6 +229,23 @@ def _changes_view(makes: Sequence[Make], catalog: Catalog) -> bool:
         return reply.member("metadata")
 
     return _changes(makes, lambda: catalog.load_view(*view), commit)
+
+
+def all_updates_change(catalog: Catalog) -> bool:
+    """Return whether a commit of two updates shows both, or neither: then two are no matter."""
+    table = given_table(catalog)
+    given_commit(catalog, table, [bodies.set_properties({key: "1"}) for key in _TWO_KEYS])
+    shown = catalog.load_table(table.namespace, table.name).expect(200).member("metadata")
+    kept = _TWO_KEYS & (shown.get("properties") or {}).keys()
+    return not kept or kept == _TWO_KEYS
+
+
+def has_several_updates(sent: Json) -> bool:
+    """Return whether a body commits several updates to one table."""
+    changes = sent.get("table-changes")
+    commits = [sent, *(changes if isinstance(changes, list) else ())]
+    listed = [commit.get("updates") for commit in commits if isinstance(commit, dict)]
+    return any(isinstance(updates, list) and len(updates) > 1 for updates in listed)
 
 
 def transaction_changes(catalog: Catalog) -> bool:
