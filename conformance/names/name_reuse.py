@@ -7,8 +7,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Query, Table
 from icecheck.client.given import given_namespace, given_snapshot, given_table, reloaded
-from icecheck.findings.shared_symptoms import EFFECT_MISSING
-from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
+from icecheck.findings.shared_symptoms import EFFECT_MISSING, FIRST_LIFE_SHOWS
 from icecheck.judging.probes import has_capability
 from icecheck.objects import metadata_view
 from icecheck.objects.evolving import column_id, last_partition_id, schema_addition, wider_schema
@@ -27,13 +26,6 @@ from icecheck.objects.views import (
 from icecheck.replies.expect import Blocked, NotOffered, Reply
 from icecheck.replies.matching import show
 from icecheck.targets.target import Namespace
-
-_FIRST_LIFE_SHOWS = declare(
-    "first-life-shows",
-    "What was created last under a name shows what bore the name before",
-    Severity.FALSE_OR_LOST,
-    ANOTHER_THING,
-)
 
 Json = dict[str, Any]
 
@@ -192,7 +184,7 @@ def expect_nothing_of_first(reply: Reply, wrong: dict[str, bool]) -> None:
     """Judge that none of these conditions is true; the keys describe data of the first object."""
     if seen := [what for what, is_so in wrong.items() if is_so]:
         raise reply.violation(
-            _FIRST_LIFE_SHOWS,
+            FIRST_LIFE_SHOWS,
             "what was created last under this name",
             "what bore the name before",
             detail=f"of the first one: {', '.join(seen)}",
@@ -203,7 +195,7 @@ def there_again(reply: Reply) -> Reply:
     """Judge that the re-created object is answered, and neither as missing nor as unchanged."""
     if reply.status == 304:
         raise reply.violation(
-            _FIRST_LIFE_SHOWS,
+            FIRST_LIFE_SHOWS,
             "what was created last under this name",
             "what bore the name before",
             detail="it is said not to have changed",

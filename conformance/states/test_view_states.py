@@ -28,6 +28,7 @@ from icecheck.conformance.states.walk import (
 from icecheck.findings.shared_symptoms import (
     CHANGED_ALTHOUGH_REFUSED,
     EFFECT_MISSING,
+    FIRST_LIFE_SHOWS,
 )
 from icecheck.findings.symptoms import ANOTHER_THING, Severity, Symptom, declare
 from icecheck.judging.check import generated_check
@@ -57,6 +58,7 @@ _SOMETHING_OF_THE_FIRST_LIFE = declare(
     "A view created again under its name shows something of the earlier one",
     Severity.FALSE_OR_LOST,
     ANOTHER_THING,
+    family=FIRST_LIFE_SHOWS,
 )
 
 Json = dict[str, Any]

@@ -11,7 +11,7 @@ from icecheck.client.given import (
     shared_namespace,
     shared_table,
 )
-from icecheck.findings.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
+from icecheck.findings.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER, FIRST_LIFE_SHOWS
 from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.judging.check import check
 from icecheck.judging.probes import is_declined, is_refusal, saw
@@ -31,6 +31,7 @@ _DROPPED_TABLE_CAME_BACK = declare(
     "Creating a table under the name of a dropped one brings the dropped one back",
     Severity.FALSE_OR_LOST,
     ANOTHER_THING,
+    family=FIRST_LIFE_SHOWS,
 )
 
 PURGE = [("purgeRequested", "true")]

@@ -7,7 +7,7 @@ from icecheck.client.catalog import NO_BODY, Catalog
 from icecheck.client.given import arrange, given_namespace, shared_empty_namespace
 from icecheck.client.given import shared_namespace as given_home
 from icecheck.client.given import some_shared_namespace as some_home
-from icecheck.findings.shared_symptoms import EFFECT_MISSING
+from icecheck.findings.shared_symptoms import EFFECT_MISSING, FIRST_LIFE_SHOWS
 from icecheck.findings.symptoms import ANOTHER_THING, Severity, declare
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability, is_declined, offered
@@ -53,6 +53,7 @@ _DROPPED_VIEW_REVIVED = declare(
     "Creating a view under the name of a dropped one brings the dropped one back",
     Severity.FALSE_OR_LOST,
     ANOTHER_THING,
+    family=FIRST_LIFE_SHOWS,
 )
 
 _FIELD = bodies.struct_field

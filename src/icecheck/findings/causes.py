@@ -182,11 +182,12 @@ def _cause(group: Group, contract: Contract) -> Cause:
     told = (who for v in group.members for who in hurt_by(v, contract))
     hurts = [who for who in dict.fromkeys(told) if who != NOBODY]
     shown_by = plainest(verdicts, level)
+    operations = operations_of(group.members, contract)
     severity = min((f.severity for f in group.findings), default=group.key.symptom.severity)
     return Cause(
         id=_id(group.key),
-        operations=operations_of(group.members, contract),
-        wrong=what_is_wrong_in(group),
+        operations=operations,
+        wrong=what_is_wrong_in(group, operations, contract),
         consequence=consequence_in(group.members, contract),
         level=level,
         symptom=group.key.symptom.slug,

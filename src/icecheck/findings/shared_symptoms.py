@@ -67,6 +67,14 @@ REQUIREMENT_IGNORED = declare(
     values_in_title=False,
 )
 """The symptom of a commit that is carried out although the object is not as it asserts."""
+FIRST_LIFE_SHOWS = declare(
+    "first-life-shows",
+    "What was created last under a name shows what bore the name before",
+    Severity.FALSE_OR_LOST,
+    ANOTHER_THING,
+    told=("what was created last under the name", "what bore the name before"),
+    answer_in_id=False,
+)
 CHANGED_BESIDE = declare(
     "changed-beside",
     "A change alters what it does not name: {what}",

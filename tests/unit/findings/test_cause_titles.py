@@ -27,10 +27,10 @@ def cause(*verdicts: Verdict) -> Cause:
     ("due", "came", "wrong"),
     [
         ("404", "200", "Accepts what names something that is not there (2xx where 404 is due)"),
-        ("409", "204", "Accepts what conflicts with what is there (2xx where 409 is due)"),
+        ("409", "204", "Accepts names that are in use (2xx where 409 is due)"),
         ("400", "200", "Accepts what is malformed or cannot be done (2xx where 4xx is due)"),
         ("400", "503", "Breaks down at what is malformed or cannot be done (503 where 4xx is due)"),
-        ("409", "500", "Breaks down at what conflicts with what is there (500 where 409 is due)"),
+        ("409", "500", "Breaks down at names that are in use (500 where 409 is due)"),
         ("200", "404", "Refuses what is valid (4xx where 2xx is due)"),
         ("200", "500", "Breaks down at what is valid (500 where 2xx is due)"),
         ("204", "200", "Answers 200 where 204 is due"),
@@ -46,10 +46,25 @@ def test_a_wrong_status_is_told_by_what_was_asked(due: str, came: str, wrong: st
 def test_a_title_is_operations_fault_and_consequence() -> None:
     found = cause(failed("a", "409", "200", operations=("createTable",)))
     assert found.title == (
-        "createTable: accepts what conflicts with what is there (2xx where 409 is due); "
+        "createTable: accepts names that are in use (2xx where 409 is due); "
         "Spark, PyIceberg: see no error; what was to be refused counts as done"
     )
     assert found.heading == found.title.partition(";")[0]
+
+
+@pytest.mark.parametrize(
+    ("operations", "asked"),
+    [
+        (("createTable", "renameView"), "names that are in use"),
+        (("dropNamespace",), "the drop of what is not empty"),
+        (("dropNamespace", "createTable"), "what conflicts with what is there"),
+        ((), "what conflicts with what is there"),
+    ],
+)
+def test_a_conflict_is_told_by_what_was_to_be_done(operations: tuple[str, ...], asked: str) -> None:
+    checks = [failed(each, "409", "200", operations=(each,)) for each in operations]
+    found = cause(*checks or [failed("a", "409", "200", operations=())])
+    assert found.wrong == f"Accepts {asked} (2xx where 409 is due)"
 
 
 def test_a_title_leaves_out_what_is_not_known() -> None:

@@ -295,6 +295,19 @@ def test_other_lost_updates_and_names_given_twice_are_no_ignored_requirements() 
     assert {c.members for c in causes(IGNORED, named, twice)} == {("asserted",), ("name", "twice")}
 
 
+EMPTIED = (
+    failing("holds", requirements=("dropNamespace.409",), expected="409"),
+    failing("raced", "anomaly:lost-update", operations=("createTable", "dropNamespace")),
+)
+
+
+def test_full_namespaces_that_are_dropped_are_one_cause_with_what_a_race_loses_by_it() -> None:
+    (cause,) = causes(*EMPTIED)
+    assert (cause.symptom, cause.members) == ("status", ("holds", "raced"))
+    table = failing("table", "anomaly:lost-update", operations=("updateTable",))
+    assert len(causes(EMPTIED[0], table)) == 2
+
+
 MADE_IN_MISSING = failing("made", requirements=("createTable.404",))
 COME_BACK = failing("back", "anomaly:resurrected", operations=("dropNamespace", "updateProperties"))
 

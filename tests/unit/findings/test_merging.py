@@ -111,6 +111,7 @@ RUNS = {
         failing("body", "schema:type", requirements=("updateTable.200",), passive=True),
     ),
     "requirements": of_merged.UNHEEDED,
+    "emptied": of_merged.EMPTIED,
     "version-3": (
         failing("kept", "effect-missing:initial-default"),
         failing("lacks", "schema:required", "a", '"next-row-id" is required', level=Level.SHOULD),

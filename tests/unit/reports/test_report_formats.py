@@ -308,7 +308,7 @@ def test_the_strip_is_green_only_when_something_was_verified_and_held(runs, name
 
 def test_a_cause_shows_its_requirement_and_how_to_reproduce_it(runs):
     page = Page(html.render(runs["failed"]))
-    wrong = "accepts what conflicts with what is there (2xx where 409 is due)"
+    wrong = "accepts names that are in use (2xx where 409 is due)"
     assert f"createNamespace: {wrong}" in page.text
     assert "Creating a namespace that exists is refused with 409." in page.text
     assert "curl -sS -X POST" in page.text

@@ -48,6 +48,8 @@ _LISTS = frozenset({"listNamespaces"})
 """The operations whose missing ``parent`` is answered as one that they do not look at."""
 _OF_WHAT_IS_THERE = frozenset({404, 409})
 _LOST_UPDATE = ANOMALY.of("lost-update")
+_CONFLICT = Statuses.of(409)
+_NOT_EMPTY = "dropNamespace.409"
 _COMMITS = frozenset({"updateTable", "commitTransaction", "replaceView"})
 _ASSERTING = frozenset({"assertion.assert-create.violated", "commit.requirements-before-updates"})
 """The requirements that are missed with a status of their own where no requirement is looked at."""
@@ -149,6 +151,27 @@ def as_requirements(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
     """Return the key of the accepted commits that most checks have seen."""
     ignored = [g for g in groups if g.key.symptom == REQUIREMENT_IGNORED]
     return min(ignored, key=lambda g: (-len(g.members), g.key.expected, g.key.actual)).key
+
+
+# ---- namespaces that are not empty
+
+
+def full_namespaces_dropped(seen: Seen) -> Iterator[Join]:
+    """Join drops of namespaces that are not empty with what is lost with them in a race."""
+    dropped = frozenset(
+        group.key
+        for group in seen.groups
+        if group.key == CauseKey.of_status(STATUS, _CONFLICT, ANY_SUCCESS)
+        and any(_NOT_EMPTY in v.requirements for v in group.members)
+    )
+    raced = frozenset(
+        group.key
+        for group in seen.groups
+        if group.key.symptom == _LOST_UPDATE
+        and all("dropNamespace" in v.operations for v in group.members)
+    )
+    if dropped and raced:
+        yield Join(dropped | raced, "a namespace is dropped with what it holds")
 
 
 # ---- format version 3

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from icecheck.contract import Contract, Level
+from icecheck.contract import Action, Contract, Level
 from icecheck.findings.merging.groups import Group
 from icecheck.findings.shared_symptoms import SUITE_ERROR, VALUE
 from icecheck.findings.statuses import STATUS, Statuses
@@ -11,14 +11,20 @@ from icecheck.findings.telling.client_impact import consequence_of
 from icecheck.findings.telling.touching import plainest
 from icecheck.findings.verdict import CauseKey, Verdict
 
+_DROPS = frozenset({Action.DROP})
+_NAMING = frozenset({Action.CREATE, Action.REGISTER, Action.RENAME})
+"""The actions that give a name to something."""
 
-def what_is_wrong_in(group: Group) -> str:
+
+def what_is_wrong_in(group: Group, operations: Sequence[str], contract: Contract) -> str:
     """Return what a cause does wrong as a sentence without a stop, and without the operations."""
     key = group.key
+    known = contract.operations
+    actions = frozenset(known[id_].facts.action for id_ in operations if id_ in known)
     if key.symptom.is_a(VALUE) and group.members:
         return key.symptom.title.replace("{what}", group.members[0].title)
     if key.symptom == STATUS and key.due is not None and key.came is not None:
-        return _of_status(key, key.due, key.came)
+        return _of_status(key, key.due, key.came, actions)
     return key.symptom.title_of(key.expected, key.actual)
 
 
@@ -34,15 +40,15 @@ def consequence_in(members: Sequence[Verdict], contract: Contract) -> str:
     return "" if told == NOBODY else told
 
 
-def _of_status(key: CauseKey, due: Statuses, came: Statuses) -> str:
+def _of_status(key: CauseKey, due: Statuses, came: Statuses, actions: frozenset[Action]) -> str:
     """Return what a wrong status means, with the statuses in parentheses."""
-    what = _meaning(due, came)
+    what = _meaning(due, came, actions)
     numbers = f"{key.actual} where {key.expected} is due"
     return f"{what} ({numbers})" if what else f"Answers {numbers}"
 
 
-def _meaning(due: Statuses, came: Statuses) -> str:
-    asked = _asked(due)
+def _meaning(due: Statuses, came: Statuses, actions: frozenset[Action]) -> str:
+    asked = _asked(due, actions)
     if not asked:
         return ""
     if came.all_server_errors:
@@ -55,13 +61,18 @@ def _meaning(due: Statuses, came: Statuses) -> str:
     return f"Accepts {asked}, or breaks down at it" if both else ""
 
 
-def _asked(due: Statuses) -> str:
+def _asked(due: Statuses, actions: frozenset[Action]) -> str:
     """Return what was asked where these statuses are due; "" if that cannot be told from them."""
     if due.all_success:
         return "what is valid"
     if due.any_refusal:
         return "what is malformed or cannot be done"
+    conflict = "what conflicts with what is there"
+    if actions == _DROPS:
+        conflict = "the drop of what is not empty"
+    elif actions and actions <= _NAMING:
+        conflict = "names that are in use"
     return {
         frozenset({404}): "what names something that is not there",
-        frozenset({409}): "what conflicts with what is there",
+        frozenset({409}): conflict,
     }.get(due.single if not due.classes else frozenset(), "")
