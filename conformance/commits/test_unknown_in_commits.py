@@ -56,10 +56,11 @@ def _given_staged(catalog: Catalog) -> Table | None:
 
 def _expect_still_staged(catalog: Catalog, staged: Table, reply: Reply) -> None:
     found = catalog.load_table(staged.namespace, staged.name)
-    if found.status != 404:
+    if found.ok:
         due, seen = "the table as it was", "a changed table"
         detail = f"made although the commit was answered {reply.status}"
         raise found.violation(CHANGED_ALTHOUGH_REFUSED, due, seen, detail=detail)
+    found.expect(404)
 
 
 @generated_check(

@@ -26,6 +26,8 @@ _CONTRADICTS = declare(
 )
 
 _STEPS_MAX = 3
+_TELLING = frozenset({200, 204, 304, 404})
+"""The statuses that tell whether a thing is there; any other is wrong by itself."""
 _SHOWN_MAX = 80
 _MADE = ("what the steps have made of it", "something else")
 
@@ -76,15 +78,18 @@ class Progress:
         "listing". ``told`` says how, ``what`` is what was read if not the thing itself. The last
         step was not to change what is ``beside``.
         """
+        told_due = Statuses.of(200)
         if member == "listing":
             symptom = LISTING  # a wrong list has one symptom, whatever the step was
+        elif member == "existence" and isinstance(actual, int) and actual not in _TELLING:
+            symptom, told_due = STATUS, Statuses.of(int(expected))
         elif beside or thing not in self.touched:
             symptom = CHANGED_BESIDE.of(member)
         elif self.refused:
             symptom = CHANGED_ALTHOUGH_REFUSED
         else:
             symptom = self._symptom(thing, member)
-        due = Statuses.of(200) if symptom == STATUS else expected
+        due = told_due if symptom == STATUS else expected
         return reply.violation(symptom, due, actual, detail=self._sentence(thing, told, what))
 
     def otherwise(

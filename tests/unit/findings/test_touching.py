@@ -41,6 +41,12 @@ def test_a_check_of_few_operations_is_about_its_first_one_too() -> None:
     )
 
 
+def test_a_server_error_is_about_the_operation_that_broke_down_alone() -> None:
+    broken = failed(operations=("dropTable",), evidence=(asked(9, "loadTable"),))
+    broken = replace(broken, findings=(a_finding("status", "404", "500", "", exchange=9),))
+    assert touched(broken, CONTRACT) == ("loadTable",)
+
+
 def test_what_a_read_shows_of_a_change_is_about_the_change() -> None:
     shown = (asked(1, "createTable", step="given"), asked(2, "updateTable"), asked(9, "loadTable"))
     assert about("updateTable", "loadTable", shown=shown, symptom=EFFECT) == ("updateTable",)

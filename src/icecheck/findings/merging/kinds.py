@@ -167,7 +167,7 @@ def full_namespaces_dropped(seen: Seen) -> Iterator[Join]:
     raced = frozenset(
         group.key
         for group in seen.groups
-        if group.key.symptom == _LOST_UPDATE
+        if group.key.symptom.is_a(ANOMALY)
         and all("dropNamespace" in v.operations for v in group.members)
     )
     if dropped and raced:

@@ -16,6 +16,7 @@ from icecheck.findings.verdict import Evidence, Finding, Group, Level, Verdict
 
 FEW_OPERATIONS = 2
 """A check of more operations is a walk: what fails there says nothing of the first of them."""
+_SERVER_ERROR = 500
 _OF_CHANGES = (
     ANSWER_DIFFERS_FROM_LOAD,
     CHANGED_ALTHOUGH_REFUSED,
@@ -32,10 +33,10 @@ _GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS, Group.CLIENTS, Group.
 def touched(verdict: Verdict, contract: Contract) -> tuple[str, ...]:
     """Return the operations that a failed check has found something about, the first one first.
 
-    That is the operation whose answer was wrong. Where a read shows that a change was not carried
-    out as it was answered, it is the change. A check of few operations is about its first one too,
-    and about that one alone if it reads.
-    Which of its requests a statement of Spark fails at is not known: then there is none.
+    That is the operation whose answer was wrong, and that one alone if it broke down. Where a read
+    shows that a change was not carried out as it was answered, it is the change. A check of few
+    operations is about its first one too, and about that one alone if it reads. Which of its
+    requests a statement of Spark fails at is not known: then there is none.
     """
     main = () if verdict.group is Group.SPARK else verdict.operations[:1]
     few = len(verdict.operations) <= FEW_OPERATIONS
@@ -43,6 +44,8 @@ def touched(verdict: Verdict, contract: Contract) -> tuple[str, ...]:
     if shown is None or shown.operation is None:
         return main
     answered = shown.operation
+    if any(map(_breaks_down, verdict.findings[:1])):
+        return (answered,)
     if verdict.passive or _changes(answered, contract):
         return tuple(dict.fromkeys((answered, *(main if few else ()))))
     if main and few and not _changes(main[0], contract):
@@ -85,6 +88,10 @@ def _plainness(verdict: Verdict, level: Level) -> tuple[bool, bool, int, int, bo
 
 def _is_of_the_response_table(requirement_id: str) -> bool:
     return requirement_id.rpartition(".")[2].isdecimal()
+
+
+def _breaks_down(finding: Finding) -> bool:
+    return finding.answered is not None and finding.answered >= _SERVER_ERROR
 
 
 def _is_about_an_effect(finding: Finding) -> bool:
