@@ -42,7 +42,7 @@ from tests.kit.shares import some
 CHECKS = checks_of("test_random_races")
 NAMES = defects_of("commits.crossing_races", "commits.overlooked_races")
 SEEDS = range(5)
-RACES_MAX = 60
+RACES_MAX = 400
 SMALLEST_MAX = 6
 ARRANGED_MAX = 20
 """More than makes the objects of the largest program, and less than those of two."""
