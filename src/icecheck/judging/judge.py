@@ -37,6 +37,7 @@ from icecheck.wire.unreachable import CredentialsEnded, Unreachable
 
 _UNKNOWN = frozenset({405, 501})
 """The statuses of an operation that a catalog does not know; 404 may be about an object."""
+_METADATA = "metadata"
 _WRITERS = {Group.SPARK: "Spark", Group.CLIENTS: "PyIceberg"}
 _NO_DROP = _UNKNOWN | {403, 404}
 
@@ -193,12 +194,26 @@ def _explained(check: Check, catalog: Catalog, ending: Exception) -> Exception:
     """
     if not isinstance(ending, Violation | Blocked):
         return ending
+    if isinstance(ending, Violation) and (unreadable := _unreadable(catalog, ending.finding)):
+        return unreadable
     try:
         return explained(catalog, check.proves, ending) or ending
     except Unwritable:
         raise
     except Exception as mistake:  # noqa: BLE001 - every ending is a verdict
         return mistake
+
+
+def _unreadable(catalog: Catalog, finding: Finding) -> Blocked | None:
+    """Return what blocks a check that compared metadata which are no object, or None.
+
+    What they should say cannot be read from such an answer: that is a finding of the schema check.
+    """
+    if finding.due is not None or finding.pointer.split("/")[1:2] not in ([], [_METADATA]):
+        return None
+    shown = next((e for e in catalog.exchanges if e.ordinal == finding.exchange), None)
+    place = f"/{_METADATA}"
+    return None if shown is None else blocked_by_shape(shown, catalog.session.schemas, place)
 
 
 def _blocked_by_shape(catalog: Catalog, error: Exception) -> Blocked | None:
