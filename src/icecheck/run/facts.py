@@ -12,6 +12,7 @@ import icecheck
 from icecheck.client.session import SessionSummary
 from icecheck.contract import Contract
 from icecheck.run.options import RunOptions
+from icecheck.run.requirement_set import requirement_set_sha256
 from icecheck.targets.offer import Offer
 
 
@@ -37,7 +38,7 @@ def facts_of(
             "checks_total": checks_total,
             "requirement_set": f"iceberg-rest/{contract.version}",
             "requirement_set_frozen": False,
-            "requirement_set_sha256": _sha256(sorted(contract.requirements)),
+            "requirement_set_sha256": requirement_set_sha256(contract),
         },
         "spec": {
             # The document of the release that the run holds to; the requirements and their lines
