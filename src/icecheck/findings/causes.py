@@ -187,7 +187,7 @@ def _cause(group: Group, contract: Contract) -> Cause:
     return Cause(
         id=_id(group.key),
         operations=operations,
-        wrong=what_is_wrong_in(group, operations, contract),
+        wrong=what_is_wrong_in(group, contract),
         consequence=consequence_in(group.members, contract),
         level=level,
         symptom=group.key.symptom.slug,

@@ -8,7 +8,7 @@ from icecheck.findings.shared_symptoms import SUITE_ERROR, VALUE
 from icecheck.findings.statuses import STATUS, Statuses
 from icecheck.findings.symptoms import NOBODY
 from icecheck.findings.telling.client_impact import consequence_of
-from icecheck.findings.telling.touching import plainest
+from icecheck.findings.telling.touching import operations_of, plainest
 from icecheck.findings.verdict import CauseKey, Verdict
 
 _DROPS = frozenset({Action.DROP})
@@ -16,15 +16,13 @@ _NAMING = frozenset({Action.CREATE, Action.REGISTER, Action.RENAME})
 """The actions that give a name to something."""
 
 
-def what_is_wrong_in(group: Group, operations: Sequence[str], contract: Contract) -> str:
+def what_is_wrong_in(group: Group, contract: Contract) -> str:
     """Return what a cause does wrong as a sentence without a stop, and without the operations."""
     key = group.key
-    known = contract.operations
-    actions = frozenset(known[id_].facts.action for id_ in operations if id_ in known)
     if key.symptom.is_a(VALUE) and group.members:
         return key.symptom.title.replace("{what}", group.members[0].title)
     if key.symptom == STATUS and key.due is not None and key.came is not None:
-        return _of_status(key, key.due, key.came, actions)
+        return _of_status(key, key.due, key.came, _asked_to_do(group.members, contract))
     return key.symptom.title_of(key.expected, key.actual)
 
 
@@ -38,6 +36,14 @@ def consequence_in(members: Sequence[Verdict], contract: Contract) -> str:
     level = min((v.level for v in severe), key=tuple(Level).index)
     told = consequence_of(plainest(severe, level), contract)
     return "" if told == NOBODY else told
+
+
+def _asked_to_do(members: Sequence[Verdict], contract: Contract) -> frozenset[Action]:
+    """Return the actions of the operations that answered with a wrong status."""
+    answered = [v for v in members if v.findings and v.findings[0].symptom == STATUS]
+    known = contract.operations
+    operations = (known[id_] for id_ in operations_of(answered, contract) if id_ in known)
+    return frozenset(operation.facts.action for operation in operations)
 
 
 def _of_status(key: CauseKey, due: Statuses, came: Statuses, actions: frozenset[Action]) -> str:
