@@ -295,6 +295,21 @@ def test_other_lost_updates_and_names_given_twice_are_no_ignored_requirements() 
     assert {c.members for c in causes(IGNORED, named, twice)} == {("asserted",), ("name", "twice")}
 
 
+PAGE = replace(evidence("paged"), request="GET http://c.test/v1/n/a/tables?pageToken=&pageSize=1")
+PAGED = (
+    failing("cover", "pages-incomplete", "every entry once", "an entry is missing"),
+    failing("start", "pages-incomplete", "a first page", "neither", operations=("cover",)),
+    failing("names", "name-altered", evidence=(PAGE,)),
+)
+
+
+def test_what_pages_show_wrongly_is_one_cause_with_pages_that_are_incomplete() -> None:
+    (cause,) = causes(*PAGED)
+    assert (cause.symptom, {*cause.members}) == ("pages-incomplete", {"cover", "start", "names"})
+    assert len(causes(*PAGED[:2], failing("names", "name-altered"))) == 2
+    assert len(causes(PAGED[2], failing("other", "listing"))) == 2
+
+
 EMPTIED = (
     failing("holds", requirements=("dropNamespace.409",), expected="409"),
     failing("raced", "anomaly:lost-update", operations=("createTable", "dropNamespace")),

@@ -112,6 +112,7 @@ RUNS = {
     ),
     "requirements": of_merged.UNHEEDED,
     "emptied": of_merged.EMPTIED,
+    "paged": of_merged.PAGED,
     "version-3": (
         failing("kept", "effect-missing:initial-default"),
         failing("lacks", "schema:required", "a", '"next-row-id" is required', level=Level.SHOULD),

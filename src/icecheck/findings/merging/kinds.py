@@ -48,6 +48,8 @@ _LISTS = frozenset({"listNamespaces"})
 """The operations whose missing ``parent`` is answered as one that they do not look at."""
 _OF_WHAT_IS_THERE = frozenset({404, 409})
 _LOST_UPDATE = ANOMALY.of("lost-update")
+_PAGES = "pages-incomplete"
+_PAGE_TOKEN = "pageToken="  # noqa: S105 - the parameter of a request for a page
 _CONFLICT = Statuses.of(409)
 _NOT_EMPTY = "dropNamespace.409"
 _COMMITS = frozenset({"updateTable", "commitTransaction", "replaceView"})
@@ -151,6 +153,30 @@ def as_requirements(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
     """Return the key of the accepted commits that most checks have seen."""
     ignored = [g for g in groups if g.key.symptom == REQUIREMENT_IGNORED]
     return min(ignored, key=lambda g: (-len(g.members), g.key.expected, g.key.actual)).key
+
+
+# ---- pages
+
+
+def lists_in_pages(seen: Seen) -> Iterator[Join]:
+    """Join what lists show wrongly in pages, where their pages do not have every entry once."""
+    incomplete = frozenset(g.key for g in seen.groups if g.key.symptom.name == _PAGES)
+    paged = (g.key for g in seen.groups if g.members and all(map(_is_shown_by_a_page, g.members)))
+    together = incomplete.union(paged)
+    if incomplete and len(together) > 1:
+        yield Join(together, "pages do not have every entry once")
+
+
+def _is_shown_by_a_page(verdict: Verdict) -> bool:
+    ordinal = verdict.findings[0].exchange
+    shown = (e for e in reversed(verdict.evidence) if e.ordinal == ordinal)
+    return any(_PAGE_TOKEN in each.request for each in shown)
+
+
+def as_pages(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
+    """Return the key of the incomplete pages that most checks have seen."""
+    pages = [g for g in groups if g.key.symptom.name == _PAGES]
+    return min(pages, key=lambda g: (-len(g.members), g.key.expected, g.key.actual)).key
 
 
 # ---- namespaces that are not empty

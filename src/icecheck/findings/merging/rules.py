@@ -381,6 +381,7 @@ RULES = (
     Rule("version 3 in part", 16, kinds.version_3_in_part, kinds.as_defaults),
     Rule("lists of elsewhere", 17, kinds.lists_of_elsewhere, kinds.as_lists_of_elsewhere),
     Rule("missing namespaces made up", 18, _namespaces_not_looked_for, _as_status),
+    Rule("lists in pages", 20, kinds.lists_in_pages, kinds.as_pages),
     Rule("full namespaces dropped", 19, kinds.full_namespaces_dropped, _as_status),
 )
 """The reasons to merge groups. Where several rules connect a cause, the one with the smallest
