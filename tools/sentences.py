@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from icecheck.contract import Lines
-from icecheck.contract.citations import Citation
+from icecheck.contract.citations import CHANGED_WORDS, Citation
 from tools.folders import REQUIREMENTS, folder_of
 from tools.official import load_official
 
@@ -146,10 +146,15 @@ def cited(folder: Path = REQUIREMENTS) -> frozenset[str]:
 
 
 def missing_lines(missing: Iterable[str], document: Path) -> Iterator[str]:
-    """Yield a line for each citation that a document lacks, with the rows that cite it."""
-    rows = citing()
-    for words in missing:
+    """Yield a line for each citation that a document lacks, with the rows that cite it.
+
+    The last line says what to do with these rows.
+    """
+    rows, lacked = citing(), [*missing]
+    for words in lacked:
         yield f"{words} stands nowhere in {document}: {', '.join(rows[words])}"
+    if lacked:
+        yield f"{CHANGED_WORDS}; a row whose `until` is an older version is right as it is"
 
 
 def rendered(places: Mapping[str, tuple[Lines, ...]]) -> str:

@@ -17,7 +17,7 @@ WRITTEN_BY_HAND = (
     "prose.json", "operations.json", "overlay.json", "later.json", "changes.toml", "release.tag",
     "releases.toml",
 )  # fmt: skip
-_COUNTED = itertools.count(1001)  # no release has as many patches, nor a folder of its own
+_ZEROS = itertools.count(1)
 
 
 def made_from(path: Path, folder: Path, instead: Mapping[str, str]) -> Path:
@@ -31,13 +31,15 @@ def made_from(path: Path, folder: Path, instead: Mapping[str, str]) -> Path:
     return folder
 
 
-def known_as(monkeypatch: pytest.MonkeyPatch, folder: Path, minor: str = "1.10") -> str:
+def known_as(monkeypatch: pytest.MonkeyPatch, folder: Path, like: str = "1.10.0") -> str:
     """Let the contract know a folder as a version that no test had before; return its name.
 
-    It is no real version's either: what the contract has read of a version, it keeps.
+    It is that of ``like`` with more zeros in front of its last number. So it stands at the same
+    place in the order of releases, and takes exactly the rows of that version. It is no real
+    version's name: what the contract has read of a version, it keeps.
     """
-    made = (f"{minor}.{patch}" for patch in _COUNTED)
-    version = next(name for name in made if name not in document.FOLDERS)
+    minor, _, patch = like.rpartition(".")
+    version = f"{minor}.{'0' * next(_ZEROS)}{patch}"
     monkeypatch.setattr(document, "FOLDERS", {**document.FOLDERS, version: str(folder)})
     return version
 

@@ -4,13 +4,14 @@ import json
 import re
 import shutil
 from collections import Counter
+from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from tools.folders import folder_of
 
-from icecheck.contract import Contract, Later, Ref, UnknownRef, UnresolvedRows, releases
+from icecheck.contract import Contract, Later, Ref, UnknownRef, UnresolvedRows, document, releases
 from icecheck.contract.releases import amendments, is_newer, later
 from tests.contract.made_versions import known_as
 from tests.kit.contracts import CONTRACT
@@ -132,13 +133,48 @@ def test_a_change_is_never_older_than_the_first_document_nor_newer_than_this_one
     assert set(told) <= set(CONTRACT.releases)
 
 
+# ------------------------------------------------------------- the document of the version before
+def without_the_document_before(versions: Iterable[str]) -> list[str]:
+    """Return what to write into changes.toml of the versions that do not know the one before."""
+    told = []
+    for before, version in pairwise(sorted(versions, key=releases.number)):
+        sha256 = document.official_sha256(before)
+        known = [(row["release"], row["sha256"]) for row in releases._changes(version)["document"]]
+        if (before, sha256) not in known:
+            told.append(
+                f"changes.toml of {version} has no such row: [[document]] with"
+                f' release = "{before}" and sha256 = "{sha256}",'
+                f" the text of official.sha256 in the folder of {before}"
+            )
+    return told
+
+
+def test_every_version_knows_the_document_of_the_version_before_it() -> None:
+    told = without_the_document_before(document.FOLDERS)
+    assert not told, "\n".join(told)
+
+
+@pytest.mark.parametrize("written", [True, False])
+def test_a_version_without_the_document_before_it_is_told_what_to_write(
+    written: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, made = CONTRACT.version, tmp_path / "made"
+    shutil.copytree(folder_of(before), made)
+    row = f'[[document]]\nrelease = "{before}"\nsha256 = "{CONTRACT.document_sha256}"\n'
+    with (made / "changes.toml").open("a", encoding="utf-8") as file:
+        file.write(row if written else "")
+    version = known_as(monkeypatch, made, "99.0.0")
+    told = without_the_document_before([version, before])
+    assert [CONTRACT.document_sha256 in each for each in told] == ([] if written else [True])
+
+
 # ------------------------------------------------------------------------- what no tool wrote yet
 def test_a_version_without_dates_is_one_fault_of_the_load_that_names_the_tool(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without = shutil.ignore_patterns("releases.toml")
     shutil.copytree(folder_of(CONTRACT.version), tmp_path / "made", ignore=without)
-    version = known_as(monkeypatch, tmp_path / "made")
+    version = known_as(monkeypatch, tmp_path / "made", CONTRACT.version)
     with pytest.raises(UnresolvedRows) as told:
         _ = Contract(version).requirements
     (fault,) = told.value.rows
@@ -161,7 +197,7 @@ def test_a_version_without_dates_is_told_with_all_that_it_lacks(
     table.popitem()
     (made / "sentences.json").write_text(json.dumps(table), encoding="utf-8")
     with pytest.raises(UnresolvedRows) as told:
-        _ = Contract(known_as(monkeypatch, made)).requirements
+        _ = Contract(known_as(monkeypatch, made, CONTRACT.version)).requirements
     listed = told.value.rows
     assert sum("releases.toml" in fault for fault in listed) == 1
     assert any("loadTable: profile is missing" in fault for fault in listed)

@@ -1,5 +1,6 @@
 """What `CONTRACT` says about operations, responses and the lists of the document."""
 
+import json
 import subprocess
 import sys
 from dataclasses import FrozenInstanceError
@@ -7,6 +8,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from icecheck.contract import SPEC_VERSIONS, Contract, UnknownRef, load
+from icecheck.contract.document import version_text
 from tests.kit.contracts import CONTRACT
 
 
@@ -185,8 +187,14 @@ def test_a_permalink_points_into_the_tagged_document() -> None:
     assert contract.permalink((20, 21)) == f"{file}#L18-L18"
 
 
-def test_lines_of_a_pointer_are_known() -> None:
-    assert load("1.10.0").lines("/components/schemas/PageToken") == (2022, 2045)
+@pytest.mark.parametrize("version", SPEC_VERSIONS)
+def test_lines_of_a_pointer_are_known(version: str) -> None:
+    contract, pointer = load(version), "/components/schemas/TableMetadata"
+    written = json.loads(version_text(version, "lines.json"))
+    start, end = contract.lines(pointer)
+    first, last = contract.lines(f"{pointer}/properties/next-row-id")
+    assert [start, end] == written[pointer]
+    assert start < first < last <= end
     with pytest.raises(UnknownRef, match="NoSuchThing"):
         CONTRACT.lines("/components/schemas/NoSuchThing")
 

@@ -21,10 +21,10 @@ from tools.sentences import (
     write_sentences,
 )
 
-from icecheck.contract import UnresolvedRows
-from icecheck.contract import document as contract_files
-from icecheck.contract.citations import Citation, MalformedCitation, sentences
+from icecheck.contract import SPEC_VERSIONS, UnresolvedRows
+from icecheck.contract.citations import CHANGED_WORDS, Citation, MalformedCitation, sentences
 from icecheck.contract.register import load_register
+from icecheck.contract.releases import number
 from tests.contract.made_versions import known_as, made_from, prose_for
 from tests.kit.contracts import CONTRACT
 
@@ -234,9 +234,10 @@ def test_an_old_table_is_named_once_in_the_message_of_many_lost_sentences(
     with pytest.raises(UnresolvedRows) as told:
         load_register(version, rows)
     message = str(told.value)
-    assert len(message.splitlines()) == 1 + len(LOST) + 1
+    assert len(message.splitlines()) == 1 + len(LOST) + 2
     assert message.count(f"`python -m tools.sentences DOCUMENT --version {version}`") == 1
-    assert "sentences.json" in message.splitlines()[-1]
+    assert "sentences.json" in message.splitlines()[-2]
+    assert message.splitlines()[-1] == CHANGED_WORDS
 
 
 def test_a_message_of_other_faults_names_no_table(versions: Versions, rows: Path) -> None:
@@ -250,14 +251,18 @@ def test_a_message_of_other_faults_names_no_table(versions: Versions, rows: Path
 def test_a_made_version_has_the_name_of_no_real_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    real = {f"1.10.{patch}": "v" for patch in range(1_000)}
-    taken = {known_as(monkeypatch, tmp_path) for _ in range(3)}
-    monkeypatch.setattr(contract_files, "FOLDERS", {**contract_files.FOLDERS, **real})
-    made = known_as(monkeypatch, tmp_path)
-    assert made not in {*real, *taken}
-    following = f"1.10.{int(made.rpartition('.')[2]) + 1}"
-    monkeypatch.setattr(contract_files, "FOLDERS", {**contract_files.FOLDERS, following: "v"})
-    assert known_as(monkeypatch, tmp_path) != following
+    real = {f"1.10.{patch}" for patch in range(100)}
+    made = [known_as(monkeypatch, tmp_path, like) for like in ("1.10.0", "1.10.1") * 2]
+    assert len({*real, *made}) == len(real) + len(made)
+
+
+@pytest.mark.parametrize("like", ["1.10.0", "1.10.1", "1.11.0"])
+def test_a_made_version_takes_the_rows_of_the_version_that_it_is_like(
+    like: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made = known_as(monkeypatch, tmp_path, like)
+    # What `since` and `until` are compared with.
+    assert number(made) == number(like)
 
 
 # ------------------------------------------------------------------------------ what words are
@@ -322,6 +327,7 @@ def test_the_tool_prints_a_citation_and_writes_the_table(
     assert main([str(SHOP)]) == 0
     table = json.loads((tmp_path / "sentences.json").read_text())
     told = capsys.readouterr().out.splitlines()
+    assert told.pop().startswith(CHANGED_WORDS)
     assert len(told) == len(cited() - table.keys())
     row = CONTRACT.requirements["loadTable.snapshots-refs"]
     words = next(w for w, places in sentences(CONTRACT.version).items() if places == (row.lines,))
@@ -349,9 +355,11 @@ def test_rows_that_cite_a_sentence_are_named_with_the_versions_that_they_are_abo
 
 
 # ----------------------------------------------------------------------- what the package carries
-def test_the_table_of_1_10_0_has_what_the_register_cites_and_nothing_else() -> None:
-    assert sentences("1.10.0").keys() == cited()
-    assert all(sentences("1.10.0").values())
+def test_the_tables_of_all_versions_have_what_the_register_cites_and_nothing_else() -> None:
+    written = {words for version in SPEC_VERSIONS for words in sentences(version)}
+    again = "run `python -m tools.sentences DOCUMENT --version VERSION` for each document again"
+    assert written == cited(), f"sentences.json is old: {again}"
+    assert all(all(sentences(version).values()) for version in SPEC_VERSIONS)
 
 
 def test_an_identifier_is_long_enough_for_what_is_cited() -> None:

@@ -53,14 +53,17 @@ def test_a_caught_defect_is_no_miss() -> None:
 
 
 def test_what_nothing_fails_for_is_a_miss() -> None:
-    assert misses(CASCADES, (), CONTRACT) == f"nothing that proves {CASCADES.breaks} fails"
+    assert (
+        misses(CASCADES, (), CONTRACT)
+        == f"no check of the broken requirement fails: {CASCADES.breaks}"
+    )
 
 
 def test_what_fails_beside_the_point_proves_nothing() -> None:
     failed = kills(CASCADES, CHECKS)
     assert (
         misses(aimed("loadTable.404"), failed, CONTRACT)
-        == "nothing that proves loadTable.404 fails"
+        == "no check of the broken requirement fails: loadTable.404"
     )
 
 

@@ -6,12 +6,14 @@ import pytest
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
+from icecheck.conformance.kit.every_route import Asked
 from icecheck.conformance.security.forged_tokens import (
     claims_of,
     forged_tokens,
     own_token,
     unsigned_jwt,
 )
+from icecheck.conformance.security.test_strangers import in_turn
 from icecheck.findings.verdict import Level, SkipKind, Verdict
 from icecheck.findings.verdict import Outcome as Ending
 from icecheck.judging.judge import judge
@@ -31,6 +33,7 @@ from tests.kill.killing import (
     run_check,
     words,
 )
+from tests.kit.contracts import CONTRACT
 
 CHECKS = {
     check.id: check
@@ -130,4 +133,33 @@ def test_a_leak_says_which_form_of_which_operation_and_to_whom() -> None:
     assert "dropTable (purgeRequested=true)" in verdict.findings[0].detail
     verdict = run_check(CHECKS["auth.strangers-on-every-route"], ["auth-signature-unchecked"])
     assert verdict.findings[0].symptom.slug == "leak:forged-token"
-    assert verdict.findings[0].detail.startswith("answered to its own token, cut short: ")
+    told = "answered to an expired token: updateTable, commitTransaction"
+    assert verdict.findings[0].detail == told
+
+
+# --------------------------------------------------------------------------------- taking turns
+
+
+REQUESTS = [Asked(operation_id, {}) for operation_id in CONTRACT.operations]
+CREDENTIALS = ["another scheme", "an unsigned token", "an expired token", "a token cut short"]
+
+
+def test_a_new_operation_does_not_change_which_credentials_the_others_are_sent_with() -> None:
+    every = in_turn(REQUESTS, CREDENTIALS)
+    for left_out in REQUESTS:
+        others = in_turn([each for each in REQUESTS if each != left_out], CREDENTIALS)
+        without = {w: [e for e in mine if e != left_out] for w, mine in every.items()}
+        assert others == without
+
+
+@pytest.mark.parametrize("many", [0, 1, len(REQUESTS)])
+def test_each_request_gets_one_of_the_credentials_and_each_of_these_is_sent(many: int) -> None:
+    turns = in_turn(REQUESTS[:many], CREDENTIALS)
+    sent = [each for mine in turns.values() for each in mine]
+    assert {str(each) for each in sent} == {str(each) for each in REQUESTS[:many]}
+    assert all(turns.values()) is (many > 0)
+    assert len(sent) == (max(many, len(CREDENTIALS)) if many else 0)
+
+
+def test_where_no_credentials_are_forged_nothing_is_sent() -> None:
+    assert in_turn(REQUESTS, []) == {}

@@ -4,6 +4,7 @@ import itertools
 import os
 import random
 from collections import Counter
+from collections.abc import Iterable, Mapping
 
 import pytest
 
@@ -15,8 +16,13 @@ from tests.kit.shares import has_turn, is_plain, share
 from tests.lawful.designs import DESIGNS, FREEDOMS, Design
 from tests.lawful.freedom import Freedom
 from tests.lawful.serving import Said, said_of_design
-from tests.laws.golden import expect_part
+from tests.laws.golden import expect_part, reviewed
 
+GOLDEN = "lawful_designs.txt"
+COMMAND = (
+    "ICECHECK_UPDATE_GOLDEN=1 ICECHECK_COMPLETE=1 pytest -m complete tests/lawful/test_designs.py"
+)
+NOT_DECLARED = "not-declared"
 GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
 # Unlike each other, and together with most of what the others have.
 USUAL = ("many-accounts", "terse-server", "key-value-store")
@@ -83,7 +89,52 @@ def test_a_few_designs_are_not_blamed(name: str) -> None:
 def test_a_design_is_not_blamed_and_judged_as_reviewed(name: str) -> None:
     checks = tuple(collect(GROUPS, CONTRACT))
     said = expect_no_blame(name, checks)
-    expect_part("lawful_designs.txt", [name], lines_of(name, checks, said))
+    expect_part(GOLDEN, [name], lines_of(name, checks, said))
+
+
+def listed() -> dict[str, dict[str, set[str]]]:
+    """Return design -> kind -> the checks that the golden file lists, as reviewed."""
+    found: dict[str, dict[str, set[str]]] = {}
+    for line in reviewed(GOLDEN):
+        design, kind, checks = line.split(" | ")
+        family, _, ids = checks.partition(": ")
+        mine = found.setdefault(design, {}).setdefault(kind, set())
+        mine.update(f"{family}.{each}" for each in ids.split())
+    return found
+
+
+def lacking(
+    every: Iterable[Check], known: Mapping[str, Mapping[str, set[str]]]
+) -> dict[str, set[str]]:
+    """Return design -> the checks that it has to list and does not.
+
+    Where a check is skipped as not declared, every other check that uses the same operations and
+    maybe more, and has the same needs and maybe more, cannot be judged either.
+    """
+    uses = {each.id: ({*each.operations}, {*each.needs}) for each in every}
+    found: dict[str, set[str]] = {}
+    for design, kinds in known.items():
+        skipped = [uses[each] for each in kinds.get(NOT_DECLARED, ()) if each in uses]
+        told = set().union(*kinds.values())
+        for check_id, (operations, needs) in uses.items():
+            if check_id not in told and any(o <= operations and n <= needs for o, n in skipped):
+                found.setdefault(design, set()).add(check_id)
+    return found
+
+
+def test_a_design_lists_every_check_of_operations_that_it_does_not_offer() -> None:
+    missing = lacking(collect(GROUPS, CONTRACT), listed())
+    assert not missing, (
+        f"{GOLDEN} does not list every check that a design skips; run\n"
+        f'{COMMAND} -k "{" or ".join(missing)}"\n'
+        + "\n".join(f"{design}: {' '.join(sorted(ids))}" for design, ids in missing.items())
+    )
+
+
+def test_a_check_that_a_design_would_have_to_list_is_missed() -> None:
+    every, known = collect(GROUPS, CONTRACT), listed()
+    known["narrow"][NOT_DECLARED].remove("namespaceExists.missing")
+    assert lacking(every, known) == {"narrow": {"namespaceExists.missing"}}
 
 
 def test_a_design_takes_many_freedoms_that_do_not_exclude_each_other() -> None:

@@ -22,6 +22,7 @@ WALKS = {
     "replaceView": ("states.view-life",),
 }
 """For each operation that commits, the checks that take a table or a view through every update."""
+_ROWS = "src/icecheck/contract/requirements"
 STATES = ("test_states", "test_view_states")
 
 
@@ -58,11 +59,12 @@ def _lacking_of_table(action: str) -> Iterator[str]:
         yield "no class under @table_update in mock_server/updates"
     if f"roundtrip.updateTable.{action}" not in {c.id for c in checks_of("test_roundtrip_updates")}:
         yield (
-            "no round trip of edge values in conformance/round_trips/test_roundtrip_updates.py, "
-            "which proves a row in contract/requirements/roundtrip_tables.toml"
+            "no round trip of edge values in conformance/round_trips/test_roundtrip_updates.py "
+            "(its changes in edge_updates.py, edge_layout.py or edge_history.py beside it), "
+            f"which proves a row in {_ROWS}/roundtrip_tables.toml"
         )
     if not _has_row(f"update.{action}."):
-        yield f"no row update.{action}.effect in contract/requirements/updates.toml"
+        yield f"no row update.{action}.effect in {_ROWS}/updates.toml"
     for operation_id in ("updateTable", "commitTransaction"):
         if action not in walked(operation_id):
             yield f"no stage of {WALKS[operation_id][0]} in conformance/states/*_stages.py"
@@ -75,7 +77,7 @@ def _lacking_of_view(action: str) -> Iterator[str]:
     if action not in walked("replaceView"):
         yield f"no stage of {WALKS['replaceView'][0]} in conformance/states/view_stages.py"
     if not _has_row(f"view-update.{action}."):
-        yield f"no row view-update.{action}.effect in contract/requirements/view_commits.toml"
+        yield f"no row view-update.{action}.effect in {_ROWS}/view_commits.toml"
     yield from _lacking_of_any(action)
 
 

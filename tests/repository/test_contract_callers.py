@@ -69,7 +69,11 @@ def test_no_module_binds_a_contract_when_it_is_imported_but_the_mocks_one() -> N
 
 
 def test_the_mock_serves_the_version_that_the_tests_are_about() -> None:
-    assert SERVED == CONTRACT
+    words = (
+        "SERVED of mock_server/protocol/served_contract.py and DEFAULT_SPEC_VERSION of"
+        " src/icecheck/contract/document.py change together"
+    )
+    assert SERVED == CONTRACT, f"{SERVED.version} and {CONTRACT.version}: {words}"
 
 
 def test_operations_that_are_named_per_object_are_those_of_every_version() -> None:

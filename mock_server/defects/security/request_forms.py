@@ -93,7 +93,7 @@ def _signature_unchecked(request: Request, _: Security) -> bool:
     """The claims of a token are read, and its signature is not, on the routes that commit."""
     parts = _bearer(request).split(".")
     signed = len(parts) == 3 and bool(parts[2])
-    return signed and is_at(request, "commitTransaction")
+    return signed and is_at(request, "updateTable", "commitTransaction", "replaceView")
 
 
 @defect(

@@ -25,6 +25,13 @@ from icecheck.contract.operations import documented, lines_of_operation
 
 _FORM = re.compile(r"(?P<words>[0-9a-f]{12}-[1-9][0-9]*)(?: in (?P<part>\S+))?")
 
+CHANGED_WORDS = (
+    'if its words changed, write the row twice: `until = "OLD"` with the old sentence,'
+    ' `since = "NEW"` with the new one (`python -m tools.sentences DOCUMENT FIRST LAST`);'
+    " then let `python -m tools.sentences DOCUMENT --version NEW` write sentences.json again"
+)
+"""What to do with a row whose sentence is not in a document."""
+
 
 class MalformedCitation(ValueError):
     """A text is no citation."""

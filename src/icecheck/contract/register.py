@@ -21,6 +21,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from icecheck.contract.citations import (
+    CHANGED_WORDS,
     Citation,
     MalformedCitation,
     lines_of_citation,
@@ -93,10 +94,11 @@ class _Reading:
     lost: bool = False
 
     def refuse(self, faults: Iterable[str]) -> None:
-        """Raise UnresolvedRows if there are faults; it tells which table may be old."""
+        """Raise UnresolvedRows if there are faults; it tells what to do about lost sentences."""
         listed = tuple(faults)
         tool = f"`python -m tools.sentences DOCUMENT --version {self.version}`"
-        advice = f"if DOCUMENT has these sentences, sentences.json is old: {tool} writes it"
+        old = f"if DOCUMENT has these sentences, sentences.json is old: {tool} writes it"
+        advice = f"{old}\n{CHANGED_WORDS}"
         if listed:
             raise UnresolvedRows(self.version, listed, advice if self.lost else "")
 

@@ -102,7 +102,7 @@ def misses(defect: Defect, failed: Sequence[Verdict], contract: Contract) -> str
     level = contract.requirements[defect.breaks].level
     proofs = [verdict for verdict in failed if is_proof(defect, verdict)]
     if not proofs:
-        return f"nothing that proves {defect.breaks} fails"
+        return f"no check of the broken requirement fails: {defect.breaks}"
     if level is Level.MUST and all(verdict.level is not Level.MUST for verdict in proofs):
         return f"{defect.breaks} is a must, and {proofs[0].check} is a {proofs[0].level}"
     too_much = [verdict.check for verdict in failed if verdict.level is Level.MUST]

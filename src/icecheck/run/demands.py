@@ -27,7 +27,8 @@ def release_to_hold_to(text: str, option: str = "--spec") -> str:
     if known and not is_newer(OLDEST, text):
         if not is_newer(text, last):
             return text
-        if text.startswith(f"{minor}."):  # a patch release has the same document
+        # A patch release after the newest version here: no document of its own is known here.
+        if text.startswith(f"{minor}."):
             return last
     raise UsageError(
         f"{option} {text}: icecheck can hold a catalog to the documents of Iceberg {OLDEST} to"

@@ -15,10 +15,11 @@ from icecheck.contract.register import RegisterError
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import Unbound, check, declaration_of
 from icecheck.reports.exchanges import read_exchanges
+from icecheck.run.output import EXCHANGES_FILE, FORMATS
 from tests.kit.serving import json_answer
 
 FEW = ("--only", "checks", "--check", "createNamespace.*")
-SET = {"run.json", "exchanges.jsonl.zst", "junit.xml", "summary.md", "index.html"}
+SET = {*FORMATS, EXCHANGES_FILE}
 
 
 def written(directory):

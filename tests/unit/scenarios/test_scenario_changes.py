@@ -42,20 +42,35 @@ def sent(catalog, operation_id):
     return updates, {each["type"] for body in bodies for each in body["requirements"]}
 
 
+def _expect_each_change(texts, name, changes, module):
+    words = {word for text in texts for word in text.split("+")}
+    missing, unknown = sorted({*changes} - words), sorted(words - {*changes})
+    where = f"{name} of tests/unit/scenarios/test_scenario_changes.py"
+    assert not missing, f"write these changes of scenarios/steps/{module} into {where}: {missing}"
+    assert not unknown, f"scenarios/steps/{module} has no such changes, strike out: {unknown}"
+
+
+def _expect_every_update(updates, documented, module, name):
+    missing = sorted({*documented} - updates)
+    words = f"no change of scenarios/steps/{module} that {name} names sends these updates"
+    assert not missing, f"{words}: write one, and its name into {name}: {missing}"
+    assert updates == {*documented}
+
+
 def test_the_changes_of_tables_are_all_updates_and_each_is_accepted(catalog):
-    assert {word for text in OF_TABLES for word in text.split("+")} == set(TABLES.changes)
+    _expect_each_change(OF_TABLES, "OF_TABLES", TABLES.changes, "table_changes.py")
     twice = ("properties", "properties")
     assert play(catalog, (SPACE, TABLE, *commits("evolve", (*OF_TABLES, *twice)))) is None
     updates, required = sent(catalog, "updateTable")
-    assert updates == set(CONTRACT.table_updates)
+    _expect_every_update(updates, CONTRACT.table_updates, "table_changes.py", "OF_TABLES")
     assert len(required) == 7
 
 
 def test_the_changes_of_views_are_all_updates_and_each_is_accepted(catalog):
-    assert {word for text in OF_VIEWS for word in text.split("+")} == set(VIEWS.changes)
+    _expect_each_change(OF_VIEWS, "OF_VIEWS", VIEWS.changes, "view_changes.py")
     assert play(catalog, (SPACE, VIEW, *commits("evolve-view", OF_VIEWS))) is None
     updates, _ = sent(catalog, "replaceView")
-    assert updates == set(CONTRACT.view_updates)
+    _expect_every_update(updates, CONTRACT.view_updates, "view_changes.py", "OF_VIEWS")
 
 
 @pytest.mark.parametrize("word", [*TABLES.wrong, *TABLES.stale])
