@@ -63,6 +63,19 @@ def test_blocked_checks_are_counted() -> None:
     assert cell_of("supported", PASSED, failed(), blocked).blocked == 1
 
 
+def test_an_operation_that_nothing_could_look_at_says_why() -> None:
+    blocked = verdict("x", Outcome.BLOCKED, blocked_by=("bad",))
+    found = cell_of("unknown", blocked, failed(operations=("dropNamespace",)))
+    assert (found.standing, found.blocked) == ("not-looked-at", 1)
+    assert found.causes
+
+
+def test_an_error_of_the_suite_is_no_finding_about_an_operation() -> None:
+    ours = verdict("x", Outcome.ERROR, findings=(a_finding("suite-error", "no error", "x", ""),))
+    assert cell_of("supported", PASSED, ours).standing is Standing.WORKS
+    assert client(ours).standing is Standing.NOT_LOOKED_AT
+
+
 def client(own: Verdict, *others: Verdict, unreadable: bool = False) -> Cell:
     verdicts = (own, *others)
     found = Findings.of(verdicts, causes_of(verdicts, CONTRACT), CONTRACT)

@@ -12,7 +12,6 @@ from icecheck.contract import Contract, Level
 from icecheck.findings.telling.touching import touched
 from icecheck.findings.verdict import Capability, Cause, Outcome, SkipKind, Verdict
 
-_WRONG = frozenset({Outcome.FAIL, Outcome.ERROR})
 _LACKING = frozenset({SkipKind.NOT_DECLARED, SkipKind.NOT_APPLICABLE})
 _LEVELS = tuple(Level)
 
@@ -32,7 +31,7 @@ class Cell:
     """One cell: how it stands, the checks behind it, and the causes of what they found.
 
     ``level`` is the highest one of the findings, None without any. ``causes`` are ids, the most
-    severe first.
+    severe first: of the findings, or of what kept the checks from looking.
     """
 
     standing: Standing
@@ -58,7 +57,7 @@ class Findings:
         """Return the findings of these verdicts and causes."""
         found: dict[str, list[Verdict]] = {}
         for verdict in verdicts:
-            if verdict.outcome in _WRONG:
+            if verdict.outcome is Outcome.FAIL:  # an error is the suite's own
                 for operation_id in touched(verdict, contract):
                     found.setdefault(operation_id, []).append(verdict)
         return cls(verdicts, causes, found)
@@ -79,7 +78,7 @@ def operation_cell(operation_id: str, capability: Capability, findings: Findings
     mine = [v for v in findings.verdicts if v.operations[:1] == (operation_id,)]
     failed = findings.about([operation_id])
     passed = sum(v.outcome is Outcome.PASS for v in mine)
-    blocked = sum(v.outcome is Outcome.BLOCKED for v in mine)
+    blocked = [v for v in mine if v.outcome is Outcome.BLOCKED]
     return _cell(_of_operation(capability, failed, passed), failed, passed, blocked, findings)
 
 
@@ -104,30 +103,31 @@ def client_cell(own: Verdict, findings: Findings, *, unreadable: bool = False) -
     """
     operations = own.operations
     failed = findings.about(operations)
-    if own.outcome in _WRONG:
+    if own.outcome is Outcome.FAIL:
         failed = tuple({v.check: v for v in (own, *failed)}.values())
-    passed, blocked = own.outcome is Outcome.PASS, own.outcome is Outcome.BLOCKED
+    passed, blocked = own.outcome is Outcome.PASS, [own] * (own.outcome is Outcome.BLOCKED)
     lacking = own.skip is not None and own.skip.kind in _LACKING
     standing = Standing.NOT_OFFERED if lacking else Standing.NOT_LOOKED_AT
     if own.outcome is Outcome.FAIL or unreadable:
         standing = Standing.BROKEN
     elif passed:
         standing = Standing.WORKS_BUT if failed else Standing.WORKS
-    return _cell(standing, failed, int(passed), int(blocked), findings)
+    return _cell(standing, failed, int(passed), blocked, findings)
 
 
 def _cell(
     standing: Standing,
     failed: Collection[Verdict],
     passed: int,
-    blocked: int,
+    blocked: Collection[Verdict],
     findings: Findings,
 ) -> Cell:
+    unseen = not failed and standing is Standing.NOT_LOOKED_AT
     return Cell(
         standing=standing,
         passed=passed,
         failed=len(failed),
-        blocked=blocked,
+        blocked=len(blocked),
         level=min((v.level for v in failed), key=_LEVELS.index, default=None),
-        causes=findings.causes_of(failed),
+        causes=findings.causes_of(blocked if unseen else failed),
     )
