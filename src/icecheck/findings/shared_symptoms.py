@@ -15,7 +15,7 @@ _SHAPE = ("the documented shape", "another shape")
 
 EFFECT_MISSING = declare(
     "effect-missing",
-    "Accepts a change and does not carry it out: {what}",
+    "Accepts a change and shows something else afterwards: {what}",
     Severity.FALSE_OR_LOST,
     NOT_AS_ACKNOWLEDGED,
     told=CHANGE,
@@ -23,7 +23,7 @@ EFFECT_MISSING = declare(
 )
 DEFAULTS_MISSING = declare(
     "effect-missing:defaults-of-columns",
-    "Accepts a change and does not carry it out: {what}",
+    "Accepts a change and shows something else afterwards: {what}",
     Severity.FALSE_OR_LOST,
     NOT_AS_ACKNOWLEDGED,
     told=CHANGE,

@@ -131,7 +131,7 @@ def test_a_missing_effect_is_one_cause_whatever_the_values_were():
     other = failing("c", "effect-missing:drop-namespace", "404", "200")
     found = causes(first, second, other)
     assert [c.members for c in found] == [("a", "b"), ("c",)]
-    assert found[0].wrong == "Accepts a change and does not carry it out: properties"
+    assert found[0].wrong == "Accepts a change and shows something else afterwards: properties"
     assert {c.severity for c in found} == {0}
 
 
