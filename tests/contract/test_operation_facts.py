@@ -80,11 +80,20 @@ def test_an_operation_without_facts_is_told_with_every_fact_it_lacks(altered: Pa
 
 def test_an_operation_with_its_facts_loads(altered: Path) -> None:
     written = document.operation_rows(CONTRACT.version)
-    row = {**written["dropTable"], "action": "drop", "default": False}
+    row = {**written["dropTable"], "object": "catalog", "default": False}
     (altered / "operations.json").write_text(json.dumps({**written, "unregisterTable": row}))
     added = operations.operations(ALTERED)["unregisterTable"]
     assert added.facts.removes is Place.PATH
     assert added.profile == "write"
+
+
+def test_a_second_operation_that_loads_a_view_wants_an_action_of_its_own(
+    rows: dict[str, dict[str, Any]],
+) -> None:
+    rows["viewHistory"] = rows["loadView"]
+    with pytest.raises(IncompleteFacts) as told:
+        read_facts(rows, {**METHODS, "viewHistory": "GET"})
+    assert "viewHistory: loadView already has load of a view" in str(told.value)
 
 
 def test_everything_that_is_wrong_is_told_in_one_message(rows: dict[str, dict[str, Any]]) -> None:

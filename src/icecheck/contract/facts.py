@@ -49,7 +49,11 @@ class Object(StrEnum):
 
 
 class Action(StrEnum):
-    """The action of an operation on its object; several operations may have the same."""
+    """The action of an operation on its object.
+
+    One operation at most creates, lists, loads or drops objects of one kind; of the other actions
+    several may be the same.
+    """
 
     AUTHENTICATE = "authenticate"
     CANCEL_PLAN = "cancel-plan"
@@ -150,6 +154,7 @@ class Facts:
 _NAMES = tuple(field.name for field in fields(Facts))
 _CREATING = frozenset({Action.CREATE, Action.REGISTER, Action.RENAME})
 _REMOVING = frozenset({Action.DROP, Action.RENAME})
+_ONE_EACH = frozenset({Action.CREATE, Action.LIST, Action.LOAD, Action.DROP})
 
 
 def read_facts(
@@ -168,9 +173,21 @@ def read_facts(
             found[id_] = _facts(row)
             faults = [*_contradictions(found[id_], method)]
         problems += [f"{id_}: {fault}" for fault in faults]
+    problems += _shared_actions(found)
     if problems:
         raise IncompleteFacts(problems)
     return MappingProxyType(found)
+
+
+def _shared_actions(found: Mapping[str, Facts]) -> Iterator[str]:
+    """Yield each operation that has an action of which an object has one, after another."""
+    first: dict[tuple[Action, Object], str] = {}
+    for id_, facts in found.items():
+        if facts.action in _ONE_EACH:
+            other = first.setdefault((facts.action, facts.object), id_)
+            if other != id_:
+                does = f"{other} already has {facts.action} of a {facts.object}"
+                yield f"{id_}: {does}: give it an action of its own in contract/facts.py"
 
 
 def _faults(row: Mapping[str, Any]) -> Iterator[str]:

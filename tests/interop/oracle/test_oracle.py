@@ -20,6 +20,8 @@ from tests.kit.contracts import CONTRACT
 STEPS_MAX = 7
 ACCEPTED, REFUSED = "accepted", "refused"
 LISTED = listed.read()
+UNKNOWN = {entry.change for entry in LISTED if entry.id.startswith("unknown.")}
+"""The updates and assertions that the reference does not know, and so accepts in no form."""
 
 VIEWS_ONLY = {*CONTRACT.view_updates, *CONTRACT.view_assertions} - {
     *CONTRACT.table_updates,
@@ -31,7 +33,6 @@ CHANGES = {*CONTRACT.table_updates, *CONTRACT.table_assertions, *VIEWS_ONLY}
 def test_all_updates_and_assertions_are_known():
     updates = {*CONTRACT.table_updates, *CONTRACT.view_updates}
     assertions = {*CONTRACT.table_assertions, *CONTRACT.view_assertions}
-    assert (len(updates), len(assertions)) == (25, 9)
     assert set(drawn_steps.WEIGHTS) == updates
     assert updates | assertions == CHANGES
 
@@ -113,7 +114,7 @@ def test_generated_sequences_are_answered_alike(reference, subject, examples, di
     assert len(sequences) >= different
     assert {change for outcome, change in met if outcome == REFUSED} >= CHANGES
     accepted = {change for outcome, change in met if outcome == ACCEPTED}
-    assert accepted & CHANGES == CHANGES - VIEWS_ONLY
+    assert accepted & CHANGES == CHANGES - VIEWS_ONLY - UNKNOWN
 
 
 def _count(met: Counter[tuple[str, str]], step: Step, answers: Sequence[Answer]) -> None:

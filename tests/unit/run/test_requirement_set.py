@@ -7,7 +7,7 @@ import pytest
 from icecheck.contract import Level
 from icecheck.findings.verdict import Group
 from icecheck.run.collect import collect
-from icecheck.run.requirement_set import digest_of, requirement_set_sha256
+from icecheck.run.facts import digest_of, requirement_set_sha256
 from tests.kit.contracts import CONTRACT
 
 ROWS = [*CONTRACT.requirements.values()][:5]
