@@ -10,6 +10,7 @@ from icecheck.client.shared_objects import SETUP_ORDINAL
 from icecheck.contract import Action, Level, Ref, RefKind
 from icecheck.contract.releases import is_newer, newest
 from icecheck.findings.shared_symptoms import SUITE_ERROR
+from icecheck.findings.symptoms import Severity
 from icecheck.findings.verdict import (
     CREDENTIALS,
     TARGET,
@@ -208,8 +209,11 @@ def _unreadable(catalog: Catalog, finding: Finding) -> Blocked | None:
     """Return what blocks a check that compared metadata which are no object, or None.
 
     What they should say cannot be read from such an answer: that is a finding of the schema check.
+    To whom it is answered is another matter.
     """
-    if finding.due is not None or finding.pointer.split("/")[1:2] not in ([], [_METADATA]):
+    if finding.due is not None or finding.severity is Severity.EXPOSED:
+        return None
+    if finding.pointer.split("/")[1:2] not in ([], [_METADATA]):
         return None
     shown = next((e for e in catalog.exchanges if e.ordinal == finding.exchange), None)
     place = f"/{_METADATA}"
