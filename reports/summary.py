@@ -96,7 +96,8 @@ def _cause(number: int, cause: Cause, *, expected: bool) -> str:
 
 def _operations(run: Run) -> str:
     """Return the lines on the operations about which there is more to say than that they work."""
-    told = [row for row in operation_rows(run) if row.cell.standing is not Standing.WORKS]
+    rows = operation_rows(run)
+    told = [row for row in rows if row.cell.standing is not Standing.WORKS]
     if not told:
         return ""
     lines = ["### What works, but", "", "| operation | status | failed | findings |"]
@@ -104,7 +105,7 @@ def _operations(run: Run) -> str:
     for row in told:
         cells = (row.operation, words_of(row.cell), row.cell.failed or "", _found(row.found))
         lines.append("| " + " | ".join(map(str, cells)) + " |")
-    works = len(operation_rows(run)) - len(told)
+    works = len(rows) - len(told)
     return "\n".join([*lines, "", f"{works} other operations work.", ""])
 
 

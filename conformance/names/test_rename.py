@@ -105,9 +105,7 @@ def test_existing_target(catalog: Catalog) -> None:
     one, other = shared_table(catalog), given_table(catalog, namespace)
     _rename(catalog, (namespace, one.name), (namespace, other.name)).expect(409)
     for table in (one, other):
-        reply = catalog.load_table(namespace, table.name)
-        if reply.status != 404:
-            reply.expect(200)
+        reply = catalog.load_table(namespace, table.name).expect_there_or_gone()
         found = str(view.metadata_in(reply).get("table-uuid")) if reply.ok else "no table"
         if found.lower() != table.uuid.lower():
             symptom = CHANGED_ALTHOUGH_REFUSED

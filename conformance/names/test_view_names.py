@@ -62,9 +62,7 @@ def _renamed(catalog: Catalog, namespace: Namespace | None = None) -> tuple[View
 
 
 def _expect_table_stays(catalog: Catalog, table: Table) -> None:
-    reply = catalog.load_table(table.namespace, table.name)
-    if reply.status != 404:
-        reply.expect(200)
+    reply = catalog.load_table(table.namespace, table.name).expect_there_or_gone()
     found = str(metadata_view.metadata_in(reply).get("table-uuid")) if reply.ok else "no table"
     if found.lower() != table.uuid.lower():
         raise reply.violation(CHANGED_ALTHOUGH_REFUSED, "the table as it was", "no such table")

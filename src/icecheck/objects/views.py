@@ -293,9 +293,7 @@ def _settled(version: Json) -> Json:
 
 def expect_view_unchanged(catalog: Catalog, before: View, detail: str = "") -> None:
     """Judge that a request which must not change a view left it as an earlier answer showed it."""
-    reply = catalog.load_view(before.namespace, before.name)
-    if reply.status != 404:
-        reply.expect(200)
+    reply = catalog.load_view(before.namespace, before.name).expect_there_or_gone()
     found = settled_view(_usable(reply), MARK) if reply.ok else {}
     if found != settled_view(before.metadata, MARK):
         symptom, due = CHANGED_ALTHOUGH_REFUSED, "the view as it was"

@@ -156,14 +156,16 @@ class Reply:
 
         ``accepted`` is the symptom of a success.
         """
+        if self.status in statuses or (not statuses and 400 <= self.status < 500):
+            return self
         due = Statuses.of(*statuses) if statuses else ANY_4XX
         if self.ok and accepted != STATUS:
             raise self.violation(accepted, due, self.status, detail=detail)
-        if statuses:
-            return self.expect(*statuses, detail=detail)
-        if not 400 <= self.status < 500:
-            raise self.wrong_status(due, detail=detail)
-        return self
+        raise self.wrong_status(due, detail=detail)
+
+    def expect_there_or_gone(self) -> "Reply":
+        """Expect 200 or 404: any other answer to a load tells nothing of the object."""
+        return self if self.status == 404 else self.expect(200)
 
     def json(self) -> Any:
         """Return the parsed body; raise Violation if it is no JSON or unusable.

@@ -8,7 +8,8 @@ import pytest
 from icecheck.contract import Level
 from icecheck.findings.causes import causes_of
 from icecheck.findings.conclusion import profiles_of
-from icecheck.findings.merging.updates import COMMITS, COMMITTING_ACTIONS
+from icecheck.findings.merging.kinds import COMMITS
+from icecheck.findings.merging.updates import COMMITTING_ACTIONS
 from icecheck.findings.verdict import Evidence, Group, Outcome, Verdict
 from icecheck.scenarios.random.actions import ACTIONS, operations_of
 from icecheck.targets.offer import Offer

@@ -47,12 +47,13 @@ _IGNORED_PARENT = "listNamespaces.no-children"
 _LISTS = frozenset({"listNamespaces"})
 """The operations whose missing ``parent`` is answered as one that they do not look at."""
 _OF_WHAT_IS_THERE = frozenset({404, 409})
-_LOST_UPDATE = ANOMALY.of("lost-update")
+LOST_UPDATE = ANOMALY.of("lost-update")
 _PAGES = "pages-incomplete"
 _PAGE_TOKEN = "pageToken="  # noqa: S105 - the parameter of a request for a page
-_CONFLICT = Statuses.of(409)
+TAKEN_TWICE = CauseKey.of_status(STATUS, Statuses.of(409), ANY_SUCCESS)
+"""What is carried out although it conflicts with what is there."""
 _NOT_EMPTY = "dropNamespace.409"
-_COMMITS = frozenset({"updateTable", "commitTransaction", "replaceView"})
+COMMITS = frozenset({"updateTable", "replaceView", "commitTransaction"})
 _ASSERTING = frozenset({"assertion.assert-create.violated", "commit.requirements-before-updates"})
 """The requirements that are missed with a status of their own where no requirement is looked at."""
 _OF_BODIES = ("generated.", "malformed", "identifier-required")
@@ -134,7 +135,7 @@ def requirements_ignored(seen: Seen) -> Iterator[Join]:
     after = [
         g.key
         for g in seen.groups
-        if (g.key.symptom == _LOST_UPDATE and any(map(_commits, g.members)))
+        if (g.key.symptom == LOST_UPDATE and any(map(_commits, g.members)))
         or (g.key.symptom == STATUS and g.members and all(map(_asserts_in_vain, g.members)))
     ]
     if root and len(root.union(after)) > 1:
@@ -142,7 +143,7 @@ def requirements_ignored(seen: Seen) -> Iterator[Join]:
 
 
 def _commits(verdict: Verdict) -> bool:
-    return not _COMMITS.isdisjoint(verdict.operations)
+    return not COMMITS.isdisjoint(verdict.operations)
 
 
 def _asserts_in_vain(verdict: Verdict) -> bool:
@@ -187,8 +188,7 @@ def full_namespaces_dropped(seen: Seen) -> Iterator[Join]:
     dropped = frozenset(
         group.key
         for group in seen.groups
-        if group.key == CauseKey.of_status(STATUS, _CONFLICT, ANY_SUCCESS)
-        and any(_NOT_EMPTY in v.requirements for v in group.members)
+        if group.key == TAKEN_TWICE and any(_NOT_EMPTY in v.requirements for v in group.members)
     )
     raced = frozenset(
         group.key

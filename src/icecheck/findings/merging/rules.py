@@ -30,12 +30,10 @@ _NEVER_REFUSES = declare(
     "every client: it sees no error although its request was wrong",
     answer_in_id=False,
 )
-_TAKEN_TWICE = CauseKey.of_status(STATUS, Statuses.of(409), ANY_SUCCESS)
 _DONE_ALTHOUGH_MISSING = CauseKey.of_status(STATUS, Statuses.of(404), ANY_SUCCESS)
 _INTO_NAMESPACES = frozenset({"createTable.404", "createView.404", "registerTable.404"})
 _LOST_IN_TRANSACTION = EFFECT_MISSING.of("second-change-of-a-table")
 _HALF_VISIBLE = ANOMALY.of("half-visible")
-_LOST_UPDATE = ANOMALY.of("lost-update")
 _RESURRECTED = ANOMALY.of("resurrected")
 _DUPLICATE_SUCCESS = ANOMALY.of("duplicate-success")
 _TRANSACTION = frozenset({"commitTransaction"})
@@ -152,7 +150,7 @@ def _of_transactions_alone(seen: Seen) -> frozenset[CauseKey]:
     Where a MUST check shows one, checks of lesser levels decide nothing: what they are shown while
     others write differs from run to run.
     """
-    lost = _of(seen, _LOST_UPDATE)
+    lost = _of(seen, kinds.LOST_UPDATE)
     alone = (
         group.key
         for group in seen.groups
@@ -180,7 +178,7 @@ def _as_transaction(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
 
 def _names_given_twice(seen: Seen) -> Iterator[Join]:
     """Join the findings about a name that is given twice, with and without a race."""
-    whole = frozenset(g.key for g in seen.groups if g.key == _TAKEN_TWICE)
+    whole = frozenset(g.key for g in seen.groups if g.key == kinds.TAKEN_TWICE)
     raced = _of(seen, _DUPLICATE_SUCCESS)
     if whole and raced:
         yield Join(whole | raced, "a name in use is given again, also without a race")
@@ -212,7 +210,7 @@ def _competing_clients(seen: Seen) -> Iterator[Join]:
     explained: set[CauseKey] = set()
     if _of(seen, _LOST_IN_TRANSACTION):
         explained |= _of_transactions_alone(seen)
-    if any(g.key == _TAKEN_TWICE for g in seen.groups):
+    if any(g.key == kinds.TAKEN_TWICE for g in seen.groups):
         explained |= _of(seen, _DUPLICATE_SUCCESS)
     for join in _namespaces_not_looked_for(seen):
         explained |= join.keys

@@ -57,12 +57,11 @@ _WAYS = {
     _CREATIONS: (),
 }  # fmt: skip
 """How metadata are kept otherwise than they were sent -> words in the symptoms that say so."""
-COMMITS = frozenset({"updateTable", "replaceView", "commitTransaction"})
 COMMITTING_ACTIONS = ("evolve", "commit-", "add-", "set-ref", "remove-ref", "replace-query")
 """How the names of those actions of drawn histories begin that are commits."""
 _OF_UPDATES = frozenset({"update", "view-update", "transaction", "commit"})
 """The first parts of requirements about commits and updates that are named after no operation."""
-_OF_COMMITS_ALONE = COMMITS | {"loadTable", "loadView"}
+_OF_COMMITS_ALONE = kinds.COMMITS | {"loadTable", "loadView"}
 _OF_METADATA = _OF_COMMITS_ALONE | {"createTable", "createView", "registerTable"}
 _OF_NAMESPACES = frozenset({"createNamespace", "updateProperties", "loadNamespaceMetadata"})
 
@@ -113,7 +112,7 @@ def _shows_an_effect(verdict: Verdict) -> bool:
 
 def _is_of_commits(group: Group) -> bool:
     """Return whether every check of a group commits: its missing effect may be an update's."""
-    return all(COMMITS.intersection(v.operations) for v in group.members or group.blocked)
+    return all(kinds.COMMITS.intersection(v.operations) for v in group.members or group.blocked)
 
 
 def _waits_for_updates(group: Group) -> bool:
@@ -122,7 +121,7 @@ def _waits_for_updates(group: Group) -> bool:
     What else blocks a check that commits (a creation, the credentials) has another reason.
     """
     by = group.key.symptom.qualifier.partition(".")[0]
-    return not group.members and by in COMMITS | _OF_UPDATES and _is_of_commits(group)
+    return not group.members and by in kinds.COMMITS | _OF_UPDATES and _is_of_commits(group)
 
 
 def _is_of_tables(group: Group) -> bool:
@@ -134,7 +133,7 @@ def _is_of_tables(group: Group) -> bool:
 def _only_commits(verdict: Verdict) -> bool:
     """Return whether a check only commits and loads, or its shortest history ends with a commit."""
     operations = frozenset(verdict.operations)
-    only = bool(operations & COMMITS) and operations <= _OF_COMMITS_ALONE
+    only = bool(operations & kinds.COMMITS) and operations <= _OF_COMMITS_ALONE
     return only or _ends_with_a_commit(verdict)
 
 
@@ -175,7 +174,7 @@ def _ways(group: Group) -> Iterator[str]:
     named = [way for way, words in _WAYS.items() if any(word in slug for word in words)]
     if named:
         yield from named
-    elif all(COMMITS.isdisjoint(v.operations) for v in group.members):
+    elif all(kinds.COMMITS.isdisjoint(v.operations) for v in group.members):
         yield _CREATIONS
     else:
         yield _UPDATES

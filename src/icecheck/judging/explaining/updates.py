@@ -46,17 +46,22 @@ def make_view(catalog: Catalog, **members: Any) -> tuple[Namespace, str]:
 
 def _sends(actions: Collection[str], sent: Json) -> bool:
     """Return whether the body of a commit or a transaction has such an update."""
-    found = (update.get("action") for update in _updates(sent))
+    found = (update.get("action") for updates in _commits(sent) for update in updates)
     return any(isinstance(action, str) and action in actions for action in found)
 
 
-def _updates(sent: Json) -> Iterator[Json]:
+def has_several_updates(sent: Json) -> bool:
+    """Return whether the body of a commit or a transaction has several updates of one table."""
+    return any(len(updates) > 1 for updates in _commits(sent))
+
+
+def _commits(sent: Json) -> Iterator[list[Json]]:
+    """Yield the updates of each table in the body of a commit or a transaction."""
     changes = sent.get("table-changes")
     for part in changes if isinstance(changes, list) else (sent,):
         listed = part.get("updates") if isinstance(part, dict) else None
-        for update in listed if isinstance(listed, list) else ():
-            if isinstance(update, dict):
-                yield update
+        updates = listed if isinstance(listed, list) else ()
+        yield [update for update in updates if isinstance(update, dict)]
 
 
 _SECOND = bodies.set_properties({"icecheck.second": "probe"})
@@ -238,14 +243,6 @@ def all_updates_change(catalog: Catalog) -> bool:
     shown = catalog.load_table(table.namespace, table.name).expect(200).member("metadata")
     kept = _TWO_KEYS & (shown.get("properties") or {}).keys()
     return not kept or kept == _TWO_KEYS
-
-
-def has_several_updates(sent: Json) -> bool:
-    """Return whether a body commits several updates to one table."""
-    changes = sent.get("table-changes")
-    commits = [sent, *(changes if isinstance(changes, list) else ())]
-    listed = [commit.get("updates") for commit in commits if isinstance(commit, dict)]
-    return any(isinstance(updates, list) and len(updates) > 1 for updates in listed)
 
 
 def transaction_changes(catalog: Catalog) -> bool:
