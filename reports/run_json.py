@@ -26,8 +26,8 @@ from icecheck.reports.joined import (
 )
 from icecheck.reports.tables import EngineRow, client_rows, operation_rows, spark_rows
 
-SCHEMA_ID = "urn:icecheck:run:1.0"
-_REPORT_VERSION = "1.0"
+SCHEMA_ID = "urn:icecheck:run:1.1"
+_REPORT_VERSION = "1.1"
 _NAMESPACE = uuid.UUID("5b4f0d6e-8a3c-5f0b-9a55-1f1c6a2f7e11")
 _WRONG = frozenset({Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR})
 
@@ -145,6 +145,9 @@ def _cause(cause: Cause) -> dict[str, Any]:
         "blocked": list(cause.blocked),
         "hurts": list(cause.hurts),
         "operations": list(cause.operations),
+        "wrong": cause.wrong,
+        "consequence": cause.consequence,
+        "lesser": list(cause.lesser),
         "witness": cause.witness,
     }
 
@@ -217,6 +220,7 @@ def _expectations(expectations: Expectations) -> dict[str, Any]:
         "file": file.path if file else None,
         "sha256": file.sha256 if file else None,
         "entries": len(file.entries) if file else 0,
+        "listed": [_entry(entry) for entry in file.entries] if file else [],
         "applied": [],
         "fails_differently": [],
         "stale": [],
@@ -282,6 +286,7 @@ def _check(
         "expected": str(mark.entry.kind) if mark else "none",
         "expectation": _mark(mark),
         "unexpected": is_unexpected(verdict, mark),
+        "gating": verdict.gating,
         "gates": gates(verdict, mark),
         "witnessed_by": list(witnesses_of(verdict.check)),
         "proven_by": list(proven_by(verdict.check)),
@@ -308,6 +313,11 @@ def _assertion(finding: Finding) -> dict[str, Any]:
         "expected": finding.expected,
         "actual": finding.actual,
         "detail": finding.detail,
+        "due": None if finding.due is None else finding.due.alternatives,
+        "answered": finding.answered,
+        "made": finding.made,
+        "shown": finding.shown,
+        "replay": finding.steps or None,
         "location": {"exchange": finding.exchange, "pointer": finding.pointer},
     }
 
@@ -348,4 +358,5 @@ def _exchange(evidence: Evidence) -> dict[str, Any]:
             "headers": evidence.response_headers,
             "body": evidence.response_body,
         },
+        "curl": evidence.curl,
     }

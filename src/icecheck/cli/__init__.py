@@ -21,6 +21,7 @@ _COMMANDS = {
     "explore": "Draw histories until the time is over, and keep what fails.",
     "replay": "Run a failing history again.",
     "compare": "Say what changed between two runs.",
+    "report": "Render stored runs again, or side by side.",
     "serve": "Serve the mock catalog until it is told to stop.",
     "list": "List checks, requirements, operations or defects.",
     "explain": "Say what a check, requirement, operation, defect or symptom means.",

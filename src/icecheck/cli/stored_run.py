@@ -1,7 +1,10 @@
 """Reads the run that a report in a directory describes."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from icecheck.findings.verdict import Run
 
 _FILE = "run.json"
 
@@ -12,12 +15,45 @@ def stored_run(path: Path) -> dict[str, Any]:
     Raises UsageError in one line for anything else.
     """
     from icecheck.findings.comparison import read_run
+
+    return read_run(_content(path), str(path))
+
+
+def restored_run(path: Path) -> "Run":
+    """Return the run of a run.json, or of the one in a report's directory, to render it again.
+
+    Raises UsageError in one line for anything else, and for a record that lacks a part of a report.
+    """
+    from icecheck.contract import SPEC_VERSIONS
+    from icecheck.findings.comparison import read_run
+    from icecheck.findings.symptoms import symptom_named
+    from icecheck.reports.restored import restored
+    from icecheck.reports.run_json import problems_of
+    from icecheck.run.known_symptoms import known_symptoms
+    from icecheck.targets.target import UsageError
+
+    content = _content(path)
+    document = read_run(content, str(path))
+    problems = problems_of(content.decode("utf-8", "replace"))
+    if problems:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        raise UsageError(f"{path} is no whole report of a run: {problems[0]}{more}")
+    judged_by = str(document["suite"]["requirement_set"]).rpartition("/")[2]
+    if judged_by not in SPEC_VERSIONS:
+        raise UsageError(
+            f"{path} was judged by the document {judged_by}, which this icecheck does not know: "
+            f"render it with icecheck {document['suite']['version']}, which wrote it"
+        )
+    known_symptoms()  # declares them all
+    return restored(document, symptom_named)
+
+
+def _content(path: Path) -> bytes:
     from icecheck.targets.target import UsageError
 
     try:
-        content = (path / _FILE if path.is_dir() else path).read_bytes()
+        return (path / _FILE if path.is_dir() else path).read_bytes()
     except OSError as error:
         raise UsageError(
             f"{path} cannot be read ({error.strerror}): name a run.json or its directory"
         ) from None
-    return read_run(content, str(path))

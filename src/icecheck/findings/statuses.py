@@ -1,6 +1,6 @@
 """Sets of HTTP statuses: those that were due, and those that came."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from icecheck.findings.symptoms import Severity, declare
@@ -47,16 +47,27 @@ class Statuses:
         """Return the alternatives as a report writes them: "404 or 409", "4xx", "a refusal"."""
         if self.classes == _REFUSALS and not self.single:
             return "a refusal"
-        told = [*map(str, self.single), *(f"{first}xx" for first in self.classes)]
-        return " or ".join(sorted(told))
+        return " or ".join(self.alternatives)
+
+    @property
+    def alternatives(self) -> list[str]:
+        """The alternatives one by one, sorted: "404", or "4xx" for a class."""
+        return sorted((*map(str, self.single), *(f"{first}xx" for first in self.classes)))
+
+    @classmethod
+    def from_alternatives(cls, alternatives: Collection[str]) -> "Statuses":
+        """Return the set that has these alternatives."""
+        classes = frozenset(int(each[0]) for each in alternatives if each.endswith("xx"))
+        single = frozenset(int(each) for each in alternatives if not each.endswith("xx"))
+        return cls(single, classes)
 
     @property
     def named(self) -> str:
         """The alternatives as a title names them: "2xx, 404, 409 or 500", or by classes if many."""
-        told = [*map(str, self.single), *(f"{first}xx" for first in self.classes)]
+        told = self.alternatives
         if len(told) > _NAMED_MAX:
-            told = [f"{first}xx" for first in self._firsts]
-        *others, last = sorted(told) or [""]
+            told = sorted(f"{first}xx" for first in self._firsts)
+        *others, last = told or [""]
         return f"{', '.join(others)} or {last}" if others else last
 
     @property

@@ -63,7 +63,7 @@ def judge(check: Check, catalog: Catalog, resources: Mapping[str, Any] | None = 
             if isinstance(later, NotOffered):
                 break  # nothing is left that could be judged
             catalog, ending = again, later
-    duration_ms = (time.perf_counter() - started) * 1000
+    duration_ms = round((time.perf_counter() - started) * 1000, 2)
     return _verdict(check, catalog, ending, skip, requests=requests, duration_ms=duration_ms)
 
 
