@@ -6,7 +6,7 @@ from typing import Any
 
 from icecheck.findings.comparison import CATEGORIES, Category, Change, Comparison
 from icecheck.findings.telling.finding_card import one_line
-from icecheck.reports.summary import markdown
+from icecheck.reports.summary import markdown, markdown_row
 
 _ROWS_MAX = 100
 _SUMMARY_CHARACTERS_MAX = 160
@@ -27,6 +27,16 @@ def sentence(comparison: Comparison) -> str:
     return f"NO REGRESSION ({moved})"
 
 
+def reasons(comparison: Comparison) -> str:
+    """Return in one sentence what changed beside the outcomes, as far as the runs record it."""
+    changed = [f"the {reason}" for reason in comparison.reasons]
+    if changed:
+        return f"{' and '.join(changed)} changed between the runs"
+    if not comparison.changes:
+        return "nothing that the runs record changed between them"
+    return "neither the document, the suite nor what the server says of itself changed"
+
+
 def as_text(comparison: Comparison) -> str:
     """Return plain lines, safe to print, ending with a newline."""
     return "\n".join([one_line(sentence(comparison)), *_text_lines(comparison), ""])
@@ -35,6 +45,7 @@ def as_text(comparison: Comparison) -> str:
 def _text_lines(comparison: Comparison) -> Iterator[str]:
     for name, document in (("old", comparison.old), ("new", comparison.new)):
         yield f"{name}: {one_line(_run(document))}"
+    yield f"why: {reasons(comparison)}"
     yield from (f"note: {one_line(note)}" for note in comparison.notes)
     for category, meaning in CATEGORIES.items():
         changes = comparison.of(category)
@@ -54,6 +65,7 @@ def as_markdown(comparison: Comparison) -> str:
         f"- {name}: {markdown(_run(document))}"
         for name, document in (("old", comparison.old), ("new", comparison.new))
     ]
+    lines.append(f"- why: {markdown(reasons(comparison))}")
     lines += [f"- note: {markdown(note)}" for note in comparison.notes]
     for category, meaning in CATEGORIES.items():
         changes = comparison.of(category)
@@ -72,6 +84,7 @@ def as_json(comparison: Comparison) -> str:
         "regression": comparison.is_regression,
         "old": _identity(comparison.old),
         "new": _identity(comparison.new),
+        "changed": list(map(str, comparison.reasons)),
         "notes": list(comparison.notes),
         "unchanged": comparison.unchanged,
         "counts": {str(c): len(comparison.of(c)) for c in Category},
@@ -96,7 +109,7 @@ def as_json(comparison: Comparison) -> str:
 def _row(change: Change) -> str:
     said = one_line(change.summary or change.title, _SUMMARY_CHARACTERS_MAX)
     cells = (change.level, markdown(change.check), _move(change), markdown(said))
-    return "| " + " | ".join(cells) + " |"
+    return markdown_row(cells)
 
 
 def _left(changes: tuple[Change, ...]) -> Iterator[str]:

@@ -53,7 +53,7 @@ def restored(document: _Row, symptom_named: _SymptomNamed) -> Run:
         exit_code=verdict["exit_code"],
         exit_reason=verdict["exit_reason"],
         verdicts=tuple(_verdict(row, symptom_named) for row in document["checks"]),
-        causes=tuple(map(_cause, document["causes"])),
+        causes=tuple(_cause(row, document["checks"]) for row in document["causes"]),
         capabilities=tuple(map(_capability, document["capabilities"])),
         profiles=tuple(map(_profile, document["profiles"])),
         observations=tuple(document["observations"]),
@@ -132,8 +132,10 @@ def _evidence(row: _Row, check: _Row) -> Evidence:
     )
 
 
-def _cause(row: _Row) -> Cause:
+def _cause(row: _Row, checks: Iterable[_Row]) -> Cause:
     operations = row.get("operations", ()) if "wrong" in row else ()
+    listed = {*row["checks"], *row["blocked"]}
+    lesser = (check["id"] for check in checks if check["cause"] == row["id"])
     return Cause(
         id=row["id"],
         operations=tuple(operations),
@@ -149,7 +151,7 @@ def _cause(row: _Row) -> Cause:
         blocked=tuple(row["blocked"]),
         hurts=tuple(row["hurts"]),
         witness=row["witness"],
-        lesser=tuple(row.get("lesser", ())),
+        lesser=tuple(check for check in lesser if check not in listed),
     )
 
 

@@ -147,7 +147,6 @@ def _cause(cause: Cause) -> dict[str, Any]:
         "operations": list(cause.operations),
         "wrong": cause.wrong,
         "consequence": cause.consequence,
-        "lesser": list(cause.lesser),
         "witness": cause.witness,
     }
 

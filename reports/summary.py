@@ -1,6 +1,6 @@
 """Renders a run as Markdown of one screen: for a pull request, a step summary or a chat."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from icecheck.findings.telling.finding_card import one_line
 from icecheck.findings.telling.standing import Standing
@@ -104,7 +104,7 @@ def _operations(run: Run) -> str:
     lines.append("| --- | --- | --- | --- |")
     for row in told:
         cells = (row.operation, words_of(row.cell), row.cell.failed or "", _found(row.found))
-        lines.append("| " + " | ".join(map(str, cells)) + " |")
+        lines.append(markdown_row(cells))
     works = len(rows) - len(told)
     return "\n".join([*lines, "", f"{works} other operations work.", ""])
 
@@ -122,7 +122,7 @@ def _spark(run: Run) -> str:
     if not rows:
         return ""
     lines = ["### What works in Spark", "", "| statement | status |", "| --- | --- |"]
-    lines += [f"| {markdown(row.title)} | {_cell(row)} |" for row in rows]
+    lines += [markdown_row([markdown(row.title), _cell(row)]) for row in rows]
     return "\n".join([*lines, ""])
 
 
@@ -135,7 +135,7 @@ def _clients(run: Run) -> str:
     lines.append("| --- | --- | --- | --- |")
     for row in rows:
         cells = [_cell(row.workflow(name)) for name in ("tables", "views", "transactions")]
-        lines.append(f"| {markdown(row.client)} | {' | '.join(cells)} |")
+        lines.append(markdown_row([markdown(row.client), *cells]))
     return "\n".join([*lines, ""])
 
 
@@ -153,7 +153,7 @@ def _profiles(run: Run) -> str:
     for profile in run.profiles:
         must = profile.counts[str(Level.MUST)]
         cells = (profile.id, profile.status, must["pass"], must["fail"], must["blocked"])
-        lines.append("| " + " | ".join(map(str, cells)) + " |")
+        lines.append(markdown_row(cells))
     return "\n".join([*lines, ""])
 
 
@@ -177,6 +177,11 @@ def _facts(run: Run) -> str:
         f"icecheck {markdown(suite['version'])}, run `{run.run_id}`: {timing['requests']} requests "
         f"in {timing['wall_s']} s{known_by}{left}.\n"
     )
+
+
+def markdown_row(cells: Iterable[object]) -> str:
+    """Return a row of a Markdown table whose cells are Markdown already."""
+    return "| " + " | ".join(map(str, cells)) + " |"
 
 
 def markdown(value: object) -> str:

@@ -229,6 +229,60 @@ def test_json_holds_every_change(icecheck, pair):
     }
 
 
+def test_several_runs_are_compared_one_with_the_next(icecheck, write):
+    names = [
+        write("one.json", document(check("a.b"), run_id="one")),
+        write("two.json", document(check("a.b", "fail"), run_id="two")),
+        write("three.json", document(check("a.b"), run_id="three")),
+    ]
+    repaired = icecheck("compare", *names)
+    assert repaired.exit_code == 0  # what was lost on the way works again
+    heads = [line for line in repaired.stdout.splitlines() if line.partition(" ")[0].isupper()]
+    assert [head.partition(" (")[0] for head in heads] == [
+        "REGRESSION: 1 check lost", "NO REGRESSION",
+    ]  # fmt: skip
+    broken = icecheck("compare", names[0], names[2], names[1], "--format", "json")
+    assert broken.exit_code == 1
+    told = json.loads(broken.stdout)
+    assert told["regression"]
+    assert [step["new"]["run_id"] for step in told["steps"]] == ["three", "two"]
+
+
+def test_a_run_that_lost_what_worked_two_runs_before_is_a_regression(icecheck, write):
+    names = [
+        write("one.json", document(check("a.b"))),
+        write("two.json", document(check("a.b", "fail"))),
+        write("three.json", document(check("a.b", "fail"))),
+    ]
+    assert icecheck("compare", *names).exit_code == 1
+    assert icecheck("compare", *names[1:]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("blocks", "changed"),
+    [
+        ({}, []),
+        ({"suite": {"version": "0.2.0", "requirement_set_sha256": "sha256:0"}}, ["suite"]),
+        ({"spec": {"id": "iceberg-rest/1.10.0", "sha256": "sha256:1"}}, ["document"]),
+        ({"target": {"url": "u", "fingerprint": {"config_sha256": "sha256:1"}}}, ["server"]),
+        ({"config": {"groups": [], "globs": ["a.*"]}}, ["selection"]),
+    ],
+)
+def test_what_else_changed_is_told(icecheck, pair, blocks, changed):
+    names = pair(document(check("a.b")), document(check("a.b", "fail"), **blocks))
+    told = json.loads(icecheck("compare", *names, "--format", "json").stdout)
+    assert told["changed"] == changed
+    (why,) = (w for w in icecheck("compare", *names).stdout.splitlines() if w.startswith("why: "))
+    words = [f"the {each} changed" in why for each in changed] or ["neither" in why]
+    assert all(words)
+
+
+def test_one_run_alone_is_misuse(icecheck, write):
+    result = icecheck("compare", write("one.json", document()))
+    assert result.exit_code == 2
+    assert "name two runs or more" in result.stderr
+
+
 def test_many_changes_are_shortened(icecheck, pair):
     many = [f"a.n{i}" for i in range(150)]
     before = document(*[check(m) for m in many])

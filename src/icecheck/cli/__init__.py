@@ -20,7 +20,7 @@ _COMMANDS = {
     "clean": "Remove what a run that was cut short has left behind.",
     "explore": "Draw histories until the time is over, and keep what fails.",
     "replay": "Run a failing history again.",
-    "compare": "Say what changed between two runs.",
+    "compare": "Say what changed between runs.",
     "report": "Render stored runs again, or side by side.",
     "serve": "Serve the mock catalog until it is told to stop.",
     "list": "List checks, requirements, operations or defects.",

@@ -19,6 +19,21 @@ def stored_run(path: Path) -> dict[str, Any]:
     return read_run(_content(path), str(path))
 
 
+def day_and_time(path: Path) -> str:
+    """Return when the run of a report ended, without reading the rest of it.
+
+    Raises UsageError as `stored_run` does.
+    """
+    import msgspec
+
+    part = msgspec.defstruct("part", [("generated_at", str, "")])
+    try:
+        ended = msgspec.to_builtins(msgspec.json.decode(_content(path), type=part))
+    except msgspec.DecodeError:
+        ended = stored_run(path)
+    return str(ended.get("generated_at"))
+
+
 def restored_run(path: Path) -> "Run":
     """Return the run of a run.json, or of the one in a report's directory, to render it again.
 

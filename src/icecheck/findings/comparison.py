@@ -5,10 +5,12 @@ Both are run.json documents, so that a run of last year can be compared with one
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+import msgspec
 
 from icecheck.targets.target import UsageError
 
@@ -46,6 +48,23 @@ CATEGORIES: Mapping[Category, str] = {
     Category.FIXED: "Did not pass before, and passes now",
 }
 """What each category means, in the order in which a report lists them."""
+
+
+class Reason(StrEnum):
+    """What can make the outcomes of two runs differ, beside the catalog's behaviour."""
+
+    DOCUMENT = "document"
+    SUITE = "suite"
+    SERVER = "server"
+    SELECTION = "selection"
+
+
+_REASONS: Mapping[Reason, tuple[tuple[str, ...], ...]] = {
+    Reason.DOCUMENT: (("spec", "sha256"),),
+    Reason.SUITE: (("suite", "version"), ("suite", "requirement_set_sha256")),
+    Reason.SERVER: (("target", "implementation"), ("target", "fingerprint")),
+    Reason.SELECTION: (("config", "groups"), ("config", "globs"), ("config", "safety")),
+}
 
 _MOVES = {
     ("pass", "fail"): Category.REGRESSION,
@@ -101,6 +120,14 @@ class Comparison:
         """Whether something was lost, or the new run is incomplete and cannot tell."""
         return bool(self.lost) or not self.new["complete"]
 
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """What is recorded to have changed beside the outcomes, and may be why they did."""
+        return tuple(reason for reason, paths in _REASONS.items() if self._differ(paths))
+
+    def _differ(self, paths: Sequence[tuple[str, ...]]) -> bool:
+        return any(_at(self.old, path) != _at(self.new, path) for path in paths)
+
     def of(self, category: Category) -> tuple[Change, ...]:
         """Return the changes of one category, required checks first."""
         order = {"must": 0, "should": 1, "interop": 2}
@@ -115,7 +142,7 @@ def read_run(content: bytes, name: str) -> dict[str, Any]:
     """
     wrong = UsageError(f"{name} is no report of icecheck: name a run.json or its directory")
     try:
-        document = json.loads(content)
+        document = _parsed(content)
     except (ValueError, RecursionError):
         raise wrong from None
     if not isinstance(document, dict) or document.get("kind") != _KIND:
@@ -126,6 +153,13 @@ def read_run(content: bytes, name: str) -> dict[str, Any]:
     if not _has_what_is_compared(document):
         raise UsageError(f"{name} is a damaged report: run the suite again")
     return document
+
+
+def _parsed(content: bytes) -> Any:
+    try:
+        return msgspec.json.decode(content)
+    except msgspec.DecodeError:
+        return json.loads(content)  # it takes half a surrogate pair, which a catalog may have sent
 
 
 def _has_what_is_compared(document: Mapping[str, Any]) -> bool:

@@ -8,10 +8,13 @@ import pytest
 from icecheck.findings.expectations import Selection, parse
 from icecheck.findings.statuses import Statuses
 from icecheck.findings.symptoms import symptom_named
+from icecheck.findings.verdict import Level, Outcome
 from icecheck.reports import run_json
 from icecheck.reports.restored import restored
 from icecheck.run.expectations import gated
 from icecheck.run.output import FORMATS
+from tests.kit.findings import a_finding
+from tests.kit.finished_runs import verdict
 from tests.unit.reports.conftest import FAILED, GOOD, RUNS, SHOULD, finished
 
 ENTRIES = """
@@ -73,12 +76,18 @@ def test_what_a_finding_knows_of_statuses_values_and_histories_is_told_again(nam
     assert FORMATS[name](again(run)) == FORMATS[name](run)
 
 
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_fails_below_the_level_of_its_cause_is_told_again(name):
+    same = {"findings": (a_finding("same-way", "200", "500"),), "outcome": Outcome.FAIL}
+    lesser = [verdict(f"advised.{n}", level=Level.SHOULD, **same) for n in (2, 1)]
+    run = finished(lesser[0], verdict("required", **same), lesser[1])
+    assert run.causes[0].lesser
+    assert FORMATS[name](again(run)) == FORMATS[name](run)
+
+
 def test_a_report_of_format_1_0_becomes_a_page_again():
     document = json.loads(run_json.render(RUNS["failed"]))
-    new = {
-        "causes": ("wrong", "consequence", "lesser"),
-        "checks": ("gating",),
-    }
+    new = {"causes": ("wrong", "consequence"), "checks": ("gating",)}
     for block, members in new.items():
         for row in document[block]:
             for member in members:

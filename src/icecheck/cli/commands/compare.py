@@ -1,5 +1,7 @@
-"""``icecheck compare OLD NEW``: what broke between two runs, and what was repaired."""
+"""``icecheck compare OLD NEW``: what broke between runs, and what was repaired."""
 
+import json
+from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -9,9 +11,8 @@ from icecheck.cli.stored_run import stored_run
 _REGRESSION = 1
 
 
-@click.command("compare", short_help="Say what changed between two runs.")
-@click.argument("old", type=click.Path(path_type=Path))
-@click.argument("new", type=click.Path(path_type=Path))
+@click.command("compare", short_help="Say what changed between runs.")
+@click.argument("runs", nargs=-1, type=click.Path(path_type=Path), metavar="OLD... NEW")
 @click.option(
     "--format",
     "form",
@@ -20,16 +21,27 @@ _REGRESSION = 1
     show_default=True,
     help="Lines for people, Markdown for a pull request, or one JSON object.",
 )
-def command(old: Path, new: Path, form: str) -> int:
-    """Compare two runs, each a run.json or the directory of a report, check by check.
+def command(runs: tuple[Path, ...], form: str) -> int:
+    """Compare runs check by check, each a run.json or the directory of a report.
 
-    Exit codes: 0 nothing was lost, 1 a check that passed in OLD fails, is blocked or is no longer
-    offered in NEW (or NEW is incomplete), 2 they cannot be compared.
+    With more than two, each is compared with the next one in the order in which they are named.
+    Exit codes: 0 nothing was lost, 1 a check that passed in some OLD fails, is blocked or is no
+    longer offered in NEW (or NEW is incomplete), 2 they cannot be compared.
     """
     from icecheck.findings.comparison import compare
     from icecheck.reports.compared import as_json, as_markdown, as_text
 
-    renderings = {"text": as_text, "markdown": as_markdown, "json": as_json}
-    comparison = compare(stored_run(old), stored_run(new))
-    click.echo(renderings[form](comparison), nl=False)
-    return _REGRESSION if comparison.is_regression else 0
+    if len(runs) < 2:
+        raise click.UsageError("name two runs or more: OLD NEW")
+    documents = [stored_run(path) for path in runs]
+    *earlier, newest = documents
+    steps = [compare(old, new) for old, new in pairwise(documents)]
+    lost = any(compare(old, newest).is_regression for old in earlier)
+    if form == "json" and len(steps) > 1:
+        told = [json.loads(as_json(step)) for step in steps]
+        text = json.dumps({"regression": lost, "steps": told}, indent=1) + "\n"
+    else:
+        render = {"text": as_text, "markdown": as_markdown, "json": as_json}[form]
+        text = "\n".join(map(render, steps))
+    click.echo(text, nl=False)
+    return _REGRESSION if lost else 0

@@ -1,12 +1,12 @@
 """``icecheck report``: renders stored runs again, one by one or side by side."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from icecheck.cli.stored_run import restored_run
+from icecheck.cli.stored_run import day_and_time, restored_run, stored_run
 
 if TYPE_CHECKING:
     from icecheck.findings.verdict import Run
@@ -14,6 +14,22 @@ if TYPE_CHECKING:
 _FILES = {"html": "index.html", "junit": "junit.xml", "markdown": "summary.md"}
 """The formats that a run writes beside run.json."""
 _PRINTED = ("text", "annotations", "badge", "shields")
+
+
+_format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["html", "markdown", "json"]),
+    default="html",
+    show_default=True,
+    help="A page, Markdown for a pull request, or one JSON object.",
+)
+_output_option = click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Where it is written; default: it is printed.",
+)
 
 
 @click.group("report", short_help="Render stored runs again, or side by side.")
@@ -49,13 +65,90 @@ def render(runs: tuple[Path, ...], output: Path | None, form: str | None) -> int
         click.echo(_rendering(form)(restored_run(runs[0])), nl=False)
         return 0
     # Everything is read before anything is written.
-    for path, run in [(path, restored_run(path)) for path in runs]:
-        beside = path if path.is_dir() else path.parent
-        directory = beside if output is None else output
-        if output is not None and len(runs) > 1:
-            directory = output / run.run_id
+    read = [(path if path.is_dir() else path.parent, restored_run(path)) for path in runs]
+    if output is not None:
+        into = output if len(read) == 1 else None
+        read = [(into or output / run.run_id, run) for _, run in read]
+    _expect_apart([directory for directory, _ in read])
+    for directory, run in read:
         click.echo(str(_write(run, directory)))
     return 0
+
+
+@command.command("matrix", short_help="Put several runs side by side.")
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@_format_option
+@_output_option
+def matrix(runs: tuple[Path, ...], form: str, output: Path | None) -> int:
+    """Put runs side by side: catalogs, or versions of one, in the order in which they are named.
+
+    Each RUN is a run.json or the directory of a report. The matrix has the verdicts, the profiles,
+    the findings, and each requirement that at least one of them misses. A field that alone differs
+    from all others in its line is marked.
+    """
+    from icecheck.reports.many import matrix as matrices
+    from icecheck.reports.many.stored import stored_runs
+
+    renderings = {
+        "html": matrices.as_html,
+        "markdown": matrices.as_markdown,
+        "json": matrices.as_json,
+    }
+    stored = stored_runs(map(stored_run, runs))
+    table = matrices.matrix(stored, _sentences(run.judged_by for run in stored))
+    _put(renderings[form](table), output)
+    return 0
+
+
+@command.command("trend", short_help="Show how the runs of one catalog changed over time.")
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@_format_option
+@_output_option
+def trend(runs: tuple[Path, ...], form: str, output: Path | None) -> int:
+    """Show how runs of one catalog changed over time, whatever order they are named in.
+
+    Each RUN is a run.json or the directory of a report. Each is compared with the one before it:
+    what broke, what was repaired, which findings came and went, and whether the document, the
+    suite or the server changed too.
+    """
+    from icecheck.reports.many import trend as trends
+
+    renderings = {"html": trends.as_html, "markdown": trends.as_markdown, "json": trends.as_json}
+    in_order = sorted(runs, key=day_and_time)
+    _put(renderings[form](trends.trend(map(stored_run, in_order))), output)
+    return 0
+
+
+def _sentences(judged_by: Iterable[str]) -> Mapping[str, str]:
+    """Return requirement id -> its sentence, of the versions of the contract that are known."""
+    from icecheck.contract import SPEC_VERSIONS, load
+
+    known = [load(version) for version in dict.fromkeys(judged_by) if version in SPEC_VERSIONS]
+    return {r.id: r.text for contract in known for r in contract.requirements.values()}
+
+
+def _put(text: str, output: Path | None) -> None:
+    """Print a text, or write it into a file, whole or not at all."""
+    from icecheck.targets.target import UsageError
+    from icecheck.targets.unwritable import Unwritable, write_text
+
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        write_text(output, text)
+    except (OSError, Unwritable) as error:
+        why = error.strerror if isinstance(error, OSError) else "no room, or no permission"
+        raise UsageError(f"--output {output} cannot be written ({why})") from None
+    click.echo(str(output))
+
+
+def _expect_apart(directories: Sequence[Path]) -> None:
+    """Raise UsageError if two runs would be written into one directory."""
+    twice = next((each for each in directories if directories.count(each) > 1), None)
+    if twice is not None:
+        raise click.UsageError(f"two runs would be written into {twice}: render one at a time")
 
 
 def _rendering(form: str) -> "Callable[[Run], str]":

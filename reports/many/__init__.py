@@ -1,0 +1,1 @@
+"""Several stored runs side by side: catalogs compared, and one catalog over time."""
