@@ -25,6 +25,7 @@ from icecheck.reports.tables import (
     spark_rows,
 )
 from icecheck.reports.templating import inline, template
+from icecheck.reports.timeline import latencies, timeline
 
 BYTES_MAX = 2_000_000
 """The size limit of a page: the rest is left to run.json, and the page says so."""
@@ -81,6 +82,8 @@ def _context(run: Run) -> dict[str, Any]:
         "spark": _by_standing(spark_rows(run)),
         "clients": client_rows(run),
         "responses": response_map(run),
+        "latencies": latencies(run),
+        "timeline": timeline(run),
         "families": page.families(),
         "abilities": [row for row in run.capabilities if row.id.startswith("capability:")],
         "requirements_total": len(page.contract.requirements),

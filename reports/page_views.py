@@ -31,6 +31,7 @@ from icecheck.reports.joined import (
     note_of,
     verdicts_by_check,
 )
+from icecheck.reports.json_lines import Part, compared, in_lines
 
 # The limit for bodies and curl lines; the rest of a page grows only with the number of checks.
 _QUOTED_CHARACTERS_MAX = 700_000
@@ -38,6 +39,7 @@ _DETAIL_CHARACTERS_MAX = 1_200
 _MEMBERS_MAX = 40
 _HURTS_MAX = 8
 CAUSES_SHOWN_MAX = 60
+_STEPS = {"given": "setup", "do": "request", "undo": "clean-up"}
 _LEFT_OUT = "(left out here for size; it is in run.json)"
 
 
@@ -84,6 +86,7 @@ class CheckView:
     clauses: tuple[Clause, ...]
     expected: str
     actual: str
+    compared: tuple[tuple[Part, ...], tuple[Part, ...]]
     pointer: str
     detail: str
     others: tuple[str, ...]
@@ -193,6 +196,7 @@ class PageViews:
             clauses=clauses_for(verdict, self.contract) if exchanges else (),
             expected=card.expected,
             actual=card.actual,
+            compared=compared(in_lines(card.expected), in_lines(card.actual)),
             pointer=card.pointer,
             detail=_shortened(card.detail if wrong else ""),
             others=card.others,
@@ -213,12 +217,12 @@ class PageViews:
 
     def _exchange(self, evidence: Evidence, *, shows: bool) -> ExchangeView:
         return ExchangeView(
-            step=evidence.step,
+            step=_STEPS.get(evidence.step, evidence.step),
             request=evidence.request,
-            request_body=self.budget.quote(evidence.request_body),
+            request_body=self.budget.quote(in_lines(evidence.request_body)),
             status="no answer" if evidence.status is None else str(evidence.status),
             response_headers=self.budget.quote(evidence.response_headers),
-            response_body=self.budget.quote(evidence.response_body),
+            response_body=self.budget.quote(in_lines(evidence.response_body)),
             shows=shows,
         )
 

@@ -87,6 +87,7 @@ def _verdict(row: _Row, symptom_named: _SymptomNamed) -> Verdict:
         evidence=tuple(_evidence(each, row) for each in row["exchanges"]),
         requests=row["requests"],
         duration_ms=row["duration_ms"],
+        started_ms=row.get("started_ms", 0),
         passive=row["passive"],
         gating=row.get("gating", row["gates"] or row["expectation"] is not None),
     )

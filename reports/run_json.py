@@ -290,6 +290,7 @@ def _check(
         "witnessed_by": list(witnesses_of(verdict.check)),
         "proven_by": list(proven_by(verdict.check)),
         "duration_ms": round(verdict.duration_ms, 2),
+        "started_ms": verdict.started_ms,
         "requests": verdict.requests,
         "passive": verdict.passive,
         "attempts": 1,

@@ -268,7 +268,7 @@ def facts(path):
         document = json.loads(path.read_text())
         del document["config"]["command"], document["target"]["fingerprint"]
         for check in document["checks"]:
-            del check["duration_ms"], check["exchanges"]
+            del check["duration_ms"], check["started_ms"], check["exchanges"]
         told = ("config", "target", "totals", "checks", "suite")
         return json.dumps({name: document[name] for name in told})
     return "file"

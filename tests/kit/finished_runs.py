@@ -41,7 +41,7 @@ def finished(*verdicts, interrupted=False, tripped=False, residue=(), endpoints=
         owner="icecheck_abc123",
         server_header="acme/1",
         requests=7,
-        latencies_ms=[1.0, 2.0],
+        latencies_ms={"createNamespace": [1.0, 2.0, 40.0], "": [3.0]},
         created=3,
         deleted=3,
         residue=list(residue),

@@ -36,7 +36,7 @@ ALONE = ("-p", "no:randomly", "-p", "no:xdist")
 PAGES = 12
 LOGIN_PAGE = (200, {"content-type": "text/html"}, b"<html><body>Please log in</body></html>")
 ADDRESS = re.compile(r"(http://(127\.0\.0\.1|localhost):\d+|file:[^\s\"\\]*)")
-OF_ONE_RUN = frozenset({"duration_ms", "exchanges"})
+OF_ONE_RUN = frozenset({"duration_ms", "started_ms", "exchanges"})
 Document = dict[str, Any]
 
 

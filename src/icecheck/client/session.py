@@ -44,7 +44,7 @@ class SessionSummary:
     owner: str
     server_header: str | None
     requests: int
-    latencies_ms: list[float]
+    latencies_ms: dict[str, list[float]]
     created: int
     deleted: int
     residue: list[str]
@@ -201,7 +201,7 @@ class Session:
             owner=self.owner,
             server_header=None if server is None else redactor.text(server),
             requests=self.connection.requests,
-            latencies_ms=self.connection.latencies_ms,
+            latencies_ms=dict(self.connection.latencies_ms),
             created=self.created,
             deleted=self.deleted,
             residue=[redactor.text(each) for each in self.residue],

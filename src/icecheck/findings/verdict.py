@@ -203,7 +203,7 @@ class Verdict:
     verdict that is not ``gating`` does not count for the gate, whatever its level. ``if_permitted``
     holds instead if the credentials turn out to have the right that the skip takes them to lack.
     ``without`` names the lost effects that the check was judged without: it left out what needs
-    them.
+    them. ``started_ms`` is when it began, since 1970 in UTC; 0 if nothing was called.
     """
 
     check: str
@@ -222,6 +222,7 @@ class Verdict:
     evidence: tuple[Evidence, ...] = ()
     requests: int = 0
     duration_ms: float = 0.0
+    started_ms: int = 0
     passive: bool = False
     gating: bool = True
     if_permitted: "Verdict | None" = None

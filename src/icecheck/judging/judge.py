@@ -49,7 +49,7 @@ def judge(check: Check, catalog: Catalog, resources: Mapping[str, Any] | None = 
     ``resources`` are the arguments of the check's function beside the catalog (``spark``). Raises
     only Unwritable, and errors that are no Exception (an interrupt).
     """
-    started = time.perf_counter()
+    started, started_ms = time.perf_counter(), round(time.time() * 1000)
     skip = _reason_to_skip(check, catalog)
     ending: Exception | None = None
     requests = 0
@@ -64,7 +64,8 @@ def judge(check: Check, catalog: Catalog, resources: Mapping[str, Any] | None = 
                 break  # nothing is left that could be judged
             catalog, ending = again, later
     duration_ms = round((time.perf_counter() - started) * 1000, 2)
-    return _verdict(check, catalog, ending, skip, requests=requests, duration_ms=duration_ms)
+    facts = {"requests": requests, "duration_ms": duration_ms, "started_ms": started_ms}
+    return _verdict(check, catalog, ending, skip, **facts)
 
 
 def not_run(check: Check, kind: SkipKind, reason: str) -> Verdict:

@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -121,20 +121,37 @@ def _target(options: RunOptions, session: SessionSummary) -> dict[str, Any]:
 def _timing(
     session: SessionSummary, started_at: datetime, finished_at: datetime, wall: float
 ) -> dict[str, Any]:
-    latencies = sorted(session.latencies_ms)
-
-    def percentile(share: float) -> float:
-        if not latencies:
-            return 0.0
-        return round(latencies[min(len(latencies) - 1, int(share * len(latencies)))], 2)
-
+    every = sorted(took for answers in session.latencies_ms.values() for took in answers)
     return {
         "started_at": started_at.isoformat(timespec="seconds"),
         "finished_at": finished_at.isoformat(timespec="seconds"),
         "wall_s": round(wall, 2),
         "requests": session.requests,
-        "latency_ms": {"p50": percentile(0.5), "p95": percentile(0.95)},
+        "latency_ms": {"p50": _percentile(every, 0.5), "p95": _percentile(every, 0.95)},
+        "operations": _by_operation(session.latencies_ms),
     }
+
+
+def _by_operation(latencies_ms: Mapping[str, list[float]]) -> list[dict[str, Any]]:
+    """Return how long each operation took to answer, those that took longest in all first."""
+    in_order = sorted(latencies_ms.items(), key=lambda each: (-sum(each[1]), each[0]))
+    return [
+        {
+            "id": operation_id,
+            "requests": len(answers),
+            "p50_ms": _percentile(sorted(answers), 0.5),
+            "p95_ms": _percentile(sorted(answers), 0.95),
+            "max_ms": round(max(answers), 2),
+        }
+        for operation_id, answers in in_order
+        if operation_id and answers
+    ]
+
+
+def _percentile(in_order: Sequence[float], share: float) -> float:
+    if not in_order:
+        return 0.0
+    return round(in_order[min(len(in_order) - 1, int(share * len(in_order)))], 2)
 
 
 def _sha256(value: Any) -> str:

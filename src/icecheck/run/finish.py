@@ -145,7 +145,7 @@ def _together(sessions: Sequence[SessionSummary]) -> SessionSummary:
         first = replace(
             first,
             requests=first.requests + other.requests,
-            latencies_ms=[*first.latencies_ms, *other.latencies_ms],
+            latencies_ms=_all_of(first.latencies_ms, other.latencies_ms),
             created=first.created + other.created,
             deleted=first.deleted + other.deleted,
             residue=[*first.residue, *other.residue],
@@ -158,6 +158,13 @@ def _together(sessions: Sequence[SessionSummary]) -> SessionSummary:
             adaptations=[*dict.fromkeys([*first.adaptations, *other.adaptations])],
         )
     return first
+
+
+def _all_of(
+    one: Mapping[str, list[float]], other: Mapping[str, list[float]]
+) -> dict[str, list[float]]:
+    """Merge the times of two workers."""
+    return {name: [*one.get(name, ()), *other.get(name, ())] for name in {**one, **other}}
 
 
 def _joined(one: Mapping[str, list[str]], other: Mapping[str, list[str]]) -> dict[str, list[str]]:

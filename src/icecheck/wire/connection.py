@@ -94,8 +94,8 @@ class Connection:
         return self._pool.requests
 
     @property
-    def latencies_ms(self) -> list[float]:
-        """The time that each answer took."""
+    def latencies_ms(self) -> Mapping[str, list[float]]:
+        """The time that each answer took, by operation; "" for requests of no operation."""
         return self._pool.latencies_ms
 
     def close(self) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -22,12 +23,13 @@ class Pool:
 
     No cookie of the target is kept: it would be sent with the requests of every principal, would be
     in no recorded request, and a target could send any number of them.
-    ``requests`` counts the answers, and ``latencies_ms`` holds how long each one took.
+    ``requests`` counts the answers, and ``latencies_ms`` holds how long each one took, by operation
+    ("" for what no operation of the document answers).
     """
 
     def __init__(self, target: Target, transport: httpx.BaseTransport | None = None) -> None:
         self.requests = 0
-        self.latencies_ms: list[float] = []
+        self.latencies_ms: defaultdict[str, list[float]] = defaultdict(list)
         self._lock = threading.Lock()
         self._timeout_seconds = target.timeout_seconds
         self._http = httpx.Client(
@@ -70,7 +72,7 @@ class Pool:
         elapsed_ms = (time.perf_counter() - started) * 1000
         with self._lock:
             self.requests += 1
-            self.latencies_ms.append(elapsed_ms)
+            self.latencies_ms[drafted.operation or ""].append(elapsed_ms)
         return replace(
             sent,
             status=response.status_code,

@@ -46,7 +46,7 @@ def test_requests_for_tokens_are_counted_and_not_recorded():
     using = connection(server)
     recorded = sent(using, wire())
     assert [e.url for e in recorded] == ["http://h/v1/ns"]
-    assert (using.requests, len(using.latencies_ms)) == (2, 2)
+    assert (using.requests, sum(map(len, using.latencies_ms.values()))) == (2, 2)
 
 
 def test_a_401_is_recorded_and_so_is_what_the_new_token_brings():

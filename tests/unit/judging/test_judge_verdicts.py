@@ -62,9 +62,8 @@ def test_every_verdict_names_its_check_what_it_proves_and_what_it_took(
     catalog_that, monkeypatch, which
 ):
     ticks = iter([2.0, 2.25])
-    monkeypatch.setattr(
-        "icecheck.judging.judge.time", SimpleNamespace(perf_counter=lambda: next(ticks))
-    )
+    clock = SimpleNamespace(perf_counter=lambda: next(ticks), time=lambda: 1_700_000_000.5)
+    monkeypatch.setattr("icecheck.judging.judge.time", clock)
     error, outcome = ENDINGS.get(which, (None, Outcome.PASS))
     body = ending_with(error) if error else asking("listNamespaces", times=2)
     verdict = judged(catalog_that(), body)
@@ -74,6 +73,7 @@ def test_every_verdict_names_its_check_what_it_proves_and_what_it_took(
     assert (verdict.requirements, verdict.operations) == (PROVES, ("createNamespace",))
     assert verdict.profile == "write"
     assert (verdict.requests, verdict.duration_ms) == (2, 250.0)
+    assert verdict.started_ms == 1_700_000_000_500
     assert (verdict.passive, verdict.gating) == (False, True)
 
 

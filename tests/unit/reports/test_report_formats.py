@@ -176,7 +176,7 @@ def test_a_junit_failure_carries_the_card(runs):
     for part in ("createNamespace.409:", "https://github.com/apache/iceberg/blob/", "curl "):
         assert part in failure.text
     properties = [(p.get("name"), p.get("value")) for p in case.iter("property")]
-    assert ("requirement", "createNamespace.409") in properties
+    assert ("requirements", "createNamespace.409") in properties
 
 
 def test_what_does_not_gate_is_skipped_in_junit_and_says_why(runs):
@@ -303,7 +303,7 @@ def test_the_page_keeps_its_order(runs):
     ],
 )
 def test_the_strip_is_green_only_when_something_was_verified_and_held(runs, name, tone):
-    assert f'<div class="strip {tone}"' in html.render(runs[name])
+    assert f'<header class="strip {tone}"' in html.render(runs[name])
 
 
 def test_a_cause_shows_its_requirement_and_how_to_reproduce_it(runs):
