@@ -233,3 +233,11 @@ def test_a_catalog_that_answers_nothing_to_everything(icecheck, tmp_path, nothin
     assert document["totals"]["error"] == 0
     assert document["totals"]["fail"] > 0
     assert document["safety"]["touched_foreign"] == []
+
+
+def test_a_reader_that_goes_away_is_no_error_of_the_suite(start_icecheck, tmp_path):
+    process = start_icecheck("list", "requirements")
+    process.stdout.close()  # as `head` does when it has seen enough
+    assert process.wait(timeout=60) == 141
+    assert process.stderr.read() == ""
+    assert list(tmp_path.iterdir()) == []

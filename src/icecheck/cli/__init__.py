@@ -42,6 +42,15 @@ class _Commands(ClickGroup):
         command: click.Command = module.command
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; a reader of its output that went away ends it in silence."""
+        from icecheck.cli.ending import end_unread
+
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # click would exit with 1, which says that a check failed
+            end_unread()
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))
