@@ -23,6 +23,7 @@ FORMATS: dict[str, Callable[[Run], str]] = {
 }
 """File name -> renderer; run.json is written last, so that a report that has it is complete."""
 
+RUN_FILE = "run.json"
 EXCHANGES_FILE = "exchanges.jsonl.zst"
 ERROR_FILE = "error.txt"
 _INVALID_FILE = "run.invalid.json"

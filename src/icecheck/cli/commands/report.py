@@ -119,6 +119,37 @@ def trend(runs: tuple[Path, ...], form: str, output: Path | None) -> int:
     return 0
 
 
+@command.command("merge", short_help="Make one report of runs that judged parts of a catalog.")
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("icecheck-report"),
+    show_default=True,
+    metavar="DIR",
+    help="Where the report is written.",
+)
+def merge(runs: tuple[Path, ...], output: Path) -> int:
+    """Make one report of runs that judged parts of one catalog, such as the shards of a CI.
+
+    Each RUN is a run.json or the directory of a report, of one catalog, document and release of the
+    suite. Causes, profiles, verdict and gate are computed from all verdicts; exit codes are as in
+    `icecheck run`. The exchanges stay where they are.
+    """
+    from icecheck.cli.closing import print_conclusion
+    from icecheck.run.output import RUN_FILE, write_report
+    from icecheck.run.stored.merge import merge as merged
+    from icecheck.targets.target import UsageError
+
+    whole = merged([restored_run(path) for path in runs])
+    if (output / RUN_FILE).exists():
+        raise UsageError(
+            f"there is a report in {output} already: name another directory (--output)"
+        )
+    print_conclusion(whole, write_report(whole, output))
+    return whole.exit_code
+
+
 def _sentences(judged_by: Iterable[str]) -> Mapping[str, str]:
     """Return requirement id -> its sentence, of the versions of the contract that are known."""
     from icecheck.contract import SPEC_VERSIONS, load
