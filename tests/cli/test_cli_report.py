@@ -267,6 +267,28 @@ def test_what_is_no_whole_report_is_exit_2_and_nothing_is_written(icecheck, stor
         assert not (tmp_path / "pages").exists()
 
 
+DAMAGES = {
+    "profiles": [{"id": "core"}],
+    "causes": [{"id": "one"}],
+    "target": {},
+    "generated_at": None,
+    "verdict": {},
+}
+
+
+@pytest.mark.parametrize("block", DAMAGES)
+@pytest.mark.parametrize("what", [("report", "matrix"), ("report", "trend"), ("gate",)])
+def test_a_damaged_report_is_exit_2_or_does_not_matter(icecheck, tmp_path, what, block):
+    damaged = json.loads(run_json.render(FAILS)) | {block: DAMAGES[block]}
+    (tmp_path / "bad.json").write_text(json.dumps(damaged))
+    demands = ("--require", "write", "--max-age", "30d") if what == ("gate",) else ()
+    result = icecheck(*what, "bad.json", *demands)
+    assert result.exit_code in {0, 1, 2}
+    if result.exit_code == 2:
+        (line,) = result.stderr.splitlines()
+        assert "bad.json" in line
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

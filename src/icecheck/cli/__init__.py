@@ -22,6 +22,7 @@ _COMMANDS = {
     "replay": "Run a failing history again.",
     "compare": "Say what changed between runs.",
     "report": "Render stored runs again, or side by side.",
+    "gate": "Decide from a stored report whether a catalog will do.",
     "serve": "Serve the mock catalog until it is told to stop.",
     "list": "List checks, requirements, operations or defects.",
     "explain": "Say what a check, requirement, operation, defect or symptom means.",

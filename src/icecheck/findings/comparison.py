@@ -24,6 +24,10 @@ _CHANCE = re.compile(r"[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4,}){1,4}|[0-9]{5,}")
 _BY_THE_CATALOG = frozenset({"not-declared", "not-applicable"})
 
 
+_OF_A_REQUIREMENT = ("level", "text", "condition", "since")
+_REQUIREMENTS_MAX = 20
+
+
 class Category(StrEnum):
     """How a check's outcome moved from one run to the next."""
 
@@ -286,7 +290,27 @@ def _notes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
         if was != now:
             values = "" if "sha256" in path[-1] else f" ({_said(was)} → {_said(now)})"
             notes.append(f"{words} differs{values}")
-    return notes
+    return [*notes, *_changed_requirements(old, new)]
+
+
+def _changed_requirements(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """Return a note on each requirement that the suite demands otherwise in the new run."""
+    before, after = ({r["id"]: r for r in each.get("requirements", ())} for each in (old, new))
+    if not before or not after:
+        return []  # a record holds no requirements
+    notes = []
+    for id_ in (*before, *(id_ for id_ in after if id_ not in before)):
+        was, now = before.get(id_), after.get(id_)
+        if was is None or now is None:
+            notes.append(f"requirement {id_} is {'gone' if now is None else 'new'}")
+            continue
+        for member in _OF_A_REQUIREMENT:
+            if was.get(member) != now.get(member):
+                values = f" ({was[member]} → {now[member]})" if member == "level" else ""
+                notes.append(f"requirement {id_}: its {member} differs{values}")
+    more = len(notes) - _REQUIREMENTS_MAX
+    left = [f"and {more} more requirements differ"] if more > 0 else []
+    return [*notes[:_REQUIREMENTS_MAX], *left]
 
 
 def _at(document: Mapping[str, Any], path: tuple[str, ...]) -> Any:

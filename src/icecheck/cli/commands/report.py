@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from icecheck.cli.stored_run import day_and_time, restored_run, stored_run
+from icecheck.cli.stored_run import day_and_time, restored_run, stored_run, understanding
 
 if TYPE_CHECKING:
     from icecheck.findings.verdict import Run
@@ -94,8 +94,9 @@ def matrix(runs: tuple[Path, ...], form: str, output: Path | None) -> int:
         "markdown": matrices.as_markdown,
         "json": matrices.as_json,
     }
-    stored = stored_runs(map(stored_run, runs))
-    table = matrices.matrix(stored, _sentences(run.judged_by for run in stored))
+    with understanding(*runs):
+        stored = stored_runs(map(stored_run, runs))
+        table = matrices.matrix(stored, _sentences(run.judged_by for run in stored))
     _put(renderings[form](table), output)
     return 0
 
@@ -115,7 +116,9 @@ def trend(runs: tuple[Path, ...], form: str, output: Path | None) -> int:
 
     renderings = {"html": trends.as_html, "markdown": trends.as_markdown, "json": trends.as_json}
     in_order = sorted(runs, key=day_and_time)
-    _put(renderings[form](trends.trend(map(stored_run, in_order))), output)
+    with understanding(*runs):
+        table = trends.trend(map(stored_run, in_order))
+    _put(renderings[form](table), output)
     return 0
 
 
