@@ -40,6 +40,7 @@ _MEMBERS_MAX = 40
 _HURTS_MAX = 8
 CAUSES_SHOWN_MAX = 60
 _STEPS = {"given": "setup", "do": "request", "undo": "clean-up"}
+_SHOWN_ONLY = "not scored: the set of requirements does not have it, or it is disputed"
 _LEFT_OUT = "(left out here for size; it is in run.json)"
 
 
@@ -208,7 +209,7 @@ class PageViews:
             exchanges=self._exchanges(verdict) if exchanges else (),
             cause=cause.id if cause else None,
             gates=gates(verdict, self.marks.get(verdict.check)),
-            note=note_of(self.marks.get(verdict.check)),
+            note=note_of(self.marks.get(verdict.check)) or _SHOWN_ONLY * (not verdict.scored),
         )
 
     def _exchanges(self, verdict: Verdict) -> tuple[ExchangeView, ...]:

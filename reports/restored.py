@@ -89,6 +89,7 @@ def _verdict(row: _Row, symptom_named: _SymptomNamed) -> Verdict:
         duration_ms=row["duration_ms"],
         started_ms=row.get("started_ms", 0),
         passive=row["passive"],
+        scored=row.get("scored", True),
         gating=row.get("gating", row["gates"] or row["expectation"] is not None),
     )
 

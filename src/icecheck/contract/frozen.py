@@ -1,8 +1,8 @@
 """Frozen sets of requirements: what a release of the suite demanded, to judge by it later.
 
-A set holds for each requirement its level, the checks that prove it, and a digest of all that may
-change a verdict: id, level, condition, sentence, basis, references, profile and release. The sets
-of releases stand in the folder ``requirement_sets`` beside this module, and never change.
+A set holds for each requirement its level, the checks that prove it, and a digest of all else that
+may change a verdict: condition, sentence, basis, references, profile and release. The sets stand in
+the folder ``requirement_sets`` beside this module; that of a published release never changes.
 """
 
 import hashlib
@@ -64,15 +64,34 @@ class RequirementSet:
             return None
         return max(levels, key=tuple(Level).index)
 
+    def has(self, requirements: Iterable[str]) -> bool:
+        """Return whether the set has all of these requirements."""
+        return self.requirements.keys() >= {*requirements}
+
     def has_check(self, check: str, requirements: Iterable[str]) -> bool:
         """Return whether the set scores a check that proves these requirements."""
         rows = [self.requirements.get(id_) for id_ in requirements]
         return bool(rows) and all(row is not None and check in row.checks for row in rows)
 
     def drift_from(self, other: "RequirementSet") -> tuple[str, ...]:
-        """Return the ids of the requirements of this set that are otherwise, or not, in another."""
+        """Return the ids of the requirements that another set words otherwise, or lacks.
+
+        Another level and more checks are no drift: who judges by this set can do without them.
+        """
         theirs = other.requirements
-        return tuple(id_ for id_, row in self.requirements.items() if theirs.get(id_) != row)
+        return tuple(
+            id_
+            for id_, row in self.requirements.items()
+            if id_ not in theirs or theirs[id_].digest != row.digest
+        )
+
+    def checks_missing_from(self, other: "RequirementSet") -> tuple[str, ...]:
+        """Return the checks of this set that another does not have, sorted."""
+        mine, theirs = (
+            {check for row in each.requirements.values() for check in row.checks}
+            for each in (self, other)
+        )
+        return tuple(sorted(mine - theirs))
 
 
 def set_id(document: str, release: str) -> str:
@@ -97,9 +116,8 @@ def requirement_set(
 
 def _digest(each: Requirement) -> str:
     """Return a digest of what is demanded; lines and words on clients change no verdict."""
-    row = {
+    row: dict[str, Any] = {
         "id": each.id,
-        "level": str(each.level),
         "condition": each.condition,
         "text": each.text,
         "basis": str(each.basis),
@@ -107,6 +125,8 @@ def _digest(each: Requirement) -> str:
         "profile": each.profile,
         "since": each.since,
     }
+    if each.disputed:
+        row["disputed"] = True
     return hashlib.sha256(json.dumps(row, sort_keys=True).encode()).hexdigest()[:16]
 
 

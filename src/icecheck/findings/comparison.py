@@ -24,7 +24,8 @@ _CHANCE = re.compile(r"[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4,}){1,4}|[0-9]{5,}")
 _BY_THE_CATALOG = frozenset({"not-declared", "not-applicable"})
 
 
-_OF_A_REQUIREMENT = ("level", "text", "condition", "since")
+_OF_A_REQUIREMENT = ("level", "text", "condition", "since", "status")
+_SHORT = frozenset({"level", "status"})
 _REQUIREMENTS_MAX = 20
 
 
@@ -306,7 +307,7 @@ def _changed_requirements(old: Mapping[str, Any], new: Mapping[str, Any]) -> lis
             continue
         for member in _OF_A_REQUIREMENT:
             if was.get(member) != now.get(member):
-                values = f" ({was[member]} → {now[member]})" if member == "level" else ""
+                values = f" ({was[member]} → {now[member]})" if member in _SHORT else ""
                 notes.append(f"requirement {id_}: its {member} differs{values}")
     more = len(notes) - _REQUIREMENTS_MAX
     left = [f"and {more} more requirements differ"] if more > 0 else []

@@ -5,11 +5,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from icecheck.contract import PROFILES, Contract, Level
+from icecheck.contract.frozen import RequirementSet
 from icecheck.contract.witnesses import is_unwitnessed
 from icecheck.findings.expected_failures import NOTHING_EXPECTED, Expectations
 from icecheck.findings.not_served import proves_success
 from icecheck.findings.verdict import (
     Cause,
+    Group,
     Outcome,
     Profile,
     SkipKind,
@@ -19,6 +21,8 @@ from icecheck.findings.verdict import (
 )
 from icecheck.targets.offer import Offer
 
+_IN_NO_SET = frozenset({Group.SPARK, Group.CLIENTS})
+"""Groups that depend on what is installed: no set of requirements names their checks."""
 _ASKED_OF_NO_ENDPOINT = frozenset({"core", "oauth2", "authorization"})
 """Profiles that are not about a catalog's operations but about config, errors and access."""
 
@@ -62,6 +66,7 @@ def profiles_of(
     A client reaches every profile through the core. Where the core fails and nothing of a claimed
     profile was judged, that profile has the core's status.
     """
+    verdicts = [v for v in verdicts if v.scored]
     core, *others = (_profile(p, verdicts, offer, contract, in_part=p in in_part) for p in PROFILES)
     if core.status != "not-conformant":
         return (core, *others)
@@ -149,6 +154,33 @@ def ungated_if_unwitnessed(verdict: Verdict) -> Verdict:
     return verdict
 
 
+def as_frozen(verdict: Verdict, frozen: RequirementSet, contract: Contract) -> Verdict:
+    """Return the verdict as a frozen set has its check: at its level, or shown and not scored.
+
+    A check that the set does not have was added since; it tells something, and decides nothing.
+    """
+    if verdict.group in _IN_NO_SET:
+        return verdict
+    ids = verdict.requirements
+    known = frozen.has(ids) if verdict.passive else frozen.has_check(verdict.check, ids)
+    level = frozen.level_of(ids)
+    if not known or level is None:
+        return _shown_only(verdict)
+    changed = any(contract.requirements[id_].level is not level for id_ in ids)
+    return replace(verdict, level=level) if changed else verdict
+
+
+def ungated_if_disputed(verdict: Verdict, contract: Contract) -> Verdict:
+    """Return the verdict; it is shown and not scored if what it proves is disputed."""
+    register = contract.requirements
+    disputed = any(register[id_].disputed for id_ in verdict.requirements if id_ in register)
+    return _shown_only(verdict) if disputed else verdict
+
+
+def _shown_only(verdict: Verdict) -> Verdict:
+    return replace(verdict, level=Level.INTEROP, gating=False, scored=False)
+
+
 def conclude(
     verdicts: Sequence[Verdict],
     profiles: Sequence[Profile],
@@ -167,6 +199,7 @@ def conclude(
     it needs could not be made and was not given, does not let the gate pass. ``expectations``
     change the exit code only; checks that they waive do not count as verified.
     """
+    verdicts = [v for v in verdicts if v.scored]
     totals = totals_of(verdicts)
     status = _status(verdicts, profiles, totals, complete=complete, tripped=tripped)
     failed = [v for v in verdicts if v.outcome in {Outcome.FAIL, Outcome.BLOCKED}]

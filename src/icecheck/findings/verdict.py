@@ -200,7 +200,8 @@ class Verdict:
     """The result of one check on one catalog.
 
     A ``passive`` verdict was read off the exchanges of other checks, without requests of its own. A
-    verdict that is not ``gating`` does not count for the gate, whatever its level. ``if_permitted``
+    verdict that is not ``gating`` does not count for the gate, whatever its level; one that is not
+    ``scored`` counts for no profile and no verdict on the catalog either. ``if_permitted``
     holds instead if the credentials turn out to have the right that the skip takes them to lack.
     ``without`` names the lost effects that the check was judged without: it left out what needs
     them. ``started_ms`` is when it began, since 1970 in UTC; 0 if nothing was called.
@@ -225,6 +226,7 @@ class Verdict:
     started_ms: int = 0
     passive: bool = False
     gating: bool = True
+    scored: bool = True
     if_permitted: "Verdict | None" = None
 
     @property

@@ -9,7 +9,7 @@ import pytest
 from icecheck.client.catalog import Catalog
 from icecheck.contract import Contract
 from icecheck.findings.causes import causes_of
-from icecheck.findings.conclusion import ungated_if_unwitnessed
+from icecheck.findings.conclusion import as_frozen, ungated_if_disputed, ungated_if_unwitnessed
 from icecheck.findings.expectations import entry_for, result_of_entry
 from icecheck.findings.expected_failures import EntryMatch, EntryResult
 from icecheck.findings.telling.finding_card import card_of
@@ -106,6 +106,9 @@ class Recorder:
                 item.session.shouldstop = self.unwritten
         if self.options.witnessed_only:
             verdict = ungated_if_unwitnessed(verdict)
+        verdict = ungated_if_disputed(verdict, self.options.contract)
+        if self.options.requirement_set is not None:
+            verdict = as_frozen(verdict, self.options.requirement_set, self.options.contract)
         item.user_properties.append((PROPERTY, msgspec.to_builtins(verdict)))
         if runner.breaker.why:
             item.session.shouldstop = runner.breaker.why

@@ -13,6 +13,7 @@ import pytest
 
 from icecheck.client.opening import preflight
 from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
+from icecheck.contract.frozen import RequirementSet
 from icecheck.findings.expectations import in_force
 from icecheck.findings.expected_failures import ExpectationFile
 from icecheck.findings.telling.finding_card import card_of
@@ -25,7 +26,7 @@ from icecheck.pytest.worker_report import WorkerReport
 from icecheck.reports.exchanges import ExchangeLog
 from icecheck.run.closing import residue_lines, unmet_lines
 from icecheck.run.collect import collect, left_out
-from icecheck.run.demands import release_to_hold_to
+from icecheck.run.demands import release_to_hold_to, set_to_judge_by
 from icecheck.run.expectations import expectations_from, gated, selection_among
 from icecheck.run.finish import ProcessReport, finish, left_to_skip
 from icecheck.run.options import RunOptions
@@ -79,6 +80,7 @@ class CatalogRun:
             spec = release_to_hold_to(named, "--conformance-spec")
             seed = _seed(option(config, "conformance-seed"))
             file = _expectation_file(option(config, "conformance-expectations"), contract_for(spec))
+            frozen = _frozen_set(option(config, "conformance-requirement-set"), contract_for(spec))
             report = option(config, "conformance-report")
             kept = option(config, "conformance-regressions")
             replays = regressions_in(kept and Path(kept), report and Path(report))
@@ -95,6 +97,7 @@ class CatalogRun:
             command="pytest",
             ledger=None if report is None else Path(report) / _ledger_file(worker),
             witnessed_only=bool(option(config, "conformance-witnessed-only")),
+            requirement_set=frozen,
             spec=spec,
             foreseen=in_force(file, datetime.now(UTC).date()),
             redactor=Redactor(target.secrets, target.headers),
@@ -329,6 +332,11 @@ def target_settings(config: pytest.Config, table: Sequence[TargetOption] = TARGE
 
     ours = [option for option in table if not option.not_under_pytest]
     return facts_from(ours, said, lambda option: f"--catalog-{option.name}")
+
+
+def _frozen_set(set_id: Any, contract: Contract) -> RequirementSet | None:
+    option_name = "--conformance-requirement-set"
+    return set_to_judge_by(str(set_id), contract, option_name) if set_id else None
 
 
 def _seed(said: str | None) -> int:

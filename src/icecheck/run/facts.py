@@ -5,7 +5,6 @@ import json
 import os
 import platform
 import sys
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
@@ -14,6 +13,13 @@ from typing import Any
 import icecheck
 from icecheck.client.session import SessionSummary
 from icecheck.contract import Contract, Requirement
+from icecheck.contract.frozen import (
+    RequirementSet,
+    frozen_as,
+    proving_checks,
+    requirement_set,
+    set_id,
+)
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import Check
 from icecheck.run.collect import collect
@@ -45,8 +51,7 @@ def facts_of(
             "version": icecheck.__version__,
             "checks_total": checks_total,
             "requirement_set": f"iceberg-rest/{contract.version}",
-            "requirement_set_frozen": False,
-            "requirement_set_sha256": requirement_set_sha256(contract),
+            **_requirement_set(options.requirement_set, contract),
         },
         "spec": {
             # The document of the release that the run holds to; the requirements and their lines
@@ -84,6 +89,22 @@ def facts_of(
             "residue": session.residue,
             "touched_foreign": session.foreign,
         },
+    }
+
+
+def _requirement_set(judged_by: RequirementSet | None, contract: Contract) -> dict[str, Any]:
+    """Return the set by which the run was judged, and whether it is one that never changes.
+
+    ``drift`` are requirements of a frozen set that this release words or proves otherwise.
+    """
+    now = requirement_set_of(contract)
+    frozen = judged_by or frozen_as(now.sha256)
+    drift = [] if judged_by is None else [*judged_by.drift_from(now)]
+    return {
+        "requirement_set_frozen": frozen is not None and not drift,
+        "requirement_set_sha256": (judged_by or now).sha256,
+        "frozen_set": None if frozen is None else frozen.id,
+        "drift": drift,
     }
 
 
@@ -160,34 +181,18 @@ def _sha256(value: Any) -> str:
 
 
 @cache
-def requirement_set_sha256(contract: Contract) -> str:
-    """Return the hash of a contract's requirements and of the checks that prove them."""
-    checks = collect(_GROUPS, contract, disruptive=True)
-    return digest_of(contract.requirements.values(), checks)
+def requirement_set_of(contract: Contract) -> RequirementSet:
+    """Return the set of requirements of this release of the suite, and the checks that prove them.
 
-
-def digest_of(requirements: Iterable[Requirement], checks: Iterable[Check]) -> str:
-    """Return one hash of what is demanded, at which level, under which condition, and proven how.
-
-    A requirement that is added, changed or proven by other checks gives another hash. Lines of the
-    document and the words on clients do not count: they change no verdict.
+    Checks that need more than a catalog are left out: the set is the same in every environment.
     """
-    proving: defaultdict[str, list[str]] = defaultdict(list)
-    for check in checks:
-        for requirement_id in check.proves:
-            proving[requirement_id].append(check.id)
-    rows = [
-        {
-            "id": each.id,
-            "level": str(each.level),
-            "condition": each.condition,
-            "text": each.text,
-            "basis": str(each.basis),
-            "refs": sorted(map(str, each.refs)),
-            "profile": each.profile,
-            "since": each.since,
-            "checks": sorted(proving[each.id]),
-        }
-        for each in sorted(requirements, key=lambda each: each.id)
-    ]
-    return _sha256(rows)
+    checks = collect(_GROUPS, contract, disruptive=True)
+    return set_of(contract.version, contract.requirements.values(), checks)
+
+
+def set_of(
+    document: str, requirements: Iterable[Requirement], checks: Iterable[Check]
+) -> RequirementSet:
+    """Return the set of these requirements as these checks prove them, under this release's id."""
+    proving = proving_checks((check.id, check.proves) for check in checks)
+    return requirement_set(set_id(document, icecheck.__version__), document, requirements, proving)

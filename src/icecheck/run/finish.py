@@ -8,7 +8,13 @@ from icecheck.client.session import SessionSummary
 from icecheck.contract import Contract, Level
 from icecheck.findings.capability_assessment import capabilities_of
 from icecheck.findings.causes import causes_of
-from icecheck.findings.conclusion import conclude, profiles_of, ungated_if_unwitnessed
+from icecheck.findings.conclusion import (
+    as_frozen,
+    conclude,
+    profiles_of,
+    ungated_if_disputed,
+    ungated_if_unwitnessed,
+)
 from icecheck.findings.release import observations_of
 from icecheck.findings.verdict import Capability, Run, SkipKind, Verdict, asked_of
 from icecheck.judging.check import Check
@@ -65,6 +71,10 @@ def finish(
     everything = (*verdicts, *demanded_verdicts(passive, options.spec, contract))
     if options.witnessed_only:
         everything = tuple(map(ungated_if_unwitnessed, everything))
+    everything = tuple(ungated_if_disputed(verdict, contract) for verdict in everything)
+    if options.requirement_set is not None:
+        frozen = options.requirement_set
+        everything = tuple(as_frozen(verdict, frozen, contract) for verdict in everything)
     causes = causes_of(everything, contract)
     in_part = frozenset(c.profile for c in left_out if c.level is Level.MUST)
     profiles = profiles_of(everything, offer, contract, in_part)

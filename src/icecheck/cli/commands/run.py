@@ -101,12 +101,15 @@ def command(output: Path, **options: Any) -> int:
         from icecheck.cli.shown_command import shown_command
         from icecheck.contract import contract_for
         from icecheck.findings.verdict import Group
+        from icecheck.run.demands import set_to_judge_by
         from icecheck.run.replays.files import regressions_in
 
         target = target_for(options, stack)
         named = options_of_run(last_resort, target, output, options["seed"], options["run_id"])
         spec = release_of_run(options)
-        gate = Gate.read(options, contract_for(spec))
+        contract = contract_for(spec)
+        gate = Gate.read(options, contract)
+        frozen = options["requirement_set"]
         wanted = replace(
             named,
             groups=tuple(Group(g) for g in groups),
@@ -114,6 +117,7 @@ def command(output: Path, **options: Any) -> int:
             spec=spec,
             fail_fast=options["fail_fast"],
             witnessed_only=options["witnessed_only"],
+            requirement_set=set_to_judge_by(frozen, contract) if frozen else None,
             workers=options["workers"],
             foreseen=gate.foreseen,
             command=shown_command(click.get_current_context()),
