@@ -154,6 +154,13 @@ class PageViews:
             for number, cause in enumerate(self.run.causes[:CAUSES_SHOWN_MAX], 1)
         ]
 
+    def preflight(self) -> tuple[ExchangeView, ...]:
+        """Return what a run has sent that ended before its first check; the last one ended it."""
+        last = len(self.run.preflight) - 1
+        return tuple(
+            self._exchange(e, shows=number == last) for number, e in enumerate(self.run.preflight)
+        )
+
     def _witness(self, verdict: Verdict | None) -> CheckView | None:
         return None if verdict is None else self.check(verdict, None, exchanges=True)
 

@@ -60,6 +60,7 @@ class SessionSummary:
     adaptations: list[str] = field(default_factory=list)
     answered_strangers: dict[str, list[str]] = field(default_factory=dict)
     permitted: list[str] = field(default_factory=list)
+    undropped: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -217,6 +218,7 @@ class Session:
             answered_strangers={how: sorted(ids) for how, ids in self.answered_strangers.items()},
             permitted=sorted(self.permitted),
             adaptations=[redactor.text(each) for each in self.adaptations.records],
+            undropped=sorted(self.undropped),
         )
 
     def close(self) -> None:

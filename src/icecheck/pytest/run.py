@@ -22,6 +22,7 @@ from icecheck.judging.check import Check
 from icecheck.ownership.ledger_file import LEDGER_FILE
 from icecheck.pytest.options import given, option
 from icecheck.pytest.recording import PROPERTY, Recorder, checks_among, is_disruptive, uses_clients
+from icecheck.pytest.termination import Termination
 from icecheck.pytest.worker_report import WorkerReport
 from icecheck.reports.exchanges import ExchangeLog
 from icecheck.run.check_runner import NotBegun, not_begun
@@ -65,6 +66,7 @@ class CatalogRun:
         self._output: Output | None = None
         self._part: ExchangeLog | None = None
         self._unwritten = ""
+        self._termination = Termination()
         self._directory = Path(report or DEFAULT_DIRECTORY).absolute()
         self._started_at = datetime.now(UTC)
         self._started = time.monotonic()
@@ -133,6 +135,7 @@ class CatalogRun:
                 self._part = part_of(Path(self.report), self.recorder.worker)
                 self.recorder.on_exchange = self._part.write
             return
+        self._termination.watch()
         options = self.options
         beginning = Beginning(options.target.owner(options.run_id))
         try:
@@ -269,6 +272,10 @@ class CatalogRun:
         if ended_early:
             verdicts += left_to_skip(chosen, verdicts)
         return sorted(verdicts, key=_is_not_demanded)
+
+    def pytest_unconfigure(self) -> None:
+        """Leave the process as it was."""
+        self._termination.leave()
 
     def pytest_terminal_summary(self, terminalreporter: "pytest.TerminalReporter") -> None:
         """Add to pytest's own summary: passive failures, verdict, causes."""

@@ -86,6 +86,7 @@ def finish(
         residue=bool(session.residue),
         tripped=bool(tripped),
     )
+    found = f"{conclusion.headline}{_left_for_residue(session)}"
     before = "interrupted; until then " if interrupted and not unwritten else ""
     finished_at = datetime.now(UTC)
     run = Run(
@@ -93,7 +94,7 @@ def finish(
         generated_at=finished_at.isoformat(timespec="seconds"),
         complete=not (interrupted or tripped),
         status=conclusion.status,
-        headline=tripped or before + conclusion.headline,
+        headline=tripped or before + found,
         exit_code=conclusion.exit_code,
         exit_reason=conclusion.exit_reason,
         verdicts=everything,
@@ -116,6 +117,16 @@ def finish(
         preflight=next((process.preflight for process in processes if process.preflight), ()),
     )
     return without_room(run, unwritten) if unwritten else run
+
+
+def _left_for_residue(session: SessionSummary) -> str:
+    """Return why nothing but one drop was judged; "" if that is not so."""
+    if not session.undropped:
+        return ""
+    return (
+        f"; nothing else was judged: a {session.undropped[0]} that the catalog says it has dropped "
+        "is still there, as all that a run makes would be; to let it, add --accept-residue"
+    )
 
 
 def _first(words: Iterable[str]) -> str:
@@ -174,6 +185,7 @@ def _together(sessions: Sequence[SessionSummary]) -> SessionSummary:
             permitted=[*first.permitted, *other.permitted],
             undeclared=first.undeclared | other.undeclared,
             adaptations=[*dict.fromkeys([*first.adaptations, *other.adaptations])],
+            undropped=sorted({*first.undropped, *other.undropped}),
         )
     return first
 
