@@ -36,6 +36,7 @@ from icecheck.reports.joined import (
 _QUOTED_CHARACTERS_MAX = 700_000
 _DETAIL_CHARACTERS_MAX = 1_200
 _MEMBERS_MAX = 40
+_UNDO = "undo"
 _HURTS_MAX = 8
 CAUSES_SHOWN_MAX = 60
 _LEFT_OUT = "(left out here for size; it is in run.json)"
@@ -155,10 +156,14 @@ class PageViews:
         ]
 
     def preflight(self) -> tuple[ExchangeView, ...]:
-        """Return what a run has sent that ended before its first check; the last one ended it."""
-        last = len(self.run.preflight) - 1
+        """Return what a run has sent that ended before its first check.
+
+        The last exchange that was not cleaning up shows best why it could not go on.
+        """
+        sent = self.run.preflight
+        tried = [number for number, each in enumerate(sent) if each.step != _UNDO]
         return tuple(
-            self._exchange(e, shows=number == last) for number, e in enumerate(self.run.preflight)
+            self._exchange(each, shows=number in tried[-1:]) for number, each in enumerate(sent)
         )
 
     def _witness(self, verdict: Verdict | None) -> CheckView | None:

@@ -50,6 +50,11 @@ class Recorder:
         self._not_begun: NotBegun | None = None
 
     @property
+    def misused(self) -> bool:
+        """Whether no session could be opened because of a mistake of the user."""
+        return self._misuse is not None
+
+    @property
     def catalog(self) -> Catalog:
         """The catalog for a fixture; a check gets one with its own id."""
         with self._told_in_a_line():

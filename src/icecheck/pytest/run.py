@@ -188,7 +188,7 @@ class CatalogRun:
             except Unwritable as full:
                 process = process and replace(process, unwritten=process.unwritten or str(full))
         asked = checks_among(getattr(session, "items", ()))
-        sent = WorkerReport(asked, process).to_builtins()
+        sent = WorkerReport(asked, process, self.recorder.misused).to_builtins()
         if hasattr(session.config, "workerinput"):
             output: dict[str, Any] = getattr(session.config, "workeroutput", {})
             output[PROPERTY] = sent
@@ -198,7 +198,7 @@ class CatalogRun:
         processes = [worker.process for worker in self.workers if worker.process is not None]
         if processes:
             self._conclude(session, processes)
-        self._abandon()
+        self._abandon(as_it_was=any(worker.misused for worker in self.workers))
 
     def _abandon(self, *, as_it_was: bool = False) -> None:
         """Leave no report where none was written; with ``as_it_was`` restore an earlier one."""

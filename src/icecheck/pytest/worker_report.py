@@ -17,15 +17,16 @@ class WorkerReport:
     """What one worker of xdist, or the only process, knows beside the verdicts.
 
     ``asked`` are the ids of the checks that pytest selected. ``process`` is None if there was no
-    session.
+    session. ``misused``: there was none because of a mistake of the user.
     """
 
     asked: list[str]
     process: ProcessReport | None
+    misused: bool = False
 
     def to_builtins(self) -> dict[str, Any]:
         """Return the report in builtins."""
-        sent: dict[str, Any] = {"asked": self.asked}
+        sent: dict[str, Any] = {"asked": self.asked, "misused": self.misused}
         if self.process is not None:
             sent["process"] = {
                 "session": msgspec.to_builtins(self.process.session),
@@ -54,7 +55,7 @@ class WorkerReport:
                 told["unwritten"],
                 msgspec.convert(told["preflight"], tuple[Evidence, ...]),
             )
-        return cls([*sent["asked"]], process)
+        return cls([*sent["asked"]], process, sent["misused"])
 
 
 def _observed(seen: int, findings: list[Any], evidence: Any) -> Observed:

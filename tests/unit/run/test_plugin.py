@@ -107,14 +107,11 @@ def test_a_misuse_leaves_an_earlier_report_as_it_was(tmp_path, mock):
     report = tmp_path / "report"
     report.mkdir()
     (report / "run.json").write_text("earlier")
-    found = tmp_path / "kept"
-    found.mkdir()
-    (tmp_path / "taken").write_text("")
-    given = ("--conformance-report", str(tmp_path / "taken"))
+    given = ("--conformance-report", str(report), "--conformance-run-id", "No Id")
     refused = run_pytest(tmp_path, "--pyargs", FEW, "-q", *target(mock, *given))
-    assert refused.returncode == 4
-    assert "name another directory" in refused.stderr + refused.stdout
-    assert (report / "run.json").read_text() == "earlier"
+    assert refused.returncode == 1
+    assert "use 1 to 16 lower-case letters and digits" in refused.stdout
+    assert {path.name: path.read_text() for path in report.iterdir()} == {"run.json": "earlier"}
 
 
 def test_a_job_that_is_cancelled_leaves_a_report(tmp_path, mock):
