@@ -8,19 +8,23 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from icecheck.targets.unwritable import writing
+from icecheck.targets.unwritable import Unwritable, writing
 from icecheck.wire.exchange import Exchange, Step
 
 _LEVEL = 3
 
 
 class ExchangeLog:
-    """Writes exchanges to one file, from any thread; ``close`` ends it, once."""
+    """Writes exchanges to one file, from any thread; ``close`` ends it, once.
+
+    ``full`` says why the file could not be written; what comes after that is not kept.
+    """
 
     def __init__(self, path: Path) -> None:
         import zstandard
 
         self.written = 0
+        self.full = ""
         self._path = path
         self._lock = threading.Lock()
         self._file = path.open("wb")
@@ -29,21 +33,34 @@ class ExchangeLog:
     def write(self, exchange: Exchange) -> None:
         """Append one redacted exchange.
 
-        Raises Unwritable when the disk is full.
+        Raises Unwritable when the disk is full, once: the run that this ends goes on to clean up.
         """
         line = json.dumps(_to_json(exchange), separators=(",", ":")).encode() + b"\n"
-        with self._lock, writing(self._path):
-            self._stream.write(line)
-            self.written += 1
+        with self._lock, self._remembered():
+            if not self.full:
+                self._stream.write(line)
+                self.written += 1
 
     def close(self) -> None:
         """Finish the frame and close the file.
 
-        Raises Unwritable when the disk is full.
+        Raises Unwritable when the disk is full, or was.
         """
-        with self._lock, writing(self._path), contextlib.ExitStack() as closing:
+        with self._lock, self._remembered(), contextlib.ExitStack() as closing:
             closing.callback(self._file.close)
             self._stream.close()
+        if self.full:
+            raise Unwritable(self.full)
+
+    @contextlib.contextmanager
+    def _remembered(self) -> Iterator[None]:
+        """Raise Unwritable for a full disk, and remember it."""
+        try:
+            with writing(self._path):
+                yield
+        except Unwritable as unwritable:
+            self.full = str(unwritable)
+            raise
 
 
 def read_exchanges(path: Path) -> Iterator[Exchange]:

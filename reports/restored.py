@@ -59,6 +59,7 @@ def restored(document: _Row, symptom_named: _SymptomNamed) -> Run:
         observations=tuple(document["observations"]),
         facts={block: document[block] for block in _FACTS} | _artifacts(document["artifacts"]),
         expectations=_expectations(document["expectations"], document["checks"]),
+        preflight=tuple(_evidence(each, {}) for each in document.get("preflight", ())),
     )
 
 

@@ -108,6 +108,7 @@ def document(run: Run) -> dict[str, Any]:
         "safety": run.facts["safety"],
         "comparison": None,
         "artifacts": list(run.facts.get("artifacts", {}).values()),
+        **({"preflight": [_exchange(each) for each in run.preflight]} if run.preflight else {}),
     }
 
 

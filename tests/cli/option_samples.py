@@ -135,6 +135,7 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
             ("--update-expectations",), beside=_FAILING, catalog="defective"
         ),
         "--witnessed-only": Sample(("--witnessed-only",), beside=_SMALL),
+        "--requirement-set": Sample(("--requirement-set", "iceberg-rest/1.10.0@0.0.0")),
         "--iceberg-jar": Sample(("--iceberg-jar", "a.jar"), beside=("--only", "spark")),
         "--iceberg-packages": Sample(("--iceberg-packages", "a:b:c"), beside=("--only", "spark")),
         "--regressions": Sample(
@@ -167,9 +168,13 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
         "--ledger": Sample(("--ledger", "ledger.jsonl"), otherwise=("--ledger", "none.jsonl")),
     },
     "compare": {
-        "old": Sample(("failed",), otherwise=("passed",), beside=("passed",), **_MOCK),
-        "new": Sample(("passed", "failed"), otherwise=("passed", "passed"), **_MOCK),
+        "runs": Sample(("passed", "failed"), otherwise=("passed", "passed"), **_MOCK),
         "--format": Sample(("--format", "json"), beside=("passed", "failed"), **_MOCK),
+    },
+    "gate": {
+        "report": Sample(("failed",), otherwise=("passed",), **_MOCK),
+        "--require": Sample(("--require", "views"), beside=("passed",), **_MOCK),
+        "--max-age": Sample(("--max-age", "0h"), beside=("passed",), **_MOCK),
     },
     "list": {
         "what": Sample(("operations",), **_MOCK),

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from icecheck.run.output import EXCHANGES_FILE, FORMATS
 from tests.kit.serving import json_answer
 
 MISUSE = [
@@ -125,9 +126,13 @@ def test_a_missing_extra_is_named(icecheck, monkeypatch, modules, arguments, ext
 
 def unusable(result, tmp_path):
     assert result.exit_code == 4, result.output
-    assert result.stdout == ""
-    assert not (tmp_path / "icecheck-report").exists()
-    return one_line_of(result)
+    assert result.stdout == "report: icecheck-report/index.html\n"
+    report = tmp_path / "icecheck-report"
+    assert {path.name for path in report.iterdir()} == {*FORMATS, EXCHANGES_FILE}
+    line = one_line_of(result)
+    headline = json.loads((report / "run.json").read_text())["verdict"]["headline"]
+    assert line == f"icecheck: {headline}"
+    return line
 
 
 def test_an_unreachable_url(icecheck, tmp_path):

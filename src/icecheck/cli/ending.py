@@ -86,7 +86,8 @@ class ExitOnError:
         from click.exceptions import Abort, ClickException, Exit
 
         if isinstance(error, Abort | KeyboardInterrupt):
-            self._end("interrupted before there was anything to report", _INTERRUPTED)
+            why = str(error) or "interrupted before there was anything to report"
+            self._end(why, _INTERRUPTED)
         if error is None or isinstance(error, ClickException | Exit):
             return
         if isinstance(error, Exception):

@@ -360,9 +360,12 @@ class Catalog:
             for entry in self.ledger:
                 self.ledger.forget(entry, deleted=False)
         operations = self.contract.operations
-        self.borrowed.hand_on(self.exchanges, operations, doubted=self.doubted)
-        remove_all(self)
-        self.session.absorb(self.ledger)
+        try:
+            self.borrowed.hand_on(self.exchanges, operations, doubted=self.doubted)
+            remove_all(self)
+        finally:
+            # After an interrupt the session has to know what is left: it tries once more.
+            self.session.absorb(self.ledger)
 
 
 def _of_table(table: Table) -> Names:

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from icecheck.findings.telling.finding_card import one_line
 from icecheck.targets.target import UsageError
 
 _KIND = "IcebergRestConformanceReport"
@@ -199,7 +200,8 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
     after = {c["id"]: c for c in new["checks"]}
     in_both = [c for c in before if c in after]
     if not any(before[c]["outcome"] in _JUDGED and _bears(after[c]) for c in in_both):
-        raise UsageError("the runs have no judged check in common: there is nothing to compare")
+        nothing = "the runs have no judged check in common: there is nothing to compare"
+        raise UsageError("; ".join([nothing, *_endings(old, new)]))
     changes = []
     for check in (*before, *(c for c in after if c not in before)):
         change = _change(before.get(check), after.get(check), (old["run_id"], new["run_id"]))
@@ -288,7 +290,8 @@ def _notes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     )
     for words, path in facts:
         was, now = _at(old, path), _at(new, path)
-        if was != now:
+        # A run that got no config has no digest of it.
+        if was != now and not (path[-1] == "config_sha256" and None in {was, now}):
             values = "" if "sha256" in path[-1] else f" ({_said(was)} → {_said(now)})"
             notes.append(f"{words} differs{values}")
     return [*notes, *_changed_requirements(old, new)]
@@ -312,6 +315,15 @@ def _changed_requirements(old: Mapping[str, Any], new: Mapping[str, Any]) -> lis
     more = len(notes) - _REQUIREMENTS_MAX
     left = [f"and {more} more requirements differ"] if more > 0 else []
     return [*notes[:_REQUIREMENTS_MAX], *left]
+
+
+def _endings(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """Return for each run that ended early what its headline says of it."""
+    return [
+        f"the {name} run ended early: {one_line(str(document['verdict'].get('headline')))}"
+        for name, document in (("old", old), ("new", new))
+        if not document["complete"]
+    ]
 
 
 def _at(document: Mapping[str, Any], path: tuple[str, ...]) -> Any:

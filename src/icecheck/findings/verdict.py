@@ -289,8 +289,9 @@ class Cause:
 class Capability:
     """One row of the claims matrix: what the catalog announces compared with what it does.
 
-    An ``endpoint:`` of the document, or a ``capability:`` that no endpoint announces (``declared``
-    is None). ``loses`` says what engines cannot do without the latter.
+    An ``endpoint:`` of the document, or a ``capability:`` that no endpoint announces. ``declared``
+    is None of the latter, and where the config is not known. ``loses`` says what engines cannot do
+    without a ``capability:``.
     """
 
     id: str
@@ -303,10 +304,13 @@ class Capability:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One coherent part of the protocol and whether the catalog conforms to it."""
+    """One coherent part of the protocol and whether the catalog conforms to it.
+
+    ``claimed`` is None where the catalog's config is not known.
+    """
 
     id: str
-    claimed: bool
+    claimed: bool | None
     status: str
     counts: dict[str, dict[str, int]]
 
@@ -316,8 +320,9 @@ class Run:
     """A finished (or interrupted) run: everything a report is rendered from.
 
     ``facts`` holds the JSON blocks that are recorded rather than computed: suite, spec, target,
-    environment, config, timing, safety. ``expectations`` change the exit code only. Times are ISO
-    8601 in UTC; the names of durations end in their unit.
+    environment, config, timing, safety. ``expectations`` change the exit code only. ``preflight``
+    is what was sent by a run that ended before its first check. Times are ISO 8601 in UTC; the
+    names of durations end in their unit.
     """
 
     run_id: str
@@ -334,6 +339,7 @@ class Run:
     observations: tuple[dict[str, Any], ...] = ()
     facts: dict[str, dict[str, Any]] = field(default_factory=dict)
     expectations: Expectations = NOTHING_EXPECTED
+    preflight: tuple[Evidence, ...] = ()
 
 
 def in_words(operations: Sequence[str]) -> str:

@@ -110,7 +110,7 @@ def _requirement_set(judged_by: RequirementSet | None, contract: Contract) -> di
 
 def _target(options: RunOptions, session: SessionSummary) -> dict[str, Any]:
     target = options.target
-    offer = Offer.read(session.config, target)
+    offer = None if session.config is None else Offer.read(session.config, target)
     method = "bearer" if target.token else "none"
     if target.credential:
         method = "oauth2-client-credentials"
@@ -120,7 +120,7 @@ def _target(options: RunOptions, session: SessionSummary) -> dict[str, Any]:
     return {
         "url": target.url,
         "warehouse": target.warehouse,
-        "prefix": offer.prefix,
+        "prefix": target.prefix if offer is None else offer.prefix,
         "namespace": list(target.namespace),
         "implementation": {"project": options.implementation or "unnamed"},
         "auth": {
@@ -131,10 +131,10 @@ def _target(options: RunOptions, session: SessionSummary) -> dict[str, Any]:
         },
         "agent": target.agent,
         "accommodations": session.adaptations,
-        "endpoints": None if offer.endpoints is None else list(offer.endpoints),
+        "endpoints": None if offer is None or offer.endpoints is None else list(offer.endpoints),
         "fingerprint": {
             "server_header": session.server_header,
-            "config_sha256": _sha256(session.config),
+            "config_sha256": None if session.config is None else _sha256(session.config),
         },
     }
 

@@ -277,7 +277,7 @@ def test_an_error_of_our_own_is_one_line_and_a_file(icecheck, out, monkeypatch, 
     def broken(*_arguments, **_options):
         raise ZeroDivisionError("with own-canary-token in it")
 
-    monkeypatch.setattr(run, "run_checks", broken)
+    monkeypatch.setattr(run, "run_as_far_as_possible", broken)
     result = icecheck("run", nothing_catalog, "--token", "own-canary-token")
     assert result.exit_code == 3
     assert len(result.stderr.splitlines()) == 1

@@ -146,6 +146,16 @@ _RUNS: dict[str, Run] = {
     "forty-failures": finished(*_passes(), *_of_five_causes(), _SKIPPED),
     "interrupted": finished(*list(_passes())[:3], interrupted=True),
     "tripped": finished(*list(_passes())[:2], tripped=True),
+    "unreachable": finished(
+        ended={
+            "tripped": "http://catalog.test cannot be reached: connection refused",
+            "preflight": (_evidence(1, "getConfig", None, "connection refused"),),
+        },
+        config=None,
+        isolation="unknown",
+        server_header=None,
+        latencies_ms={},
+    ),
     "nothing-verified": finished(_SKIPPED),
     "secured": _secured(finished(*_passes())),
     "spark-only": finished(*_OF_SPARK),
