@@ -9,6 +9,7 @@ import click
 from icecheck.cli.stored_run import day_and_time, restored_run, stored_run, understanding
 
 if TYPE_CHECKING:
+    from icecheck.contract import Requirement
     from icecheck.findings.verdict import Run
 
 _FILES = {"html": "index.html", "junit": "junit.xml", "markdown": "summary.md"}
@@ -96,7 +97,7 @@ def matrix(runs: tuple[Path, ...], form: str, output: Path | None) -> int:
     }
     with understanding(*runs):
         stored = stored_runs(map(stored_run, runs))
-        table = matrices.matrix(stored, _sentences(run.judged_by for run in stored))
+        table = matrices.matrix(stored, _register(run.judged_by for run in stored))
     _put(renderings[form](table), output)
     return 0
 
@@ -153,12 +154,12 @@ def merge(runs: tuple[Path, ...], output: Path) -> int:
     return whole.exit_code
 
 
-def _sentences(judged_by: Iterable[str]) -> Mapping[str, str]:
-    """Return requirement id -> its sentence, of the versions of the contract that are known."""
+def _register(judged_by: Iterable[str]) -> "Mapping[str, Requirement]":
+    """Return requirement id -> requirement, of the versions of the contract that are known."""
     from icecheck.contract import SPEC_VERSIONS, load
 
     known = [load(version) for version in dict.fromkeys(judged_by) if version in SPEC_VERSIONS]
-    return {r.id: r.text for contract in known for r in contract.requirements.values()}
+    return {id_: row for contract in known for id_, row in contract.requirements.items()}
 
 
 def _put(text: str, output: Path | None) -> None:
