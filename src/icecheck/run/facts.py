@@ -19,6 +19,7 @@ from icecheck.judging.check import Check
 from icecheck.run.collect import collect
 from icecheck.run.options import RunOptions
 from icecheck.targets.offer import Offer
+from icecheck.targets.secret_marks import without_marks
 
 _GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
 """The groups whose checks need nothing but a catalog: the hash is the same in every environment."""
@@ -138,7 +139,8 @@ def _timing(
 
 
 def _sha256(value: Any) -> str:
-    text = json.dumps(value, sort_keys=True, default=str)
+    # The marks of secrets differ from run to run, and the catalog's config need not.
+    text = without_marks(json.dumps(value, sort_keys=True, default=str))
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 

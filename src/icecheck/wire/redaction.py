@@ -1,14 +1,14 @@
 """Redaction: removes secrets from exchanges and from texts about them."""
 
-import hashlib
 import json
 import re
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode
 
+from icecheck.targets.secret_marks import SecretMarks, is_mark
 from icecheck.targets.secret_names import (
     HARMLESS_HEADERS,
     address_without_secrets,
@@ -25,7 +25,7 @@ from icecheck.wire.exchange import Exchange, Headers
 from icecheck.wire.json_text import JsonFlaw, flaws_of
 from icecheck.wire.secret_values import SecretValues
 
-_SIGNED = re.compile(r"(AWS4-HMAC-SHA256 Credential=)[^/]+(/.+Signature=)\w+")
+_SIGNED = re.compile(r"(AWS4-HMAC-SHA256 Credential=)[^/]+(/.+Signature=)(\w+|<redacted:\w+>)")
 # Members of JSON quoted in running text, as in findings; a shortened text may end inside one.
 _QUOTED_MEMBER = re.compile(r'("([^"\\]+)"\s*:\s*")((?:[^"\\]|\\.)*)')
 _SIGNATURE = re.compile(r"(?<![a-z])sig(?:nature)?(?:=|%3d)", re.IGNORECASE)
@@ -40,7 +40,7 @@ _OWN_NAMES = ("table-uuid", "view-uuid", "location")
 
 
 class Redactor:
-    """Replaces secrets by a short digest, so that equal secrets stay visibly equal.
+    """Replaces secrets by marks, so that equal secrets stay visibly equal within a run.
 
     Secrets are recognised by their place: headers and members of certain names, what clients are
     told to use (``config``, ``storage-credentials``, the config's ``defaults`` and ``overrides``)
@@ -53,9 +53,14 @@ class Redactor:
     """
 
     def __init__(
-        self, secrets: Iterable[str] = (), headers: Mapping[str, str] | None = None
+        self,
+        secrets: Iterable[str] = (),
+        headers: Mapping[str, str] | None = None,
+        marks: SecretMarks | None = None,
     ) -> None:
-        self._values = SecretValues(_digest)
+        self.marks = marks or SecretMarks()
+        self._mark = self.marks.of
+        self._values = SecretValues(self._mark)
         self._whose: dict[str, str] = {}
         self._headers_given: dict[str, str] = {}
         self._lock = threading.RLock()
@@ -112,16 +117,16 @@ class Redactor:
     def text(self, text: str) -> str:
         """Return words about an exchange (a finding, an error) without secrets."""
         with self._lock:
-            text = self._text(_QUOTED_MEMBER.sub(_quoted_member, text), cut=True)
-        text = _BEARER.sub(_bearer, text)
-        return _JWT.sub(lambda match: _digest(match[0]), text) if "eyJ" in text else text
+            text = self._words(text)
+        text = _BEARER.sub(self._bearer, text)
+        return _JWT.sub(lambda match: self._mark(match[0]), text) if "eyJ" in text else text
 
     def value(self, pointer: str, text: str) -> str:
         """Return the value of a member without secrets, given its JSON pointer or name."""
         *above, name = pointer.split("/")
         told = bool({*_SETTINGS, _CREDENTIALS} & {*above}) and not is_harmless_setting(name)
         told = told and name != "prefix" and not is_plain(text.strip('"'))
-        return _digest(text) if told or is_secret_key(name) else self.text(text)
+        return self._mark(text) if told or is_secret_key(name) else self.text(text)
 
     def name(self, name: str) -> str:
         """Return the name of a member, or of a symptom, without secrets."""
@@ -176,7 +181,7 @@ class Redactor:
         if name in {"authorization", "original-authorization"}:
             return self._authorization(value)
         if self._hides(name, value) or is_secret_key(name):
-            return _digest(value)
+            return self._mark(value)
         return self._text(value) if search else value
 
     def _authorization(self, value: str) -> str:
@@ -184,10 +189,12 @@ class Redactor:
         if scheme.lower() == "bearer" and not self._values.stand_in(rest):
             return value  # a token that a check made up, to be refused
         if whose := self._whose.get(rest):
-            return f"{scheme} {_digest(rest, f'{whose}:')}"
-        if _SIGNED.fullmatch(value):
-            return _SIGNED.sub(_without_signature, value)
-        return f"{scheme} {_digest(rest)}" if rest else _digest(value)
+            return f"{scheme} {self._mark(rest, whose)}"
+        if signed := _SIGNED.fullmatch(value):
+            # Its scope says how to sign again.
+            hidden = self._mark(signed[3] if is_mark(signed[3]) else value)
+            return f"{signed[1]}{hidden}{signed[2]}{hidden}"
+        return f"{scheme} {self._mark(rest)}" if rest else self._mark(value)
 
     def _body(self, body: bytes, search: bool) -> bytes:
         if not search and not may_name_secrets(body):
@@ -210,14 +217,21 @@ class Redactor:
             return json.dumps(redacted).encode(encoding)
         if "grant_type=" in text:
             pairs = parse_qsl(text, keep_blank_values=True)
-            kept = [(k, _digest(v) if is_secret_key(k) else v) for k, v in pairs]
+            kept = [(k, self._mark(v) if is_secret_key(k) else v) for k, v in pairs]
             return self._text(urlencode(kept)).encode()
         if encoding != "utf-8":
             return self._words(body.decode("latin-1")).encode("latin-1", "replace")
         return self._words(text).encode("utf-8", "backslashreplace")
 
     def _words(self, text: str) -> str:
-        return self._text(_QUOTED_MEMBER.sub(_quoted_member, text), cut=True)
+        return self._text(_QUOTED_MEMBER.sub(self._quoted_member, text), cut=True)
+
+    def _quoted_member(self, match: re.Match[str]) -> str:
+        start, name, value = match.groups()
+        return f"{start}{self._mark(value)}" if is_secret_key(name) else match[0]
+
+    def _bearer(self, match: re.Match[str]) -> str:
+        return match[0] if is_plain(match[2]) else f"{match[1]}{self._mark(match[2])}"
 
     def _json(self, value: Any, key: str = "", *, told: bool = False, search: bool = False) -> Any:
         """Return a redacted JSON value; ``told`` means that clients are told to use it.
@@ -245,14 +259,14 @@ class Redactor:
 
     def _member(self, key: str, value: str) -> str:
         """Return the value at a secret place redacted, unless its name is known to be harmless."""
-        if value.startswith("<redacted:") and value.endswith(">"):
+        if is_mark(value):
             return value
         if is_secret_key(key) or not (is_harmless_setting(key) or _is_scalar(value)):
-            return _digest(value)
+            return self._mark(value)
         shown = self._text(value)
         if shown != value or not ("?" in value or "@" in value):
             return shown
-        return address_without_secrets(value, _digest(value))
+        return address_without_secrets(value, self._mark(value))
 
     def _name(self, name: str) -> str:
         """Return the name of a member redacted; plain words are never hidden."""
@@ -261,7 +275,7 @@ class Redactor:
     def _text(self, text: str, *, cut: bool = False) -> str:
         text = self._values.replaced(text, cut=cut)
         if _may_give_access(text):
-            text = "".join(map(_unsigned, _PIECES.split(text)))
+            text = "".join(_unsigned(piece, self._mark) for piece in _PIECES.split(text))
         return text
 
 
@@ -278,7 +292,7 @@ def _vended_in(value: Any, key: str = "", *, told: bool = False) -> Iterator[str
     """Yield the values at secret places that are long and varied enough to search for."""
     if isinstance(value, str):
         may_be = told and not (is_harmless_setting(key) or is_address(value))
-        if (is_secret_key(key) or may_be) and not value.startswith("<redacted:"):
+        if (is_secret_key(key) or may_be) and not is_mark(value):
             # A signed query or a connection string contains secrets as parts.
             parts = _PARTS.split(value) if "=" in value else []
             yield from (part for part in (value, *map(unquote, parts)) if not is_plain(part))
@@ -302,35 +316,14 @@ def _own_values(body: Any) -> Iterator[str]:
         yield from (name for name in named if isinstance(name, str))
 
 
-def _quoted_member(match: re.Match[str]) -> str:
-    start, name, value = match.groups()
-    return f"{start}{_digest(value)}" if is_secret_key(name) else match[0]
-
-
-def _bearer(match: re.Match[str]) -> str:
-    return match[0] if is_plain(match[2]) else f"{match[1]}{_digest(match[2])}"
-
-
-def _unsigned(piece: str) -> str:
+def _unsigned(piece: str, mark_of: Callable[[str], str]) -> str:
     """Return a piece of text without the signed query or the user of a URL."""
     if _SIGNATURE.search(piece):
         place, mark, query = piece.partition("?")
-        return f"{place}?{_digest(query)}" if mark else _digest(piece)
+        return f"{place}?{mark_of(query)}" if mark else mark_of(piece)
     if "://" in piece and "@" in piece:
         scheme, _, rest = piece.partition("://")
         user = re.split(r"[/?#]", rest, maxsplit=1)[0].rpartition("@")[0]
         if ":" in user:
-            return f"{scheme}://{_digest(user)}@{rest[len(user) + 1 :]}"
+            return f"{scheme}://{mark_of(user)}@{rest[len(user) + 1 :]}"
     return piece
-
-
-def _digest(secret: str, whose: str = "") -> str:
-    if secret.startswith("<redacted:"):
-        return secret
-    data = secret.encode("utf-8", "backslashreplace")
-    return f"<redacted:{whose}{hashlib.blake2s(data, digest_size=3).hexdigest()}>"
-
-
-def _without_signature(match: re.Match[str]) -> str:
-    """Return a signature header with its scope, which says how to sign again."""
-    return f"{match[1]}{_digest(match[0])}{match[2]}{_digest(match[0])}"
