@@ -57,6 +57,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/|/")
 _USER = re.compile(r"://[^/?#@\s]*@")
 
 
+@lru_cache(maxsize=4096)
 def is_secret_header(name: str) -> bool:
     """Return whether a header of this name carries a secret."""
     return _SECRET_HEADER.search(name) is not None
@@ -117,7 +118,7 @@ def address_without_secrets(value: str, hidden: str) -> str:
 
 def names_signature(lower: str) -> bool:
     """Return whether a text in lower case may have a signed query or header."""
-    return "signature" in lower or "sig=" in lower or "sig%3d" in lower
+    return "signature" in lower or "sig=" in lower or "sig%" in lower
 
 
 def known_from_headers(headers: Mapping[str, str]) -> list[str]:

@@ -1,5 +1,7 @@
 """Redaction: removes secrets from exchanges and from texts about them."""
 
+import base64
+import contextlib
 import json
 import re
 import threading
@@ -23,12 +25,20 @@ from icecheck.targets.secret_names import (
 )
 from icecheck.wire.exchange import Exchange, Headers
 from icecheck.wire.json_text import JsonFlaw, flaws_of
-from icecheck.wire.secret_values import SecretValues
+from icecheck.wire.secret_values import SecretValues, decoded
 
 _SIGNED = re.compile(r"(AWS4-HMAC-SHA256 Credential=)[^/]+(/.+Signature=)(\w+|<redacted:\w+>)")
 # Members of JSON quoted in running text, as in findings; a shortened text may end inside one.
 _QUOTED_MEMBER = re.compile(r'("([^"\\]+)"\s*:\s*")((?:[^"\\]|\\.)*)')
-_SIGNATURE = re.compile(r"(?<![a-z])sig(?:nature)?(?:=|%3d)", re.IGNORECASE)
+_SIGNATURE = re.compile(r"(?<![a-z])sig(?:nature)?(?:=|%(?:25)*3d)", re.IGNORECASE)
+# What a signed query gives access by. Of an id with its scope, only the id.
+_SIGNING = re.compile(
+    r"(?<![a-z])(?:x-(?:amz|goog)-)?(?:(?:sig(?:nature)?|security-token)=([^&\s\"'<>\\;,|]+)|"
+    r"(?:credential|awsaccesskeyid|googleaccessid)=([^&\s\"'<>\\;,|/]+))",
+    re.IGNORECASE,
+)
+# The beginning of a URL in base64 and in hex.
+_CODED = re.compile(r"aHR0c[A-Za-z0-9+/_-]{20,}=*|68747470(?:[0-9a-fA-F]{2}){12,}")
 _PARTS = re.compile(r"[?&;=]|%2F|/(?=\d{8}/)", re.IGNORECASE)
 _PIECES = re.compile(r"""([\s"'<>\\]+)""")
 _BEARER = re.compile(r"\b(Bearer\s+)([A-Za-z0-9._~+/-]{12,}=*)", re.IGNORECASE)
@@ -97,9 +107,11 @@ class Redactor:
         with self._lock:
             if names_some:
                 self._learn(answer)
-            self._learn_cookies(exchange.response_headers)
+            self._learn_headers(exchange)
             # Most exchanges hold no secret; one test of all their parts shows that.
-            search = self._tells(exchange)
+            parts = self._parts(exchange)
+            self._learn_signed(parts)
+            search = self._values.stand_in(*parts) or any(map(_may_give_access, parts))
             error = exchange.error
             shown = self._body(answer, search) if search or names_some else answer
             text = exchange.response_text
@@ -148,22 +160,35 @@ class Redactor:
         own = {*_own_values(parsed)}
         self._values.add_vended(value for value in _vended_in(parsed) if value not in own)
 
-    def _learn_cookies(self, headers: Headers) -> None:
-        for name, value in headers:
-            if name.lower() == "set-cookie":
-                cookie = value.partition(";")[0].partition("=")[2]
-                if not is_plain(cookie):
-                    self._values.add_vended([cookie])
+    def _learn_headers(self, exchange: Exchange) -> None:
+        """Learn what the headers of an answer hold; what was sent, and is told again, is known."""
+        secret = [(n.lower(), v) for n, v in exchange.response_headers if is_secret_header(n)]
+        if not secret:
+            return
+        sent = [value for _, value in exchange.request_headers]
+        for name, value in secret:
+            found = [value, value.partition(" ")[2]]
+            if name == "set-cookie":
+                found = [value.partition(";")[0].partition("=")[2]]
+            new = (each for each in found if not any(each in value for value in sent))
+            self._values.add_vended(each for each in new if not is_plain(each))
 
-    def _tells(self, exchange: Exchange) -> bool:
-        """Return whether a secret occurs in an exchange, headers that hold one left aside."""
+    def _learn_signed(self, parts: Iterable[str]) -> None:
+        """Learn what the signed queries of a text hold, which may stand there coded as well."""
+        signed = [part for part in parts if names_signature(part.lower())]
+        found = (match for part in signed for match in _SIGNING.finditer(decoded(part)))
+        values = (match[1] or match[2] for match in found)
+        self._values.add_vended(value for value in values if not is_plain(value))
+
+    def _parts(self, exchange: Exchange) -> list[str]:
+        """Return the texts in an exchange, headers left aside that are hidden by their names."""
         parts = [exchange.url, exchange.error or ""]
         for headers in (exchange.request_headers, exchange.response_headers):
             parts += [f"{n} {v}" for n, v in headers if not self._hides(n.lower(), v)]
         # Latin-1 decodes every byte, so that secrets in ASCII are found in any body.
         parts.append((exchange.request_body or b"").decode("latin-1"))
         parts.append(exchange.response_body.decode("latin-1"))
-        return self._values.stand_in(*parts) or any(map(_may_give_access, parts))
+        return parts
 
     def _hides(self, name: str, value: str) -> bool:
         """Return whether a header is hidden because of its name."""
@@ -281,7 +306,9 @@ class Redactor:
 
 def _may_give_access(text: str) -> bool:
     """Return whether a text may hold a URL with a user, or with a signed query."""
-    return ("@" in text and "://" in text) or names_signature(text.lower())
+    if ("@" in text and "://" in text) or names_signature(text.lower()):
+        return True
+    return ("aHR0c" in text or "68747470" in text) and _CODED.search(text) is not None
 
 
 def _is_scalar(value: str) -> bool:
@@ -293,9 +320,10 @@ def _vended_in(value: Any, key: str = "", *, told: bool = False) -> Iterator[str
     if isinstance(value, str):
         may_be = told and not (is_harmless_setting(key) or is_address(value))
         if (is_secret_key(key) or may_be) and not is_mark(value):
-            # A signed query or a connection string contains secrets as parts.
-            parts = _PARTS.split(value) if "=" in value else []
-            yield from (part for part in (value, *map(unquote, parts)) if not is_plain(part))
+            yield from (part for part in (value, *_parts_of(value)) if not is_plain(part))
+        elif told and ("?" in value or "@" in value):
+            # An address under a harmless name is shown without its user and query.
+            yield from (part for part in _parts_of(value) if not is_plain(part))
     elif isinstance(value, dict):
         settings = told or key in _SETTINGS
         for name, inner in value.items():
@@ -304,6 +332,20 @@ def _vended_in(value: Any, key: str = "", *, told: bool = False) -> Iterator[str
     elif isinstance(value, list):
         for inner in value:
             yield from _vended_in(inner, key, told=told)
+
+
+def _parts_of(value: str) -> Iterator[str]:
+    """Yield what a setting is made of: a query, a connection string, NAME:SECRET, or JSON."""
+    if "=" in value:
+        query = value.partition("?")[2] if is_address(value.partition("?")[0]) else value
+        parts = _PARTS.split(query or value)
+        yield from dict.fromkeys((*map(unquote, parts), *parts))
+    user = value.partition("://")[2].rpartition("@")[0] if "://" in value else value
+    if user.count(":") == 1:
+        yield user.partition(":")[2]
+    if value.startswith("{"):
+        with contextlib.suppress(ValueError, RecursionError):
+            yield from _vended_in(json.loads(value), told=True)
 
 
 def _own_values(body: Any) -> Iterator[str]:
@@ -317,7 +359,8 @@ def _own_values(body: Any) -> Iterator[str]:
 
 
 def _unsigned(piece: str, mark_of: Callable[[str], str]) -> str:
-    """Return a piece of text without the signed query or the user of a URL."""
+    """Return a piece of text without the signed query or the user of a URL, or without its code."""
+    piece = _CODED.sub(lambda match: _without_coded(match[0], mark_of), piece)
     if _SIGNATURE.search(piece):
         place, mark, query = piece.partition("?")
         return f"{place}?{mark_of(query)}" if mark else mark_of(piece)
@@ -327,3 +370,13 @@ def _unsigned(piece: str, mark_of: Callable[[str], str]) -> str:
         if ":" in user:
             return f"{scheme}://{mark_of(user)}@{rest[len(user) + 1 :]}"
     return piece
+
+
+def _without_coded(code: str, mark_of: Callable[[str], str]) -> str:
+    """Return base64 or hex as it is, or hidden if it is a URL that gives access."""
+    if code.startswith("aHR0c"):
+        letters = code.rstrip("=")
+        url = base64.b64decode(letters[: len(letters) // 4 * 4], altchars=b"-_")
+    else:
+        url = bytes.fromhex(code)
+    return mark_of(code) if _may_give_access(url.decode("latin-1")) else code

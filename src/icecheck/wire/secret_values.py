@@ -9,10 +9,11 @@ from urllib.parse import quote, quote_plus, unquote
 
 # Shorter forms occur in texts by chance.
 _FORM_CHARACTERS_MIN = 6
-_VENDED_MAX = 64
+_VENDED_MAX = 128
 _HARMLESS_RUNS_MAX = 50_000
 _HEAD_CHARACTERS = 8
 _CUT_FORM_MIN = 12
+_TEXT_PER_HEAD = 8
 _DECODINGS_MAX = 4
 _RUN = re.compile(r"[A-Za-z0-9+/=_.~-]{10,}")
 _ENCODED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-")
@@ -50,6 +51,7 @@ class SecretValues:
         self._ordered: list[_Form] = []
         self._in_runs: list[str] = []
         self._elsewhere: list[str] = []
+        self._heads: dict[str, list[int]] = {}
         self._harmless: set[str] = set()
         self._stale = False
 
@@ -77,13 +79,13 @@ class SecretValues:
 
     def stand_in(self, *parts: str) -> bool:
         """Return whether any value occurs in one of the parts of a text, in any spelling."""
-        return self._are_in("\n".join((*parts, *(_plain(p) for p in parts if _is_spelled(p)))))
+        return self._are_in("\n".join((*parts, *(decoded(p) for p in parts if _is_spelled(p)))))
 
     def replaced(self, text: str, *, cut: bool = False) -> str:
         """Return a text without the values, and without their beginnings where it was ``cut``."""
         if self._are_in(text):
             text = self._without_forms(text)
-        if _is_spelled(text) and self._are_in(_plain(text), cut=cut):
+        if _is_spelled(text) and self._are_in(decoded(text), cut=cut):
             text = self._without_spellings(text, cut=cut)
         return self._without_heads(text) if cut else text
 
@@ -113,6 +115,10 @@ class SecretValues:
         texts = {form.text for form in every}
         self._in_runs = [text for text in texts if _RUN.fullmatch(text)]
         self._elsewhere = [text for text in texts if not _RUN.fullmatch(text)]
+        self._heads = {}
+        for place, form in enumerate(self._ordered):
+            if len(form.text) >= _CUT_FORM_MIN:
+                self._heads.setdefault(form.text[:_HEAD_CHARACTERS], []).append(place)
         self._harmless.clear()
         self._stale = False
 
@@ -142,19 +148,27 @@ class SecretValues:
         """Replace other spellings of a value: the piece between blanks or quotes, or all."""
         pieces = _BREAKS.split(text)
         for at, piece in enumerate(pieces):
-            if _is_spelled(piece) and self._are_in(plain := _plain(piece), cut=cut):
+            if _is_spelled(piece) and self._are_in(plain := decoded(piece), cut=cut):
                 plain = self._without_forms(plain)
                 pieces[at] = self._without_heads(plain) if cut else plain
         text = "".join(pieces)
-        plain = _plain(text)
+        plain = decoded(text)
         return self._without_forms(plain) if self._are_in(plain) else text
 
     def _without_heads(self, text: str) -> str:
         """Replace the beginning of a value at the end of a text that was cut off."""
-        for form in self._longest_first():
-            if len(form.text) >= _CUT_FORM_MIN and form.text[:_HEAD_CHARACTERS] in text:
-                text = self._without_heads_of(form, text)
+        for place in sorted(place for head in self._heads_in(text) for place in self._heads[head]):
+            text = self._without_heads_of(self._ordered[place], text)
         return text
+
+    def _heads_in(self, text: str) -> list[str]:
+        """Return the beginnings of values in a text: most texts are short, and have none."""
+        if self._stale:
+            self._sort()
+        if len(text) > _TEXT_PER_HEAD * len(self._heads):
+            return [head for head in self._heads if head in text]
+        ends = range(_HEAD_CHARACTERS, len(text) + 1)
+        return [*self._heads.keys() & {text[end - _HEAD_CHARACTERS : end] for end in ends}]
 
     def _without_heads_of(self, form: _Form, text: str) -> str:
         head = form.text[:_HEAD_CHARACTERS]
@@ -175,7 +189,7 @@ def _forms_of(value: str) -> Iterator[_Form]:
     """Yield the spellings of a value to search for; escapes are decoded in the text instead."""
     # Text from the wire may hold half of a surrogate pair, which no encoding accepts.
     encoded = [quote(value, safe="", errors="replace"), quote_plus(value, errors="replace")]
-    spellings = dict.fromkeys((value, *encoded, _plain(value)))
+    spellings = dict.fromkeys((value, *encoded, decoded(value)))
     for spelling in spellings:
         if spelling == value or len(spelling) >= _FORM_CHARACTERS_MIN:
             yield _Form(spelling, value, encoded=False)
@@ -206,10 +220,11 @@ def _is_varied(head: str) -> bool:
 
 
 def _is_spelled(text: str) -> bool:
+    """Return whether a text may have escapes."""
     return "%" in text or "\\" in text or "\0" in text or "&" in text
 
 
-def _plain(text: str) -> str:
+def decoded(text: str) -> str:
     """Return a text with its escapes decoded, nested ones too."""
     for _ in range(_DECODINGS_MAX):
         before = text
