@@ -75,19 +75,20 @@ def sas(name: str) -> str:
 
 @dataclass(slots=True)
 class Lavish:
-    """A catalog that tells secrets; without ``spells`` it quotes each of them as it is.
+    """A catalog that tells secrets; if it is ``wrong``, it does so where nothing is allowed to.
 
     ``secrets`` are those that it has told or was told, ``quoted`` those in its errors.
     """
 
     mock: MockCatalog
-    spells: bool = True
-    refusing: int = 0
+    wrong: bool = False
+    url: str = ""
     secrets: set[str] = field(default_factory=set)
     quoted: set[str] = field(default_factory=set)
     _issued: dict[str, str] = field(default_factory=dict)
     _vended: list[str] = field(default_factory=list)
     _errors: int = 0
+    _wrongs: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -137,6 +138,7 @@ class Lavish:
             body = self._told_error(body, [each for each in heard if CORE in each])
         else:
             body = self._vending(body)
+            body = self._mistaken(body) if self.wrong else body
         return status, said, json.dumps(body).encode()
 
     def _more_headers(self, sent: Sent, status: int) -> dict[str, str]:
@@ -192,14 +194,28 @@ class Lavish:
 
     def _vending(self, body: dict[str, Any]) -> dict[str, Any]:
         """Add what clients of a table are given; it is the same in all answers about the table."""
-        if "metadata-location" in body and "format-version" in body["metadata"]:
-            if "current-schema-id" not in body["metadata"]:
-                return body
+        if "current-schema-id" in body.get("metadata", {}):
             told = self._told(str(body["metadata"]["table-uuid"]))
             body = {**body, _CONFIG: {**body.get(_CONFIG, {}), **told}}
         for each in body.get("storage-credentials") or ():
             each[_CONFIG] |= self._told(each["prefix"], only=("gcs.", "adls."))
         return body
+
+    def _mistaken(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Tell secrets in members that checks compare, and in settings that are no texts."""
+        told, url = self._vended[self._wrongs % len(self._vended)], presigned("wrong")
+        self._wrongs += 1
+        if "metadata" in body and self._wrongs % 3 == 0:
+            named = {"table-uuid": told, "location": url["s3"], "last-column-id": told}
+            return {**body, "metadata": {**body["metadata"], **named}}
+        if "storage-credentials" in body:
+            wrong = [{"prefix": url["gcs"], "config": told}, told]
+            return {**body, "storage-credentials": [*body["storage-credentials"], *wrong]}
+        if _CONFIG in body:
+            wrong = {"client.region": {told: [told]}, "acme": told}
+            return {**body, _CONFIG: {**body[_CONFIG], **wrong}}
+        lists = {"namespaces", "identifiers", "namespace", "properties"} & body.keys()
+        return {**body, **{name: [told, url["adls"]] for name in lists}}
 
     def _told_error(self, body: dict[str, Any], heard: list[str]) -> dict[str, Any]:
         """Quote in an error what was shown, and one of the last things that were vended."""
@@ -217,8 +233,6 @@ class Lavish:
 
     def _spelled(self, secret: str) -> str:
         """A secret in some spellings, in other ones each time, and at last cut off."""
-        if not self.spells:
-            return secret
         every = list(written(secret))
         turn = self._errors % 5
         return " , ".join([*every[turn::5], f'"{secret[: 12 + self._errors % 9]}…"'])

@@ -14,6 +14,7 @@ from icecheck.targets.target import Target
 from icecheck.wire.auth import BearerAuth, TokenRefused, drive
 from icecheck.wire.credentials import Credentials
 from icecheck.wire.exchange import Exchange, Step
+from icecheck.wire.library_logs import hide_in_logs
 from icecheck.wire.pace import Pace
 from icecheck.wire.pool import Pool, as_response
 from icecheck.wire.redaction import Redactor
@@ -87,6 +88,7 @@ class Connection:
         self._retries_stopped = False
         self._silent = False
         self._pool = Pool(target, transport)
+        self._end_hiding = hide_in_logs(self.redactor)
 
     @property
     def requests(self) -> int:
@@ -101,6 +103,7 @@ class Connection:
     def close(self) -> None:
         """Close the pool."""
         self._pool.close()
+        self._end_hiding()
 
     def follow(self, target: Target) -> None:
         """Send requests as the config tells clients to; secrets in the config are redacted too."""

@@ -30,7 +30,9 @@ from icecheck.wire.secret_values import SecretValues, decoded
 _SIGNED = re.compile(r"(AWS4-HMAC-SHA256 Credential=)[^/]+(/.+Signature=)(\w+|<redacted:\w+>)")
 # Members of JSON quoted in running text, as in findings; a shortened text may end inside one.
 _QUOTED_MEMBER = re.compile(r'("([^"\\]+)"\s*:\s*")((?:[^"\\]|\\.)*)')
-_SIGNATURE = re.compile(r"(?<![a-z])sig(?:nature)?(?:=|%(?:25)*3d)", re.IGNORECASE)
+_SIGNATURE = re.compile(
+    r"(?:(?<![a-z])|(?<=%3f)|(?<=253f))sig(?:nature)?(?:=|%(?:25)*3d)", re.IGNORECASE
+)
 # What a signed query gives access by. Of an id with its scope, only the id.
 _SIGNING = re.compile(
     r"(?<![a-z])(?:x-(?:amz|goog)-)?(?:(?:sig(?:nature)?|security-token)=([^&\s\"'<>\\;,|]+)|"
@@ -157,8 +159,7 @@ class Redactor:
             parsed = json.loads(body)
         except (ValueError, RecursionError):
             return
-        own = {*_own_values(parsed)}
-        self._values.add_vended(value for value in _vended_in(parsed) if value not in own)
+        self._values.add_vended(_vended_in(parsed, own=frozenset(_own_values(parsed))))
 
     def _learn_headers(self, exchange: Exchange) -> None:
         """Learn what the headers of an answer hold; what was sent, and is told again, is known."""
@@ -289,9 +290,7 @@ class Redactor:
         if is_secret_key(key) or not (is_harmless_setting(key) or _is_scalar(value)):
             return self._mark(value)
         shown = self._text(value)
-        if shown != value or not ("?" in value or "@" in value):
-            return shown
-        return address_without_secrets(value, self._mark(value))
+        return address_without_secrets(shown, self._mark) if "?" in value or "@" in value else shown
 
     def _name(self, name: str) -> str:
         """Return the name of a member redacted; plain words are never hidden."""
@@ -315,23 +314,32 @@ def _is_scalar(value: str) -> bool:
     return len(value) < 40 and is_plain(value) and (value.isalpha() or value.isdecimal())
 
 
-def _vended_in(value: Any, key: str = "", *, told: bool = False) -> Iterator[str]:
-    """Yield the values at secret places that are long and varied enough to search for."""
+def _vended_in(
+    value: Any, key: str = "", *, told: bool = False, own: frozenset[str] = frozenset()
+) -> Iterator[str]:
+    """Yield the values at secret places that are long and varied enough to search for.
+
+    Those that are somebody's ``own`` are left out where only the place makes them secret.
+    """
     if isinstance(value, str):
-        may_be = told and not (is_harmless_setting(key) or is_address(value))
-        if (is_secret_key(key) or may_be) and not is_mark(value):
-            yield from (part for part in (value, *_parts_of(value)) if not is_plain(part))
-        elif told and ("?" in value or "@" in value):
-            # An address under a harmless name is shown without its user and query.
-            yield from (part for part in _parts_of(value) if not is_plain(part))
+        found: tuple[str, ...] = ()
+        if is_secret_key(key):
+            found = () if is_mark(value) else (value, *_parts_of(value))
+        elif told and not is_mark(value):
+            # An address under any name is shown without its user and query.
+            shown = is_harmless_setting(key) or is_address(value)
+            parts = _parts_of(value) if not shown or "?" in value or "@" in value else ()
+            found = tuple(part for part in (value, *parts)[shown:] if part not in own)
+        yield from (part for part in found if not is_plain(part))
     elif isinstance(value, dict):
         settings = told or key in _SETTINGS
         for name, inner in value.items():
             if isinstance(inner, str | dict | list):
-                yield from _vended_in(inner, name, told=settings or name == _CREDENTIALS)
+                inside = settings or name == _CREDENTIALS
+                yield from _vended_in(inner, name, told=inside, own=own)
     elif isinstance(value, list):
         for inner in value:
-            yield from _vended_in(inner, key, told=told)
+            yield from _vended_in(inner, key, told=told, own=own)
 
 
 def _parts_of(value: str) -> Iterator[str]:
