@@ -27,7 +27,7 @@ HEX_CORE = "9f3a7c51e8d2"
 """What every signature in hex has in its middle."""
 _LETTERS = string.ascii_letters + string.digits
 _CONFIG = "config"
-_QUOTED_MAX = 24
+_QUOTED_MAX = 12
 """The number of the last vended secrets of which the errors tell one."""
 
 

@@ -25,7 +25,7 @@ from icecheck.targets.secret_names import (
 )
 from icecheck.wire.exchange import Exchange, Headers
 from icecheck.wire.json_text import JsonFlaw, flaws_of
-from icecheck.wire.secret_values import SecretValues, decoded
+from icecheck.wire.secret_values import SecretValues, Seen, decoded
 
 _SIGNED = re.compile(r"(AWS4-HMAC-SHA256 Credential=)[^/]+(/.+Signature=)(\w+|<redacted:\w+>)")
 # Members of JSON quoted in running text, as in findings; a shortened text may end inside one.
@@ -172,14 +172,14 @@ class Redactor:
             if name == "set-cookie":
                 found = [value.partition(";")[0].partition("=")[2]]
             new = (each for each in found if not any(each in value for value in sent))
-            self._values.add_vended(each for each in new if not is_plain(each))
+            self._values.add_vended((n for n in new if not is_plain(n)), Seen.IN_HEADER)
 
     def _learn_signed(self, parts: Iterable[str]) -> None:
         """Learn what the signed queries of a text hold, which may stand there coded as well."""
         signed = [part for part in parts if names_signature(part.lower())]
         found = (match for part in signed for match in _SIGNING.finditer(decoded(part)))
         values = (match[1] or match[2] for match in found)
-        self._values.add_vended(value for value in values if not is_plain(value))
+        self._values.add_vended((v for v in values if not is_plain(v)), Seen.IN_SIGNED_URL)
 
     def _parts(self, exchange: Exchange) -> list[str]:
         """Return the texts in an exchange, headers left aside that are hidden by their names."""

@@ -5,11 +5,11 @@ import html
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from urllib.parse import quote, quote_plus, unquote
 
 # Shorter forms occur in texts by chance.
 _FORM_CHARACTERS_MIN = 6
-_VENDED_MAX = 128
 _HARMLESS_RUNS_MAX = 50_000
 _HEAD_CHARACTERS = 8
 _CUT_FORM_MIN = 12
@@ -36,6 +36,22 @@ class _Form:
     encoded: bool
 
 
+class Seen(Enum):
+    """Where a value was vended, with the number of values from there that are remembered.
+
+    An answer with a new cookie each must not make the keys of tables forgotten.
+    """
+
+    IN_BODY = "body", 128
+    IN_HEADER = "header", 32
+    IN_SIGNED_URL = "signed URL", 64
+
+    @property
+    def most(self) -> int:
+        """The number of values that are remembered."""
+        return self.value[1]
+
+
 class SecretValues:
     """Secret values to hide: those that were given, and the last ones that were vended.
 
@@ -47,7 +63,7 @@ class SecretValues:
     def __init__(self, hidden: Callable[[str], str]) -> None:
         self._hidden = hidden
         self._forms: dict[str, tuple[_Form, ...]] = {}
-        self._vended: dict[str, None] = {}
+        self._vended: dict[Seen, dict[str, None]] = {place: {} for place in Seen}
         self._ordered: list[_Form] = []
         self._in_runs: list[str] = []
         self._elsewhere: list[str] = []
@@ -57,24 +73,26 @@ class SecretValues:
 
     def add(self, value: str) -> None:
         """Remember a value permanently."""
-        self._vended.pop(value, None)
+        for vended in self._vended.values():
+            vended.pop(value, None)
         if value not in self._forms:
             self._forms[value] = tuple(_forms_of(value))
             self._stale = True
 
-    def add_vended(self, values: Iterable[str]) -> None:
+    def add_vended(self, values: Iterable[str], seen: Seen = Seen.IN_BODY) -> None:
         """Remember values for a while: every answer may vend others, and old ones disappear."""
+        vended = self._vended[seen]
         for value in values:
-            if value in self._forms and value not in self._vended:
+            if value in self._forms and value not in vended:
                 continue
-            self._vended.pop(value, None)
-            self._vended[value] = None
+            vended.pop(value, None)
+            vended[value] = None
             if value not in self._forms:
                 self._forms[value] = tuple(_forms_of(value))
                 self._stale = True
-        while len(self._vended) > _VENDED_MAX:
-            oldest = next(iter(self._vended))
-            del self._vended[oldest], self._forms[oldest]
+        while len(vended) > seen.most:
+            oldest = next(iter(vended))
+            del vended[oldest], self._forms[oldest]
             self._stale = True
 
     def stand_in(self, *parts: str) -> bool:

@@ -98,6 +98,12 @@ def test_what_a_secret_header_of_an_answer_holds_is_known(name):
     assert hidden_everywhere(redactor, value.rpartition("session=")[2])
 
 
+def test_a_new_cookie_in_every_answer_makes_no_key_forgotten():
+    cookies = [(("Set-Cookie", f"s=new-Cookie-{number:05d}-x"),) for number in range(300)]
+    every = [answered(b"", response_headers=each) for each in cookies]
+    assert hidden_everywhere(knowing(told({"config": {"s3.session-token": SECRET}}), *every))
+
+
 def test_a_made_up_token_that_an_answer_repeats_stays_readable():
     sent = (("Authorization", f"Bearer {SECRET}"),)
     echoed = (("X-Upstream-Authorization", f"Bearer {SECRET}"),)

@@ -1,0 +1,48 @@
+"""What the libraries below a connection log is redacted while the connection is open."""
+
+import logging
+
+import pytest
+
+from icecheck.targets.target import Target
+from icecheck.wire.connection import Connection
+from icecheck.wire.library_logs import hide_in_logs
+from icecheck.wire.redaction import Redactor
+from tests.kit.contracts import CONTRACT
+
+TOKEN = "Zq7canary-0123456789"
+
+
+@pytest.fixture
+def logs(caplog):
+    caplog.set_level(logging.DEBUG)
+    return caplog
+
+
+def test_known_secrets_and_all_headers_of_answers_are_left_out(logs):
+    end = hide_in_logs(Redactor([TOKEN]))
+    http, httpx = logging.getLogger("httpcore.http11"), logging.getLogger("httpx")
+    http.debug("headers.complete return_value=(b'HTTP/1.1', 200, b'', [(b'X', b'new-secret')])")
+    httpx.info('HTTP Request: %s %s "%s %d"', "GET", f"http://h/?t={TOKEN}", "HTTP/1.1", 200)
+    end()
+    http.debug("as it is")
+    assert "new-secret" not in logs.text
+    assert "canary" not in logs.text
+    assert logs.messages[0] == "headers.complete return_value=(b'HTTP/1.1', 200, b'', […])"
+    assert logs.messages[1].startswith("HTTP Request: GET http://h/?t=<redacted:")
+    assert logs.messages[2] == "as it is"
+
+
+def test_nothing_is_logged_about_signing(logs):
+    end = hide_in_logs(Redactor())
+    logging.getLogger("botocore.auth").debug("CanonicalRequest:\n%s", TOKEN)
+    end()
+    assert logs.messages == []
+
+
+def test_logs_are_redacted_as_long_as_the_connection_is_open(logs):
+    connection = Connection(Target("http://h", token=TOKEN), CONTRACT)
+    logging.getLogger("httpx").info("with %s", TOKEN)
+    assert "canary" not in logs.text
+    connection.close()
+    assert not logging.getLogger("httpx").filters
