@@ -28,7 +28,7 @@ HEX_CORE = "9f3a7c51e8d2"
 _LETTERS = string.ascii_letters + string.digits
 _CONFIG = "config"
 _QUOTED_MAX = 12
-"""The number of the last vended secrets of which the errors tell one."""
+"""The number of the last secrets that a caller was given, of which its errors tell one."""
 
 
 def canary(name: str, marks: str = "+/") -> str:
@@ -86,7 +86,8 @@ class Lavish:
     secrets: set[str] = field(default_factory=set)
     quoted: set[str] = field(default_factory=set)
     _issued: dict[str, str] = field(default_factory=dict)
-    _vended: list[str] = field(default_factory=list)
+    _caller: str = ""
+    _told_to: dict[str, list[str]] = field(default_factory=dict)
     _errors: int = 0
     _wrongs: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -117,7 +118,7 @@ class Lavish:
 
     def _answer(self, behind: httpx.Client, sent: Sent) -> Answer:
         headers = dict(sent.headers)
-        shown = headers.get("authorization", "").partition(" ")[2]
+        shown = self._caller = headers.get("authorization", "").partition(" ")[2]
         if real := self._issued.get(shown):
             headers["authorization"] = f"Bearer {real}"
         form = dict(parse_qsl(sent.body.decode("latin-1"))) if b"grant_type=" in sent.body else {}
@@ -188,8 +189,9 @@ class Lavish:
         }
         told = {key: value for key, value in told.items() if key.startswith(only)}
         self.secrets |= {value for value in told.values() if CORE in value or HEX_CORE in value}
-        self._vended += [value for value in told.values() if CORE in value]
-        del self._vended[:-_QUOTED_MAX]
+        heard = self._told_to.setdefault(self._caller, [])
+        heard += [value for value in told.values() if CORE in value]
+        del heard[:-_QUOTED_MAX]
         return told
 
     def _vending(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -203,7 +205,8 @@ class Lavish:
 
     def _mistaken(self, body: dict[str, Any]) -> dict[str, Any]:
         """Tell secrets in members that checks compare, and in settings that are no texts."""
-        told, url = self._vended[self._wrongs % len(self._vended)], presigned("wrong")
+        heard = self._told_to.get(self._caller, [""])
+        told, url = heard[self._wrongs % len(heard)], presigned("wrong")
         self._wrongs += 1
         if "metadata" in body and self._wrongs % 3 == 0:
             named = {"table-uuid": told, "location": url["s3"], "last-column-id": told}
@@ -219,7 +222,7 @@ class Lavish:
 
     def _told_error(self, body: dict[str, Any], heard: list[str]) -> dict[str, Any]:
         """Quote in an error what was shown, and one of the last things that were vended."""
-        told = [*heard, *self._vended[self._errors % _QUOTED_MAX :][:1]]
+        told = [*heard, *self._told_to.get(self._caller, [])[self._errors % _QUOTED_MAX :][:1]]
         told += [presigned("error")[kind] for kind in ("s3", "s3-v2", "gcs", "adls")]
         self._errors += 1
         self.quoted |= {*told}

@@ -14,9 +14,8 @@ from icecheck.targets.target import Target
 from icecheck.wire.auth import BearerAuth, TokenRefused, drive
 from icecheck.wire.credentials import Credentials
 from icecheck.wire.exchange import Exchange, Step
-from icecheck.wire.library_logs import hide_in_logs
 from icecheck.wire.pace import Pace
-from icecheck.wire.pool import Pool, as_response
+from icecheck.wire.pool import Pool, as_response, hide_in_logs
 from icecheck.wire.redaction import Redactor
 from icecheck.wire.retry import (
     UNSENDABLE,

@@ -97,10 +97,10 @@ class Redactor:
                 if name.lower() not in HARMLESS_HEADERS
             }
 
-    def learn(self, body: bytes) -> None:
-        """Learn the secrets of an answer that is not recorded."""
+    def learn(self, body: bytes, seen: Seen = Seen.IN_BODY) -> None:
+        """Learn the secrets of an answer that is not recorded, or is told to all clients."""
         with self._lock:
-            self._learn(body)
+            self._learn(body, seen)
 
     def exchange(self, exchange: Exchange) -> Exchange:
         """Return the exchange without its secrets."""
@@ -154,12 +154,12 @@ class Redactor:
 
     # ---- learning secrets
 
-    def _learn(self, body: bytes) -> None:
+    def _learn(self, body: bytes, seen: Seen = Seen.IN_BODY) -> None:
         try:
             parsed = json.loads(body)
         except (ValueError, RecursionError):
             return
-        self._values.add_vended(_vended_in(parsed, own=frozenset(_own_values(parsed))))
+        self._values.add_vended(_vended_in(parsed, own=frozenset(_own_values(parsed))), seen)
 
     def _learn_headers(self, exchange: Exchange) -> None:
         """Learn what the headers of an answer hold; what was sent, and is told again, is known."""

@@ -43,6 +43,7 @@ class Seen(Enum):
     """
 
     IN_BODY = "body", 128
+    IN_CONFIG = "config", 64
     IN_HEADER = "header", 32
     IN_SIGNED_URL = "signed URL", 64
 

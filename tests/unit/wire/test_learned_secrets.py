@@ -8,6 +8,7 @@ import pytest
 from icecheck.targets.secret_marks import without_marks
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.redaction import Redactor
+from icecheck.wire.secret_values import Seen
 from tests.mock.limits.spelling import traces, written
 
 SECRET = "Zq7canary+R/k2=9fW1x"
@@ -102,6 +103,15 @@ def test_a_new_cookie_in_every_answer_makes_no_key_forgotten():
     cookies = [(("Set-Cookie", f"s=new-Cookie-{number:05d}-x"),) for number in range(300)]
     every = [answered(b"", response_headers=each) for each in cookies]
     assert hidden_everywhere(knowing(told({"config": {"s3.session-token": SECRET}}), *every))
+
+
+def test_what_all_clients_are_told_outlasts_what_tables_are_given():
+    redactor = Redactor()
+    body = json.dumps({"overrides": {"s3.session-token": SECRET}}).encode()
+    redactor.learn(body, Seen.IN_CONFIG)
+    for number in range(300):
+        redactor.exchange(told({"config": {"s3.session-token": f"new-Session-{number:05d}-x"}}))
+    assert hidden_everywhere(redactor)
 
 
 def test_a_made_up_token_that_an_answer_repeats_stays_readable():

@@ -1,12 +1,13 @@
 """What the libraries below a connection log is redacted while the connection is open."""
 
+import gc
 import logging
 
 import pytest
 
 from icecheck.targets.target import Target
 from icecheck.wire.connection import Connection
-from icecheck.wire.library_logs import hide_in_logs
+from icecheck.wire.pool import hide_in_logs
 from icecheck.wire.redaction import Redactor
 from tests.kit.contracts import CONTRACT
 
@@ -20,7 +21,8 @@ def logs(caplog):
 
 
 def test_known_secrets_and_all_headers_of_answers_are_left_out(logs):
-    end = hide_in_logs(Redactor([TOKEN]))
+    redactor = Redactor([TOKEN])
+    end = hide_in_logs(redactor)
     http, httpx = logging.getLogger("httpcore.http11"), logging.getLogger("httpx")
     http.debug("headers.complete return_value=(b'HTTP/1.1', 200, b'', [(b'X', b'new-secret')])")
     httpx.info('HTTP Request: %s %s "%s %d"', "GET", f"http://h/?t={TOKEN}", "HTTP/1.1", 200)
@@ -34,15 +36,26 @@ def test_known_secrets_and_all_headers_of_answers_are_left_out(logs):
 
 
 def test_nothing_is_logged_about_signing(logs):
-    end = hide_in_logs(Redactor())
+    redactor = Redactor()
+    end = hide_in_logs(redactor)
     logging.getLogger("botocore.auth").debug("CanonicalRequest:\n%s", TOKEN)
     end()
     assert logs.messages == []
 
 
 def test_logs_are_redacted_as_long_as_the_connection_is_open(logs):
+    before = [*logging.getLogger("httpx").filters]
     connection = Connection(Target("http://h", token=TOKEN), CONTRACT)
     logging.getLogger("httpx").info("with %s", TOKEN)
     assert "canary" not in logs.text
     connection.close()
-    assert not logging.getLogger("httpx").filters
+    assert logging.getLogger("httpx").filters == before
+
+
+def test_the_logs_of_others_are_left_alone_when_nobody_closed_the_connection(logs):
+    before = [*logging.getLogger("httpx").filters]
+    hide_in_logs(Redactor([TOKEN]))
+    gc.collect()
+    assert logging.getLogger("httpx").filters == before
+    logging.getLogger("httpx").info("with %s", TOKEN)
+    assert "canary" in logs.text
