@@ -25,6 +25,7 @@ from icecheck.reports.joined import (
     result_of,
 )
 from icecheck.reports.tables import EngineRow, client_rows, operation_rows, spark_rows
+from icecheck.targets.secret_marks import without_marks
 
 SCHEMA_ID = "urn:icecheck:run:1.1"
 _REPORT_VERSION = "1.1"
@@ -328,7 +329,7 @@ def _fingerprint(verdict: Verdict) -> str:
     if not verdict.findings:
         return f"fp:{verdict.check}:blocked-by={','.join(verdict.blocked_by)}"
     first = verdict.findings[0]
-    return f"fp:{verdict.check}:{first.symptom.slug}={first.actual}"
+    return f"fp:{verdict.check}:{without_marks(f'{first.symptom.slug}={first.actual}')}"
 
 
 def _reproduce(verdict: Verdict, run: Run, contract: Contract) -> dict[str, Any]:

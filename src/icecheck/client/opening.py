@@ -26,6 +26,7 @@ from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.json_text import read_json
 from icecheck.wire.redaction import Redactor
 from icecheck.wire.scheme import other_url
+from icecheck.wire.secret_values import Seen
 from icecheck.wire.unreachable import Unreachable
 
 WITHOUT_WAREHOUSE = "many catalogs serve no config without a warehouse: --warehouse NAME"
@@ -209,7 +210,7 @@ def _fetch_config(
     url = f"{target.base_url}{target.config_path}"
     wire = Wire("", 1, Step.PROBE, "getConfig", "GET", url, {}, None)
     exchange = connection.send(wire, begun.sent.append)
-    connection.redactor.learn(exchange.response_body)
+    connection.redactor.learn(exchange.response_body, Seen.IN_CONFIG)
     where, words = f"GET {url}", _error_words(exchange, connection.redactor)
     match exchange.status:
         case 200:

@@ -40,7 +40,7 @@ class SharedSetup:
             if name not in self._made:
                 with _blamed_on(borrower, self._maker):
                     make(self._maker, namespace)
-                self._made[name] = self._maker.exchanges[-1]
+                self._made[name] = self._shown(self._maker.exchanges[-1])
         borrower.borrowed.note_setup((self._made[name],))
         return namespace
 
@@ -77,7 +77,11 @@ class SharedSetup:
             with self._session.sharing:
                 self._idle.setdefault(kind, []).append(used)
 
-        return SharedObject(thing, tuple(lender.exchanges[before:]), give_back)
+        return SharedObject(thing, tuple(map(self._shown, lender.exchanges[before:])), give_back)
+
+    def _shown(self, made: Exchange) -> Exchange:
+        """Return an exchange without its secrets: later they may be known by value no more."""
+        return self._session.connection.redactor.exchange(made)
 
 
 def shared_setup(catalog: Catalog) -> SharedSetup:

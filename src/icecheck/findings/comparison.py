@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from icecheck.findings.telling.finding_card import one_line
+from icecheck.targets.secret_marks import without_marks
 from icecheck.targets.target import UsageError
 
 _KIND = "IcebergRestConformanceReport"
@@ -256,15 +257,19 @@ def _category(
 
 
 def _ways(check: Mapping[str, Any], run_id: str) -> Any:
-    """Return how a check fails, without the names and numbers that differ from run to run."""
+    """Return how a check fails, without names, numbers and marks that differ from run to run."""
     if check["outcome"] == "blocked":
         return check.get("blocked_by")
     rows = check.get("assertions") or []
     return {
-        (str(a.get("id")), _CHANCE.sub("…", str(a.get("actual")).replace(run_id, "…")))
+        (without_marks(str(a.get("id"))), _lasting(str(a.get("actual")), run_id))
         for a in rows
         if isinstance(a, dict)
     }
+
+
+def _lasting(text: str, run_id: str) -> str:
+    return _CHANCE.sub("…", without_marks(text).replace(run_id, "…"))
 
 
 def _is_lost(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> bool:

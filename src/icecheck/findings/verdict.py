@@ -16,6 +16,7 @@ from icecheck.findings.expected_failures import (
 )
 from icecheck.findings.statuses import Statuses, what_is_wrong, wrong_status_severity
 from icecheck.findings.symptoms import Severity, Symptom
+from icecheck.targets.secret_marks import without_marks
 
 __all__ = [
     "CREDENTIALS",
@@ -119,10 +120,13 @@ _GENERATED = (
 
 
 def _without_generated(text: str) -> str:
-    """Return a text with words for what differs from run to run: locations, uuids, names, times.
+    """Return a text with words for what differs from run to run.
+
+    These are the marks of secrets, locations, uuids, names and times.
 
     Two runs of one catalog have the same causes, under the same ids.
     """
+    text = without_marks(text)
     for pattern, word in _GENERATED:
         text = pattern.sub(word, text)
     return text

@@ -36,6 +36,7 @@ from icecheck.run.options import RunOptions
 from icecheck.run.output import Output, part_of
 from icecheck.run.replays.files import regressions_in
 from icecheck.targets.options import TARGET_OPTIONS, Kind, TargetOption
+from icecheck.targets.secret_marks import SecretMarks
 from icecheck.targets.settings_file import DEFAULT_FILE, read_text
 from icecheck.targets.sources import described
 from icecheck.targets.target import Target, UsageError, new_run_id
@@ -45,6 +46,8 @@ from icecheck.wire.connection import TargetUnusable
 from icecheck.wire.redaction import Redactor
 
 DEFAULT_DIRECTORY = "icecheck-report"
+_MARKS = f"{PROPERTY}-marks"
+"""The key by which a worker of xdist is handed the key of the marks."""
 
 
 class CatalogRun:
@@ -78,6 +81,9 @@ class CatalogRun:
         handed = getattr(config, "workerinput", {})
         run_id = handed.get(PROPERTY) or option(config, "conformance-run-id")
         run_id = run_id or new_run_id()
+        # What a worker was handed may be shown by others: the key of the marks must not be.
+        key = handed.pop(_MARKS, None)
+        marks = None if key is None else SecretMarks.from_handed(key)
         try:
             target = _target(config)
             named = option(config, "conformance-spec") or DEFAULT_SPEC_VERSION
@@ -104,7 +110,7 @@ class CatalogRun:
             requirement_set=frozen,
             spec=spec,
             foreseen=in_force(file, datetime.now(UTC).date()),
-            redactor=Redactor(target.secrets, target.headers),
+            redactor=Redactor(target.secrets, target.headers, marks),
             replays=replays,
         )
         return cls(options, Recorder(options, worker), report, file)
@@ -171,8 +177,9 @@ class CatalogRun:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Pass the run's id to an xdist worker: all of them belong to one run."""
+        """Pass the run's id and the key of its marks to an xdist worker: all are of one run."""
         node.workerinput[PROPERTY] = self.options.run_id
+        node.workerinput[_MARKS] = self.options.redactor.marks.handed
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:

@@ -25,6 +25,7 @@ from icecheck.judging.check import Check
 from icecheck.run.collect import collect
 from icecheck.run.options import RunOptions
 from icecheck.targets.offer import Offer
+from icecheck.targets.secret_marks import without_marks
 
 _GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
 """The groups whose checks need nothing but a catalog: the hash is the same in every environment."""
@@ -176,7 +177,8 @@ def _percentile(in_order: Sequence[float], share: float) -> float:
 
 
 def _sha256(value: Any) -> str:
-    text = json.dumps(value, sort_keys=True, default=str)
+    # The marks of secrets differ from run to run, and the catalog's config need not.
+    text = without_marks(json.dumps(value, sort_keys=True, default=str))
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
