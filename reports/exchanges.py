@@ -10,6 +10,7 @@ from typing import Any
 
 from icecheck.targets.unwritable import writing
 from icecheck.wire.exchange import Exchange, Step
+from icecheck.wire.json_text import JsonFlaw
 
 _LEVEL = 3
 
@@ -59,7 +60,7 @@ def read_exchanges(path: Path) -> Iterator[Exchange]:
 
 
 def _to_json(exchange: Exchange) -> dict[str, Any]:
-    return {
+    row = {
         "check": exchange.check,
         "ordinal": exchange.ordinal,
         "step": str(exchange.step),
@@ -74,10 +75,16 @@ def _to_json(exchange: Exchange) -> dict[str, Any]:
         "elapsed_ms": round(exchange.elapsed_ms, 3),
         "error": exchange.error,
     }
+    # Few exchanges have these: without them, some passive verdicts could not be derived again.
+    if exchange.raced:
+        row["raced"] = True
+    if exchange.response_text is not None:
+        row["response_text"] = [[flaw.value, told] for flaw, told in exchange.response_text]
+    return row
 
 
 def _from_json(row: dict[str, Any]) -> Exchange:
-    request_body = row["request_body"]
+    request_body, flaws = row["request_body"], row.get("response_text")
     return Exchange(
         check=row["check"],
         ordinal=row["ordinal"],
@@ -92,6 +99,8 @@ def _from_json(row: dict[str, Any]) -> Exchange:
         response_body=_bytes(row["response_body"]),
         elapsed_ms=row["elapsed_ms"],
         error=row["error"],
+        response_text=None if flaws is None else tuple((JsonFlaw(f), told) for f, told in flaws),
+        raced=row.get("raced", False),
     )
 
 

@@ -45,17 +45,18 @@ def open_session(
     ledger: Path | None = None,
     redactor: Redactor | None = None,
     replays: Replays = Replays(),  # noqa: B008 - a value that nothing changes
+    sleep: Callable[[float], None] | None = None,
 ) -> Session:
     """Ask the catalog for its config, find out how to work in it, and return the session.
 
     ``spec`` is the release that the catalog is held to. Everything that the run makes is entered in
-    the file ``ledger`` beforehand; ``redactor`` is told all secrets, and may be shared. Raises
-    TargetUnusable when there is no catalog to verify, UsageError for a bad run id or ledger, or for
+    the file ``ledger`` beforehand; ``redactor`` is told all secrets, and may be shared; ``sleep``
+    waits, in seconds, before a retry. Raises TargetUnusable when there is no catalog to verify, UsageError for a bad run id or ledger, or for
     ``replays`` that need what the catalog does not claim: nothing but the config was asked then.
     """
     contract = contract_for(spec)
     _refuse_misuse(run_id, target, contract)
-    connection = Connection(target, contract, transport, redactor=redactor)
+    connection = Connection(target, contract, transport, sleep, redactor=redactor)
     recorded: list[Exchange] = []
     owner = target.owner(run_id)
     with contextlib.ExitStack() as undo, _told_if_unusable(connection, transport):

@@ -53,7 +53,8 @@ class SharedSetup:
         if kind not in borrowed.objects:
             with self._session.sharing:
                 idle = self._idle.setdefault(kind, [])
-                shared = idle.pop() if idle else self._new(borrower, kind, make)
+                again = self._recorded_for(borrower, kind, make)
+                shared = again or (idle.pop() if idle else self._new(borrower, kind, make))
                 borrowed.objects[kind] = shared
         shared = borrowed.objects[kind]
         borrowed.note_setup(shared.made)
@@ -64,6 +65,28 @@ class SharedSetup:
         """Remove everything; objects that cannot be removed are residue."""
         for maker in (*self._lenders.values(), self._maker):
             maker.undo()
+
+    def _recorded_for(
+        self, borrower: Catalog, kind: str, make: Callable[[Catalog], T]
+    ) -> SharedObject | None:
+        """Return the object that a recorded check has borrowed, made if need be; None in a run.
+
+        Which of several idle objects a check got was a matter of its threads; its requests name it.
+        """
+        recorded, idle = self._session.recorded, self._idle.setdefault(kind, [])
+        maker = self._session.probe_id(f"shared-{kind}")
+        names_one = recorded and recorded.names(
+            borrower.check_id, borrower.apart(maker).own_names
+        )
+        while recorded is not None and names_one:
+            for each in idle:
+                if recorded.names(borrower.check_id, each.thing.name):
+                    idle.remove(each)
+                    return each
+            if not recorded.goes_on(maker):
+                break
+            idle.append(self._new(borrower, kind, make))
+        return None
 
     def _new(self, borrower: Catalog, kind: str, make: Callable[[Catalog], T]) -> SharedObject:
         if kind not in self._lenders:

@@ -33,10 +33,11 @@ class CheckRunner:
         options: RunOptions,
         session: Session,
         on_exchange: Callable[[Exchange], None] | None = None,
+        sleep: Callable[[float], None] | None = None,
     ) -> None:
         self.session = session
         self.resources = Resources(options)
-        self.breaker = Breaker(session)
+        self.breaker = Breaker(session, sleep)
         self._observer = PassiveObserver(session, on_exchange)
         self._announced: list[Check] = []
 
@@ -88,13 +89,15 @@ def open_runner(
     worker: str = "",
     transport: httpx.BaseTransport | None = None,
     on_exchange: Callable[[Exchange], None] | None = None,
+    sleep: Callable[[float], None] | None = None,
 ) -> CheckRunner:
     """Open a session and find out whether a run can go on in it.
 
     ``checks`` are the first checks to be judged; their resources are started. ``worker`` is this
     process's name among several of one run. ``on_exchange`` is called with every redacted exchange,
-    those of one check together and in the order of the checks. Raises UsageError, TargetUnusable,
-    SparkUnavailable and Unwritable; nothing is left open then.
+    those of one check together and in the order of the checks. ``sleep`` waits, in seconds, where
+    the catalog gave no usable answer. Raises UsageError, TargetUnusable, SparkUnavailable and
+    Unwritable; nothing is left open then.
     """
     session = open_session(
         options.target,
@@ -106,8 +109,9 @@ def open_runner(
         ledger=options.ledger,
         redactor=options.redactor,
         replays=options.replays,
+        sleep=sleep,
     )
-    runner = CheckRunner(options, session, on_exchange)
+    runner = CheckRunner(options, session, on_exchange, sleep)
     with contextlib.ExitStack() as undo:
         undo.callback(runner.end)
         runner.announce(*checks)

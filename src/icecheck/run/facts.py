@@ -19,6 +19,7 @@ from icecheck.judging.check import Check
 from icecheck.run.collect import collect
 from icecheck.run.options import RunOptions
 from icecheck.targets.offer import Offer
+from icecheck.targets.recorded import recorded_target
 
 _GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
 """The groups whose checks need nothing but a catalog: the hash is the same in every environment."""
@@ -73,6 +74,10 @@ def facts_of(
             "witnessed_only": options.witnessed_only,
             "timeout_seconds": options.target.timeout_seconds,
             "command": options.command,
+            "workers": options.workers,
+            "fail_fast": options.fail_fast,
+            "replays": bool(options.replays.by_check),
+            "target": recorded_target(options.target),
         },
         "timing": _timing(session, started_at, finished_at, wall),
         "safety": {

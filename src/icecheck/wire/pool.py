@@ -14,6 +14,8 @@ from icecheck.wire.answers import ACCEPTED_ENCODING, read_answer
 from icecheck.wire.exchange import Exchange
 from icecheck.wire.transport import SocketTransport
 
+DRAFTED = "icecheck.drafted"
+"""The extension in which a transport finds the exchange of the request that it is to send."""
 _OF_EVERY_REQUEST = frozenset({"host", "content-length"})
 
 
@@ -57,7 +59,11 @@ class Pool:
             if name.lower() not in _OF_EVERY_REQUEST or name.lower() in given
         }
         request = self._http.build_request(
-            asked.method, asked.url, headers=headers, content=asked.read() or None
+            asked.method,
+            asked.url,
+            headers=headers,
+            content=asked.read() or None,
+            extensions={DRAFTED: drafted},
         )
         sent = replace(drafted, request_headers=tuple(headers.items()))
         started = time.perf_counter()

@@ -1,0 +1,176 @@
+"""Judges the checks of a recorded run again, by its recorded answers, without a catalog."""
+
+import tempfile
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from icecheck.bundles.options import options_from
+from icecheck.bundles.recording import Recording
+from icecheck.bundles.replaying import ReplayTransport
+from icecheck.bundles.stated import stated_verdict
+from icecheck.contract import Contract
+from icecheck.findings.verdict import Group, Run, SkipKind, Verdict
+from icecheck.judging.check import Check
+from icecheck.judging.judge import not_run
+from icecheck.judging.observed import Observed
+from icecheck.judging.passive import observe
+from icecheck.replies.schema import SchemaJudge, schema_judge
+from icecheck.run.check_runner import CheckRunner, open_runner
+from icecheck.run.collect import allowed, collect, left_out, select
+from icecheck.run.demands import demanded_by
+from icecheck.run.finish import ProcessReport, finish
+from icecheck.run.options import RunOptions
+from icecheck.targets.target import UsageError
+from icecheck.wire.connection import TargetUnusable
+from icecheck.wire.exchange import Exchange, Step
+from icecheck.wire.retry import foreign_words
+
+_ELSEWHERE = {Group.SPARK: "Spark has sent its requests", Group.CLIENTS: "a real client has sent"}
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """A run whose checks were judged again.
+
+    ``only_read`` are the checks that could not be replayed, each with the reason: their verdicts
+    are those that run.json states. ``left`` is check -> its recorded requests that it did not send
+    again. ``unknown`` are the ids in run.json that no check here has, ``missing`` the checks here
+    of which run.json says nothing. ``failure`` says why nothing could be replayed, or is empty.
+    """
+
+    run: Run
+    contract: Contract
+    only_read: Mapping[str, str] = field(default_factory=dict)
+    left: Mapping[str, Sequence[Exchange]] = field(default_factory=dict)
+    unknown: Sequence[str] = ()
+    missing: Sequence[str] = ()
+    failure: str = ""
+
+
+def replayed(document: Mapping[str, Any], exchanges: Sequence[Exchange]) -> Replayed:
+    """Judge a recorded run again; nothing is sent, and no file outlives the call.
+
+    Raises UsageError for a report that does not say how it was run.
+    """
+    with tempfile.TemporaryDirectory(prefix="icecheck-verify-") as folders:
+        recording = Recording(exchanges, Path(folders))
+        secrets = recording.secrets()
+        options = options_from(document, secrets)
+        transport = ReplayTransport(recording, options.redactor, secrets)
+        return _Replay(document, recording, options, transport).result()
+
+
+class _Replay:
+    """One replay: its checks in order, and what is found out about each."""
+
+    def __init__(
+        self,
+        document: Mapping[str, Any],
+        recording: Recording,
+        options: RunOptions,
+        transport: ReplayTransport,
+    ) -> None:
+        self._document = document
+        self._recording = recording
+        self._options = options
+        self._transport = transport
+        self._rows = {row["id"]: row for row in document["checks"] if not row["passive"]}
+        self._only_read: dict[str, str] = {}
+        self._left: dict[str, Sequence[Exchange]] = {}
+
+    def result(self) -> Replayed:
+        options = self._options
+        every = collect(options.groups, options.contract, disruptive=True)
+        chosen = allowed(select(every, options.globs), options.target)
+        checks, skipped = demanded_by(options.spec, chosen)
+        listed = [check for check in checks if check.id in self._rows]
+        verdicts, process, failure = self._judged(listed)
+        verdicts += [verdict for verdict in skipped if verdict.check in self._rows]
+        known = {check.id for check in chosen}
+        missing = [c.id for c in chosen if c.id not in self._rows and self._document["complete"]]
+        unknown = [id_ for id_ in self._rows if id_ not in known]
+        verdicts += [stated_verdict(self._rows[id_]) for id_ in unknown]
+        run = finish(
+            options,
+            [process],
+            verdicts,
+            interrupted=self._document["verdict"]["exit_reason"] == "interrupted",
+            started_at=datetime.now(UTC),
+            wall_seconds=0.0,
+            left_out=left_out(every, chosen),
+            announced=len(chosen),
+        )
+        return Replayed(
+            run,
+            options.contract,
+            self._only_read,
+            self._left,
+            unknown,
+            missing,
+            failure,
+        )
+
+    def _judged(
+        self, checks: Sequence[Check]
+    ) -> tuple[list[Verdict], ProcessReport, str]:
+        try:
+            runner = open_runner(
+                self._options, transport=self._transport, sleep=lambda _: None
+            )
+        except TargetUnusable as unusable:
+            raise UsageError(f"the recorded run cannot be opened again: {unusable}") from None
+        runner.session.recorded = self._recording
+        verdicts = [self._verdict_on(check, runner) for check in checks]
+        observed = self._observed(runner, {v.check: v for v in verdicts})
+        report = runner.close(whole=False)
+        return verdicts, ProcessReport(report.session, observed, report.tripped), ""
+
+    def _verdict_on(self, check: Check, runner: CheckRunner) -> Verdict:
+        row = self._rows[check.id]
+        stated = stated_verdict(row)
+        if why := _ELSEWHERE.get(check.group):
+            self._only_read[check.id] = why
+            return stated
+        skip = stated.skip
+        if skip and skip.kind is SkipKind.EXCLUDED_BY_USER and not self._recording.of_check(check.id):
+            return not_run(check, skip.kind, skip.reason)
+        verdict = runner.judge(check)
+        runner.session.exchanges.clear()
+        left = self._recording.unused_of(check.id)
+        if check.id in self._transport.raced:
+            self._only_read[check.id] = "several of its requests were sent at the same time"
+            return stated
+        if left:
+            self._left[check.id] = left
+        return verdict
+
+    def _observed(
+        self, runner: CheckRunner, verdicts: Mapping[str, Verdict]
+    ) -> dict[str, Observed]:
+        return observed_in(self._recording.exchanges, verdicts, runner.session.schemas)
+
+
+def observed_in(
+    exchanges: Sequence[Exchange], verdicts: Mapping[str, Verdict], schemas: SchemaJudge
+) -> dict[str, Observed]:
+    """Judge recorded exchanges passively, those of one check together, as the run has done."""
+    observed: dict[str, Observed] = {}
+    for check_id, together in _by_check(exchanges):
+        own = [e for e in together if not foreign_words(e)]
+        foreign = [e for e in together if foreign_words(e)]
+        observe(own, schemas, observed, verdicts.get(check_id))
+        observe(foreign, schemas, observed, verdicts.get(check_id))
+    return observed
+
+
+def _by_check(exchanges: Sequence[Exchange]) -> list[tuple[str, list[Exchange]]]:
+    groups: list[tuple[str, list[Exchange]]] = []
+    for exchange in exchanges:
+        if not groups or groups[-1][0] != exchange.check:
+            groups.append((exchange.check, []))
+        groups[-1][1].append(exchange)
+    return groups
