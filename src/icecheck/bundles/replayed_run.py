@@ -10,10 +10,10 @@ from typing import Any
 
 from icecheck.bundles.options import options_from
 from icecheck.bundles.recording import Recording
-from icecheck.bundles.replaying import ReplayTransport
+from icecheck.bundles.replaying import ReplayTransport, Unrecorded
 from icecheck.bundles.stated import stated_verdict
 from icecheck.contract import Contract
-from icecheck.findings.verdict import Group, Run, SkipKind, Verdict
+from icecheck.findings.verdict import Group, Outcome, Run, SkipKind, Verdict
 from icecheck.judging.check import Check
 from icecheck.judging.judge import not_run
 from icecheck.judging.observed import Observed
@@ -30,6 +30,15 @@ from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.retry import foreign_words
 
 _ELSEWHERE = {Group.SPARK: "Spark has sent its requests", Group.CLIENTS: "a real client has sent"}
+
+
+_READ_SECRETS = frozenset({"getToken.lifetime"})
+"""Checks that read more of a token than whether it is equal to another one."""
+
+
+def is_unrecorded(verdict: Verdict) -> bool:
+    """Return whether a check ended because it asked for what was not recorded."""
+    return verdict.outcome is Outcome.ERROR and verdict.findings[0].actual == Unrecorded.__name__
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +150,22 @@ class _Replay:
         verdict = runner.judge(check)
         runner.session.exchanges.clear()
         left = self._recording.unused_of(check.id)
-        if check.id in self._transport.raced:
-            self._only_read[check.id] = "several of its requests were sent at the same time"
+        if why := self._why_not(check, verdict, left):
+            self._only_read[check.id] = why
             return stated
         if left:
             self._left[check.id] = left
         return verdict
+
+    def _why_not(self, check: Check, verdict: Verdict, left: Sequence[Exchange]) -> str:
+        """Return why a replay cannot tell how a check ends; "" if it does."""
+        if check.id in self._transport.raced:
+            return "several of its requests were sent at the same time"
+        if check.id in _READ_SECRETS:
+            return "it reads a secret, which the recording hides"
+        if check.id in self._transport.derived and (left or is_unrecorded(verdict)):
+            return "it shows credentials made from a secret, which the recording hides"
+        return ""
 
     def _observed(
         self, runner: CheckRunner, verdicts: Mapping[str, Verdict]

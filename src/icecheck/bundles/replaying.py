@@ -1,6 +1,7 @@
 """A transport that answers each request of a check with the answer that was recorded for it."""
 
 import gzip
+import re
 import threading
 from dataclasses import replace
 from urllib.parse import parse_qsl
@@ -12,6 +13,10 @@ from icecheck.wire.answers import UnusableAnswer
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.pool import DRAFTED
 from icecheck.wire.redaction import Redactor
+
+
+_PURE = re.compile(r"<redacted:(?:second:|reader:)?[0-9a-f]+>(?![0-9a-zA-Z])")
+_SECRET_MEMBERS = frozenset({"client_secret", "subject_token", "actor_token"})
 
 
 class Unrecorded(Exception):
@@ -44,7 +49,7 @@ class ReplayTransport(httpx.BaseTransport):
         with self._lock:
             if threading.get_ident() != self._thread:
                 self.raced.add(drafted.check)
-            if self._shows_derived_secret(request):
+            if self._shows_derived_secret(request, drafted):
                 self.derived.add(drafted.check)
             found = self._found(drafted)
         if found is None:
@@ -63,9 +68,13 @@ class ReplayTransport(httpx.BaseTransport):
             found = self._recording.take_in_substance(hidden)
         return found or self._recording.repeated(asked, beside_checks=_is_beside_checks(drafted))
 
-    def _shows_derived_secret(self, request: httpx.Request) -> bool:
-        shown = request.headers.get("authorization", "")
-        return "redacted" in shown.lower() and shown.partition(" ")[2] not in self._tokens.values()
+    def _shows_derived_secret(self, request: httpx.Request, drafted: Exchange) -> bool:
+        """Return whether a request shows something that a check has made from a secret."""
+        shown = request.headers.get("authorization", "").partition(" ")[2]
+        if drafted.operation == "getToken":
+            form = parse_qsl((drafted.request_body or b"").decode("latin-1"))
+            shown += "".join(value for name, value in form if name in _SECRET_MEMBERS)
+        return "redacted" in _PURE.sub("", shown).lower()
 
     def _token_for(self, form: bytes) -> httpx.Response:
         """Return a token as a server gives it: requests for the run's own tokens are not kept."""
