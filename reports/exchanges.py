@@ -6,13 +6,14 @@ import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from icecheck.targets.unwritable import writing
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.json_text import JsonFlaw
 
 _LEVEL = 3
+_WINDOW_MAX = 1 << 27
 
 
 class ExchangeLog:
@@ -47,16 +48,53 @@ class ExchangeLog:
             self._stream.close()
 
 
+class ExchangesUnreadable(ValueError):
+    """A file holds no exchanges, or not all of them; the message says what is wrong with it."""
+
+
 def read_exchanges(path: Path) -> Iterator[Exchange]:
-    """Yield the exchanges of a file in the order in which they happened."""
+    """Yield the exchanges of a file in the order in which they happened.
+
+    Raises ExchangesUnreadable.
+    """
+    with path.open("rb") as opened:
+        yield from exchanges_in(opened)
+
+
+def exchanges_in(opened: BinaryIO, *, bytes_max: int | None = None) -> Iterator[Exchange]:
+    """Yield the exchanges of an opened file; never more than ``bytes_max`` of them are inflated.
+
+    Raises ExchangesUnreadable.
+    """
+    for number, line in enumerate(_lines(opened, bytes_max), start=1):
+        try:
+            yield _from_json(json.loads(line))
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+            raise ExchangesUnreadable(f"line {number} is no exchange") from None
+
+
+def _lines(opened: BinaryIO, bytes_max: int | None) -> Iterator[bytes]:
     import zstandard
 
-    with path.open("rb") as opened, zstandard.ZstdDecompressor().stream_reader(opened) as stream:
-        pending = b""
-        while chunk := stream.read(1 << 16):
-            *lines, pending = (pending + chunk).split(b"\n")
-            for line in lines:
-                yield _from_json(json.loads(line))
+    pending: list[bytes] = []
+    inflated = 0
+    try:
+        with zstandard.ZstdDecompressor(max_window_size=_WINDOW_MAX).stream_reader(
+            opened
+        ) as stream:
+            while chunk := stream.read(1 << 16):
+                inflated += len(chunk)
+                if bytes_max is not None and inflated > bytes_max:
+                    raise ExchangesUnreadable(f"is longer than {bytes_max} bytes when inflated")
+                first, *others = chunk.split(b"\n")
+                pending.append(first)
+                for begun in others:
+                    yield b"".join(pending)
+                    pending = [begun]
+    except zstandard.ZstdError as error:
+        raise ExchangesUnreadable(f"cannot be inflated: {error}") from None
+    if any(pending):
+        raise ExchangesUnreadable("ends within an exchange")
 
 
 def _to_json(exchange: Exchange) -> dict[str, Any]:

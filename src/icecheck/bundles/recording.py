@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2s
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote
 
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.retry import UNSENDABLE
 
 _HIDDEN = re.compile(r"%3Credacted%3A([a-z0-9%]+?)%3E", re.IGNORECASE)
 _SHOWN = re.compile(r"[Bb]earer (<redacted:(second:|reader:)?[0-9a-f]+>)")
+_WORD = re.compile(r"[0-9A-Za-z_]+")
 _NOBODY = "<redacted:000000>"
 
 
@@ -39,7 +40,7 @@ class Recording:
         self._exactly: defaultdict[Asked, deque[int]] = defaultdict(deque)
         self._in_substance: defaultdict[Asked, deque[int]] = defaultdict(deque)
         self._of_check: defaultdict[str, list[int]] = defaultdict(list)
-        self._texts: dict[str, str] = {}
+        self._texts: dict[str, tuple[str, frozenset[str]]] = {}
         for at, exchange in enumerate(self.exchanges):
             asked = asked_by(exchange)
             self._exactly[asked].append(at)
@@ -86,11 +87,27 @@ class Recording:
     # ---- what a session asks (client.recorded_run)
 
     def names(self, check_id: str, name: str) -> bool:
-        """Return whether a request of the check names the object."""
+        """Return whether a request of the check names the object.
+
+        One name of a run may be the beginning of another: words are compared.
+        """
+        text, words = self._words_of(check_id)
+        return name in words if _WORD.fullmatch(name) else name in text
+
+    def names_one_of(self, check_id: str, beginning: str) -> bool:
+        """Return whether a request of the check names an object whose name begins like this."""
+        return any(word.startswith(beginning) for word in self._words_of(check_id)[1])
+
+    def _words_of(self, check_id: str) -> tuple[str, frozenset[str]]:
+        """Return the requests of a check as one text, and the words in it."""
         if check_id not in self._texts:
-            parts = (f"{e.url} {(e.request_body or b'').decode('latin-1')}" for e in self._sent(check_id))
-            self._texts[check_id] = "\n".join(parts)
-        return name in self._texts[check_id]
+            parts = (
+                f"{unquote(e.url)} {(e.request_body or b'').decode('utf-8', 'replace')}"
+                for e in self._sent(check_id)
+            )
+            text = "\n".join(parts)
+            self._texts[check_id] = text, frozenset(_WORD.findall(text))
+        return self._texts[check_id]
 
     def goes_on(self, check_id: str) -> bool:
         """Return whether the check has sent requests that were not replayed yet."""

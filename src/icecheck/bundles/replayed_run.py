@@ -1,8 +1,7 @@
 """Judges the checks of a recorded run again, by its recorded answers, without a catalog."""
 
 import tempfile
-import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +17,7 @@ from icecheck.judging.check import Check
 from icecheck.judging.judge import not_run
 from icecheck.judging.observed import Observed
 from icecheck.judging.passive import observe
-from icecheck.replies.schema import SchemaJudge, schema_judge
+from icecheck.replies.schema import SchemaJudge
 from icecheck.run.check_runner import CheckRunner, open_runner
 from icecheck.run.collect import allowed, collect, left_out, select
 from icecheck.run.demands import demanded_by
@@ -26,7 +25,7 @@ from icecheck.run.finish import ProcessReport, finish
 from icecheck.run.options import RunOptions
 from icecheck.targets.target import UsageError
 from icecheck.wire.connection import TargetUnusable
-from icecheck.wire.exchange import Exchange, Step
+from icecheck.wire.exchange import Exchange
 from icecheck.wire.retry import foreign_words
 
 _ELSEWHERE = {Group.SPARK: "Spark has sent its requests", Group.CLIENTS: "a real client has sent"}
@@ -45,7 +44,8 @@ def is_unrecorded(verdict: Verdict) -> bool:
 class Replayed:
     """A run whose checks were judged again.
 
-    ``only_read`` are the checks that could not be replayed, each with the reason: their verdicts
+    ``judged`` are the verdicts of checks before the end of the run has settled them. ``only_read``
+    are the checks that could not be replayed, each with the reason: their verdicts
     are those that run.json states. ``left`` is check -> its recorded requests that it did not send
     again. ``unknown`` are the ids in run.json that no check here has, ``missing`` the checks here
     of which run.json says nothing. ``failure`` says why nothing could be replayed, or is empty.
@@ -53,6 +53,7 @@ class Replayed:
 
     run: Run
     contract: Contract
+    judged: Mapping[str, Verdict] = field(default_factory=dict)
     only_read: Mapping[str, str] = field(default_factory=dict)
     left: Mapping[str, Sequence[Exchange]] = field(default_factory=dict)
     unknown: Sequence[str] = ()
@@ -116,6 +117,7 @@ class _Replay:
         return Replayed(
             run,
             options.contract,
+            {verdict.check: verdict for verdict in verdicts},
             self._only_read,
             self._left,
             unknown,
@@ -123,13 +125,9 @@ class _Replay:
             failure,
         )
 
-    def _judged(
-        self, checks: Sequence[Check]
-    ) -> tuple[list[Verdict], ProcessReport, str]:
+    def _judged(self, checks: Sequence[Check]) -> tuple[list[Verdict], ProcessReport, str]:
         try:
-            runner = open_runner(
-                self._options, transport=self._transport, sleep=lambda _: None
-            )
+            runner = open_runner(self._options, transport=self._transport, sleep=lambda _: None)
         except TargetUnusable as unusable:
             raise UsageError(f"the recorded run cannot be opened again: {unusable}") from None
         runner.session.recorded = self._recording
@@ -145,7 +143,11 @@ class _Replay:
             self._only_read[check.id] = why
             return stated
         skip = stated.skip
-        if skip and skip.kind is SkipKind.EXCLUDED_BY_USER and not self._recording.of_check(check.id):
+        if (
+            skip
+            and skip.kind is SkipKind.EXCLUDED_BY_USER
+            and not self._recording.of_check(check.id)
+        ):
             return not_run(check, skip.kind, skip.reason)
         verdict = runner.judge(check)
         runner.session.exchanges.clear()

@@ -8,12 +8,11 @@ from urllib.parse import parse_qsl
 
 import httpx
 
-from icecheck.bundles.recording import Asked, Recording, asked_by
+from icecheck.bundles.recording import Recording, asked_by
 from icecheck.wire.answers import UnusableAnswer
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.pool import DRAFTED
 from icecheck.wire.redaction import Redactor
-
 
 _PURE = re.compile(r"<redacted:(?:second:|reader:)?[0-9a-f]+>(?![0-9a-zA-Z])")
 _SECRET_MEMBERS = frozenset({"client_secret", "subject_token", "actor_token"})

@@ -4,7 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from icecheck.findings.symptoms import Severity, Symptom, symptom_named
-from icecheck.findings.verdict import Finding, Group, Level, Outcome, Skip, SkipKind, Verdict
+from icecheck.findings.verdict import (
+    Evidence,
+    Finding,
+    Group,
+    Level,
+    Outcome,
+    Skip,
+    SkipKind,
+    Verdict,
+)
 
 
 def stated_verdict(row: Mapping[str, Any]) -> Verdict:
@@ -24,9 +33,25 @@ def stated_verdict(row: Mapping[str, Any]) -> Verdict:
         skip=None if skip is None else Skip(SkipKind(skip["kind"]), skip["reason"]),
         blocked_by=tuple(row["blocked_by"]),
         without=tuple(row["without"]),
+        evidence=tuple(map(_evidence, row["exchanges"])),
         requests=row["requests"],
         duration_ms=row["duration_ms"],
         passive=row["passive"],
+    )
+
+
+def _evidence(shown: Mapping[str, Any]) -> Evidence:
+    asked, answered = shown["request"], shown["response"]
+    return Evidence(
+        ordinal=shown["n"],
+        step=shown["role"],
+        operation=shown["operation"],
+        request=f"{asked['method']} {asked['url']}",
+        status=answered["status"],
+        request_body=asked["body"],
+        response_headers=answered["headers"],
+        response_body=answered["body"],
+        curl="",
     )
 
 

@@ -21,6 +21,8 @@ _COMMANDS = {
     "explore": "Draw histories until the time is over, and keep what fails.",
     "replay": "Run a failing history again.",
     "compare": "Say what changed between two runs.",
+    "bundle": "Pack a run into one file that anybody can verify.",
+    "verify": "Derive every verdict of a bundle again, offline.",
     "serve": "Serve the mock catalog until it is told to stop.",
     "list": "List checks, requirements, operations or defects.",
     "explain": "Say what a check, requirement, operation, defect or symptom means.",

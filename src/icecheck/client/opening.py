@@ -51,8 +51,9 @@ def open_session(
 
     ``spec`` is the release that the catalog is held to. Everything that the run makes is entered in
     the file ``ledger`` beforehand; ``redactor`` is told all secrets, and may be shared; ``sleep``
-    waits, in seconds, before a retry. Raises TargetUnusable when there is no catalog to verify, UsageError for a bad run id or ledger, or for
-    ``replays`` that need what the catalog does not claim: nothing but the config was asked then.
+    waits, in seconds, before a retry. Raises TargetUnusable when there is no catalog to verify,
+    UsageError for a bad run id or ledger, or for ``replays`` that need what the catalog does not
+    claim: nothing but the config was asked then.
     """
     contract = contract_for(spec)
     _refuse_misuse(run_id, target, contract)

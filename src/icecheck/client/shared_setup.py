@@ -75,9 +75,8 @@ class SharedSetup:
         """
         recorded, idle = self._session.recorded, self._idle.setdefault(kind, [])
         maker = self._session.probe_id(f"shared-{kind}")
-        names_one = recorded and recorded.names(
-            borrower.check_id, borrower.apart(maker).own_names
-        )
+        beginning = borrower.apart(maker).own_names
+        names_one = recorded and recorded.names_one_of(borrower.check_id, beginning)
         while recorded is not None and names_one:
             for each in idle:
                 if recorded.names(borrower.check_id, each.thing.name):

@@ -64,7 +64,7 @@ def target_from(facts: Mapping[str, Any], secrets: Mapping[str, str]) -> Target:
     """
     known: dict[str, Any] = {name: facts[name] for name in _PLAIN if name in facts}
     known |= {name: tuple(map(str, facts[name])) for name in _LISTS if name in facts}
-    people = {
+    people: dict[str, Any] = {
         whose: Principal(**{_checked(kind): secrets[whose]})
         for whose, kind in facts.get("principals", {}).items()
     }

@@ -10,6 +10,7 @@ from icecheck.findings.verdict import Outcome, Verdict
 from icecheck.wire.exchange import Exchange, Step
 
 _JSON_DUE = frozenset({200, 404, 406, 409, 422})
+_FAILURES = frozenset(range(500, 600))
 _REFUSING = frozenset({401, 403, 419})
 # Web servers refuse an encoded slash, percent sign, backslash, semicolon or control character by
 # themselves, but for the one that joins the levels of a namespace.
@@ -45,7 +46,7 @@ class Due:
                 self._ordinals |= {finding.exchange} if finding.exchange is not None else set()
                 self._statuses |= {finding.answered} if finding.answered >= 500 else set()
         if self.verdict.outcome is Outcome.BLOCKED:
-            self._statuses |= {e.status for e in self.verdict.evidence if (e.status or 0) >= 500}
+            self._statuses |= {e.status or 0 for e in self.verdict.evidence} & _FAILURES
 
     def concerns(self, exchange: Exchange, contract: Contract) -> bool:
         """Return whether an exchange is an operation's own, answered by the catalog."""

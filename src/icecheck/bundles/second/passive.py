@@ -14,7 +14,7 @@ from icecheck.bundles.second.validators import (
 )
 from icecheck.contract import Contract
 from icecheck.findings.verdict import Verdict
-from icecheck.wire.exchange import Exchange, Step
+from icecheck.wire.exchange import Exchange
 
 _TEXT_CHECKS = (
     "http.json-in-utf-8",
@@ -207,9 +207,9 @@ class _Second:
             fails = bool(exchange.response_body)
             self._opinion.of("http.no-body-on-204").count(exchange, fails=fails)
         code = _error_in(body).get("code")
-        if status >= 400 and says_json(exchange) and exchange.operation != "getToken":
-            if isinstance(code, int):
-                self._opinion.of("error.code-equals-status").count(exchange, fails=code != status)
+        told = says_json(exchange) and exchange.operation != "getToken"
+        if status >= 400 and told and isinstance(code, int):
+            self._opinion.of("error.code-equals-status").count(exchange, fails=code != status)
 
     def _judge_text(self, exchange: Exchange, body: Body) -> None:
         if not says_json(exchange):
@@ -252,7 +252,7 @@ def _has_strict_reading(contract: Contract, operation_id: str, status: str) -> b
         document = text_of(contract, text)
         node = document["paths"][operation.path][operation.method.lower()]["responses"][status]
         shown.append(_unfolded(document, node, frozenset()))
-    return shown[0] != shown[1]
+    return bool(shown[0] != shown[1])
 
 
 def _unfolded(document: Mapping[str, Any], node: Any, above: frozenset[str]) -> Any:
@@ -269,5 +269,3 @@ def _unfolded(document: Mapping[str, Any], node: Any, above: frozenset[str]) -> 
             target = target[part.replace("~1", "/").replace("~0", "~")]
         found["$ref"] = _unfolded(document, target, above | {reference})
     return found
-
-
