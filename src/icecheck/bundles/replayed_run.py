@@ -1,5 +1,6 @@
 """Judges the checks of a recorded run again, by its recorded answers, without a catalog."""
 
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,14 +11,14 @@ from typing import Any
 from icecheck.bundles.options import options_from
 from icecheck.bundles.recording import Recording
 from icecheck.bundles.replaying import ReplayTransport, Unrecorded
-from icecheck.bundles.stated import stated_verdict
+from icecheck.bundles.stated import stated_summary, stated_verdict
 from icecheck.contract import Contract
 from icecheck.findings.verdict import Group, Outcome, Run, SkipKind, Verdict
 from icecheck.judging.check import Check
 from icecheck.judging.judge import not_run
 from icecheck.judging.observed import Observed
 from icecheck.judging.passive import observe
-from icecheck.replies.schema import SchemaJudge
+from icecheck.replies.schema import SchemaJudge, schema_judge
 from icecheck.run.check_runner import CheckRunner, open_runner
 from icecheck.run.collect import allowed, collect, left_out, select
 from icecheck.run.demands import demanded_by
@@ -31,6 +32,7 @@ from icecheck.wire.retry import foreign_words
 _ELSEWHERE = {Group.SPARK: "Spark has sent its requests", Group.CLIENTS: "a real client has sent"}
 
 
+_OF_A_WORKER = re.compile(r"probe\.(deletion|witness|home)gw\d+")
 _READ_SECRETS = frozenset({"getToken.lifetime"})
 """Checks that read more of a token than whether it is equal to another one."""
 
@@ -74,6 +76,14 @@ def replayed(document: Mapping[str, Any], exchanges: Sequence[Exchange]) -> Repl
         return _Replay(document, recording, options, transport).result()
 
 
+class _NotToBeOpened(Exception):
+    """None of a run's checks can be replayed; ``lawful`` if nothing is wrong with the recording."""
+
+    def __init__(self, words: str, *, lawful: bool = False) -> None:
+        self.lawful = lawful
+        super().__init__(words)
+
+
 class _Replay:
     """One replay: its checks in order, and what is found out about each."""
 
@@ -93,16 +103,21 @@ class _Replay:
         self._left: dict[str, Sequence[Exchange]] = {}
 
     def result(self) -> Replayed:
+        """Judge the checks again, and conclude from their verdicts as a run does."""
         options = self._options
         every = collect(options.groups, options.contract, disruptive=True)
         chosen = allowed(select(every, options.globs), options.target)
         checks, skipped = demanded_by(options.spec, chosen)
-        listed = [check for check in checks if check.id in self._rows]
-        verdicts, process, failure = self._judged(listed)
-        verdicts += [verdict for verdict in skipped if verdict.check in self._rows]
         known = {check.id for check in chosen}
-        missing = [c.id for c in chosen if c.id not in self._rows and self._document["complete"]]
         unknown = [id_ for id_ in self._rows if id_ not in known]
+        missing = [c.id for c in chosen if c.id not in self._rows and self._document["complete"]]
+        failure = ""
+        try:
+            verdicts, process = self._judged([c for c in checks if c.id in self._rows])
+        except _NotToBeOpened as why:
+            failure = "" if why.lawful else str(why)
+            verdicts, process = self._as_stated([c for c in checks if c.id in self._rows], str(why))
+        verdicts += [verdict for verdict in skipped if verdict.check in self._rows]
         verdicts += [stated_verdict(self._rows[id_]) for id_ in unknown]
         run = finish(
             options,
@@ -114,27 +129,37 @@ class _Replay:
             left_out=left_out(every, chosen),
             announced=len(chosen),
         )
-        return Replayed(
-            run,
-            options.contract,
-            {verdict.check: verdict for verdict in verdicts},
-            self._only_read,
-            self._left,
-            unknown,
-            missing,
-            failure,
-        )
+        judged = {verdict.check: verdict for verdict in verdicts}
+        only_read, left = self._only_read, self._left
+        return Replayed(run, options.contract, judged, only_read, left, unknown, missing, failure)
 
-    def _judged(self, checks: Sequence[Check]) -> tuple[list[Verdict], ProcessReport, str]:
-        try:
-            runner = open_runner(self._options, transport=self._transport, sleep=lambda _: None)
-        except TargetUnusable as unusable:
-            raise UsageError(f"the recorded run cannot be opened again: {unusable}") from None
+    def _judged(self, checks: Sequence[Check]) -> tuple[list[Verdict], ProcessReport]:
+        """Judge checks in a session on the recorded answers; raises _NotToBeOpened."""
+        runner = self._opened()
         runner.session.recorded = self._recording
         verdicts = [self._verdict_on(check, runner) for check in checks]
-        observed = self._observed(runner, {v.check: v for v in verdicts})
+        observed = self._observed(verdicts)
         report = runner.close(whole=False)
-        return verdicts, ProcessReport(report.session, observed, report.tripped), ""
+        return verdicts, ProcessReport(report.session, observed, report.tripped)
+
+    def _opened(self) -> CheckRunner:
+        if any(_OF_A_WORKER.match(each.check) for each in self._recording.exchanges):
+            raise _NotToBeOpened("several processes have judged the checks", lawful=True)
+        if self._document["config"].get("replays"):
+            raise _NotToBeOpened("histories of replay files were run again too", lawful=True)
+        try:
+            return open_runner(self._options, transport=self._transport, sleep=lambda _: None)
+        except (TargetUnusable, Unrecorded, UsageError) as unusable:
+            raise _NotToBeOpened(f"the run cannot be opened again: {unusable}") from None
+
+    def _as_stated(self, checks: Sequence[Check], why: str) -> tuple[list[Verdict], ProcessReport]:
+        """Return the verdicts that run.json states, where none can be replayed."""
+        self._only_read |= {check.id: why for check in checks}
+        verdicts = [stated_verdict(self._rows[check.id]) for check in checks]
+        summary = stated_summary(self._document, self._recording.exchanges)
+        tripped = self._document["verdict"]["exit_reason"] == "target-unusable"
+        words = self._document["verdict"]["headline"] if tripped else ""
+        return verdicts, ProcessReport(summary, self._observed(verdicts), words)
 
     def _verdict_on(self, check: Check, runner: CheckRunner) -> Verdict:
         row = self._rows[check.id]
@@ -169,10 +194,10 @@ class _Replay:
             return "it shows credentials made from a secret, which the recording hides"
         return ""
 
-    def _observed(
-        self, runner: CheckRunner, verdicts: Mapping[str, Verdict]
-    ) -> dict[str, Observed]:
-        return observed_in(self._recording.exchanges, verdicts, runner.session.schemas)
+    def _observed(self, verdicts: Sequence[Verdict]) -> dict[str, Observed]:
+        judged = {verdict.check: verdict for verdict in verdicts}
+        schemas = schema_judge(self._options.contract)
+        return observed_in(self._recording.exchanges, judged, schemas)
 
 
 def observed_in(
