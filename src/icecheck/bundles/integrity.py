@@ -54,12 +54,17 @@ def recorded_in(bundle: Bundle) -> list[Exchange]:
         raise BundleUnusable(f"{EXCHANGES} {wrong}") from None
 
 
+def breaches_of_schema(bundle: Bundle) -> Iterator[Difference]:
+    """Yield where the report breaks its published schema."""
+    problems = run_json.problems_of(bundle.members[RUN].decode("utf-8", "replace"))
+    for problem in problems[:_PROBLEMS_MAX]:
+        yield Difference("run.json: its schema", "a report of icecheck", problem)
+
+
 def differing_members(
     bundle: Bundle, document: Mapping[str, Any], exchanges: Sequence[Exchange]
 ) -> Iterator[Difference]:
     """Yield what shows that report and exchanges are not two members of one run's report."""
-    for problem in run_json.problems_of(bundle.members[RUN].decode("utf-8", "replace")):
-        yield Difference("run.json: its schema", "a report of icecheck", problem)
     if bundle.manifest.get("run_id") != document["run_id"]:
         run_id = str(bundle.manifest.get("run_id"))
         yield Difference("manifest: run_id", run_id, f"{document['run_id']} in run.json")

@@ -15,6 +15,7 @@ from icecheck.bundles.comparing import (
 )
 from icecheck.bundles.differences import Difference
 from icecheck.bundles.integrity import (
+    breaches_of_schema,
     differing_hashes,
     differing_members,
     recorded_in,
@@ -25,6 +26,7 @@ from icecheck.bundles.second.passive import SecondOpinion, second_opinion
 from icecheck.findings.not_served import unserved_operations
 from icecheck.findings.verdict import Outcome
 from icecheck.reports import run_json
+from icecheck.targets.target import UsageError
 from icecheck.wire.exchange import Exchange
 
 
@@ -63,10 +65,17 @@ def verified(bundle: Bundle) -> Verification:
             raise
         broken = Difference("the bundle", "a report and its exchanges", str(unusable))
         return Verification(str(bundle.manifest.get("run_id")), (*changed, broken))
-    apart = tuple(differing_members(bundle, document, exchanges))
-    if any(each.about.startswith("run.json: its schema") for each in apart):
-        return Verification(document["run_id"], (*changed, *apart))
-    return _derived(document, exchanges, (*changed, *apart))
+    malformed = tuple(breaches_of_schema(bundle))
+    if not malformed:
+        return _derived(
+            document, exchanges, (*changed, *differing_members(bundle, document, exchanges))
+        )
+    try:
+        apart = tuple(differing_members(bundle, document, exchanges))
+        return _derived(document, exchanges, (*changed, *malformed, *apart))
+    except (AttributeError, LookupError, TypeError, UsageError, ValueError):
+        # What is no report of ours may lack anything.
+        return Verification(document["run_id"], (*changed, *malformed))
 
 
 def _derived(
