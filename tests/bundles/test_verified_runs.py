@@ -60,7 +60,7 @@ def test_checks_that_came_in_the_order_of_threads_are_derived_again(tmp_path):
     assert lines_of(verification_of(tmp_path)) == []
 
 
-@pytest.mark.parametrize("name", ["hadoop-veteran", "bucket-for-each-table", "google-warehouse"])
+@pytest.mark.parametrize("name", ["hadoop-veteran", "azure-lake"])
 def test_a_run_on_a_catalog_unlike_ours_is_derived_again(tmp_path, name):
     freedoms = [FREEDOMS[each] for each in DESIGNS[name].freedoms]
     with design_transport(freedoms) as transport:

@@ -6,6 +6,7 @@ from icecheck.findings.telling.finding_card import one_line
 from icecheck.wire.exchange import Exchange
 
 _CHARACTERS_MAX = 160
+_ADDRESS_MAX = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +25,9 @@ class Difference:
     @property
     def line(self) -> str:
         """The difference in one line."""
-        where = f" [{self.exchange}]" if self.exchange else ""
+        where = f" [{one_line(self.exchange, _ADDRESS_MAX)}]" if self.exchange else ""
         stated, derived = (one_line(t, _CHARACTERS_MAX) for t in (self.stated, self.derived))
-        return f"{one_line(self.about)}: stated {stated}; derived {derived}{one_line(where, 400)}"
+        return f"{one_line(self.about)}: stated {stated}; derived {derived}{where}"
 
 
 def named(exchange: Exchange) -> str:

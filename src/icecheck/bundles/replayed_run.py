@@ -188,7 +188,7 @@ class _Replay:
         """Return why a replay cannot tell how a check ends; "" if it does."""
         if check.id in self._transport.raced:
             return "several of its requests were sent at the same time"
-        if check.id in _READ_SECRETS:
+        if check.id in _READ_SECRETS and self._recording.of_check(check.id):
             return "it reads a secret, which the recording hides"
         if check.id in self._transport.derived and (left or is_unrecorded(verdict)):
             return "it shows credentials made from a secret, which the recording hides"

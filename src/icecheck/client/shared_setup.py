@@ -28,6 +28,8 @@ class SharedSetup:
         self._made: dict[str, Exchange] = {}
         self._lenders: dict[str, Catalog] = {}
         self._idle: dict[str, list[SharedObject]] = {}
+        self._again: dict[str, list[SharedObject]] = {}
+        """Every object of a kind, for replays: they lend one whatever has become of it."""
 
     def namespace(
         self, borrower: Catalog, name: str, make: Callable[[Catalog, Namespace], None]
@@ -53,8 +55,9 @@ class SharedSetup:
         if kind not in borrowed.objects:
             with self._session.sharing:
                 idle = self._idle.setdefault(kind, [])
-                again = self._recorded_for(borrower, kind, make)
-                shared = again or (idle.pop() if idle else self._new(borrower, kind, make))
+                shared = self._recorded_for(borrower, kind, make) or (
+                    idle.pop() if idle else self._new(borrower, kind, make)
+                )
                 borrowed.objects[kind] = shared
         shared = borrowed.objects[kind]
         borrowed.note_setup(shared.made)
@@ -71,21 +74,21 @@ class SharedSetup:
     ) -> SharedObject | None:
         """Return the object that a recorded check has borrowed, made if need be; None in a run.
 
-        Which of several idle objects a check got was a matter of its threads; its requests name it.
+        Which of several objects a check got was a matter of its threads, and whether one was handed
+        on of how other checks ended; its requests name it.
         """
-        recorded, idle = self._session.recorded, self._idle.setdefault(kind, [])
+        recorded, made = self._session.recorded, self._again.setdefault(kind, [])
         maker = self._session.probe_id(f"shared-{kind}")
         beginning = borrower.apart(maker).own_names
-        names_one = recorded and recorded.names_one_of(borrower.check_id, beginning)
-        while recorded is not None and names_one:
-            for each in idle:
+        if recorded is None or not recorded.names_one_of(borrower.check_id, beginning):
+            return None
+        while True:
+            for each in made:
                 if recorded.names(borrower.check_id, each.thing.name):
-                    idle.remove(each)
                     return each
             if not recorded.goes_on(maker):
-                break
-            idle.append(self._new(borrower, kind, make))
-        return None
+                return None
+            self._new(borrower, kind, make)
 
     def _new(self, borrower: Catalog, kind: str, make: Callable[[Catalog], T]) -> SharedObject:
         if kind not in self._lenders:
@@ -99,7 +102,9 @@ class SharedSetup:
             with self._session.sharing:
                 self._idle.setdefault(kind, []).append(used)
 
-        return SharedObject(thing, tuple(lender.exchanges[before:]), give_back)
+        shared = SharedObject(thing, tuple(lender.exchanges[before:]), give_back)
+        self._again.setdefault(kind, []).append(shared)
+        return shared
 
 
 def shared_setup(catalog: Catalog) -> SharedSetup:

@@ -55,6 +55,7 @@ _PLAIN = re.compile(
 )
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/|/")
 _USER = re.compile(r"://[^/?#@\s]*@")
+_AZURE_CONTAINER = re.compile(r"(abfs|wasb)s?://[^/?#@:\s]+@[^/?#@\s]+(/|\Z)", re.IGNORECASE)
 
 
 def is_secret_header(name: str) -> bool:
@@ -109,9 +110,12 @@ def is_address(value: str) -> bool:
 
 
 def address_without_secrets(value: str, hidden: str) -> str:
-    """Return an address with ``hidden`` in place of its user, query and fragment."""
+    """Return an address with ``hidden`` in place of its user, query and fragment.
+
+    In locations on Azure, the name of a container stands where others have a user.
+    """
     place = re.split(r"[?#]", value, maxsplit=1)[0]
-    shown = _USER.sub(f"://{hidden}@", place, count=1)
+    shown = place if _AZURE_CONTAINER.match(place) else _USER.sub(f"://{hidden}@", place, count=1)
     return shown if place == value else f"{shown}?{hidden}"
 
 

@@ -66,7 +66,14 @@ class JsonSchemaValidator:
         return bool(self._made[key].is_valid(value))
 
     def request_fits(self, operation_id: str, value: Any) -> bool:
-        """Return whether the body of a request fits, what the prose demands included."""
+        """Return whether the body of a request fits, what the prose demands included.
+
+        Where none is documented, nothing is wrong with it.
+        """
+        operation = self._contract.operations[operation_id]
+        path = self._contract.raw["paths"][operation.path]
+        if "requestBody" not in path[operation.method.lower()]:
+            return True
         key = Text.STRICT, operation_id, ""
         if key not in self._made:
             self._made[key] = self._validator(*key)

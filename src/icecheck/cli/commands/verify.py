@@ -60,7 +60,13 @@ def _lines(shown: "Verification") -> Iterator[str]:
     )
     read = sum(map(len, shown.only_read.values()))
     if shown.differences:
-        yield f"NOT VERIFIED: run {shown.run_id}: {len(shown.differences)} differences"
+        yield legible(
+            f"NOT VERIFIED: run {shown.run_id}: {_many(len(shown.differences), 'difference')}"
+        )
     else:
-        but = f", but for {read} checks that were judged from their exchanges only" if read else ""
+        but = f", but for the {_many(read, 'check')} named above" if read else ""
         yield f"VERIFIED: run {shown.run_id}: every verdict was derived again{but}"
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
