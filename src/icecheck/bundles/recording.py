@@ -84,7 +84,7 @@ class Recording:
                 return self.exchanges[at]
         return None
 
-    # ---- what a session asks (client.recorded_run)
+    # ---- what a session asks (client.shared_objects)
 
     def names(self, check_id: str, name: str) -> bool:
         """Return whether a request of the check names the object.

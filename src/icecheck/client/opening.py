@@ -64,9 +64,6 @@ def open_session(
         undo.callback(connection.close)
         exchange, config = _fetch_config(connection, target, recorded.append)
         offer = _offer_for(replays, Offer.read(config, target), contract)
-        token = offer.overrides.get("token", offer.defaults.get("token"))
-        if isinstance(token, str) and token:
-            connection.use_token(token)
         sent_to = _followed(connection, offer, target)
         connection.fetch_tokens()
         journal = None if ledger is None else LedgerFile(ledger, owner, target)
@@ -124,11 +121,17 @@ def _refuse_misuse(run_id: str, target: Target, contract: Contract) -> None:
         raise UsageError(f"no operation {unknown[0]!r}: see `icecheck list operations`")
 
 
-def _followed(connection: Connection, offer: Offer, target: Target) -> Target:
+def _followed(
+    connection: Connection, offer: Offer, target: Target, *, uses_token: bool = True
+) -> Target:
     """Make the connection follow the config; return the target as the config tells clients.
 
-    Raises TargetUnusable if the config cannot be followed.
+    A token of the config is sent from now on if ``uses_token``. Raises TargetUnusable if the config
+    cannot be followed.
     """
+    token = offer.overrides.get("token", offer.defaults.get("token"))
+    if uses_token and isinstance(token, str) and token:
+        connection.use_token(token)
     try:
         followed = offer.sends(target)
         flaw = offer.flaw(target)
@@ -155,7 +158,7 @@ def preflight(
     connection = Connection(target, contract, transport, redactor=redactor)
     with contextlib.closing(connection), _told_if_unusable(connection, transport):
         _, config = _fetch_config(connection, target, lambda _: None)
-        _followed(connection, Offer.read(config, target), target)
+        _followed(connection, Offer.read(config, target), target, uses_token=False)
     return config
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from icecheck.client.recorded_run import RecordedRun
+from icecheck.client.shared_objects import RecordedRun
 from icecheck.contract import Changes, Contract
 from icecheck.findings.replay import Replays
 from icecheck.ownership.ledger import Entry, Ledger
