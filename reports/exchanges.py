@@ -6,12 +6,14 @@ import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from icecheck.targets.unwritable import Unwritable, writing
 from icecheck.wire.exchange import Exchange, Step
+from icecheck.wire.json_text import JsonFlaw
 
 _LEVEL = 3
+_WINDOW_MAX = 1 << 27
 
 
 class ExchangeLog:
@@ -63,20 +65,57 @@ class ExchangeLog:
             raise
 
 
+class ExchangesUnreadable(ValueError):
+    """A file holds no exchanges, or not all of them; the message says what is wrong with it."""
+
+
 def read_exchanges(path: Path) -> Iterator[Exchange]:
-    """Yield the exchanges of a file in the order in which they happened."""
+    """Yield the exchanges of a file in the order in which they happened.
+
+    Raises ExchangesUnreadable.
+    """
+    with path.open("rb") as opened:
+        yield from exchanges_in(opened)
+
+
+def exchanges_in(opened: BinaryIO, *, bytes_max: int | None = None) -> Iterator[Exchange]:
+    """Yield the exchanges of an opened file; never more than ``bytes_max`` of them are inflated.
+
+    Raises ExchangesUnreadable.
+    """
+    for number, line in enumerate(_lines(opened, bytes_max), start=1):
+        try:
+            yield _from_json(json.loads(line))
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+            raise ExchangesUnreadable(f"line {number} is no exchange") from None
+
+
+def _lines(opened: BinaryIO, bytes_max: int | None) -> Iterator[bytes]:
     import zstandard
 
-    with path.open("rb") as opened, zstandard.ZstdDecompressor().stream_reader(opened) as stream:
-        pending = b""
-        while chunk := stream.read(1 << 16):
-            *lines, pending = (pending + chunk).split(b"\n")
-            for line in lines:
-                yield _from_json(json.loads(line))
+    pending: list[bytes] = []
+    inflated = 0
+    try:
+        with zstandard.ZstdDecompressor(max_window_size=_WINDOW_MAX).stream_reader(
+            opened
+        ) as stream:
+            while chunk := stream.read(1 << 16):
+                inflated += len(chunk)
+                if bytes_max is not None and inflated > bytes_max:
+                    raise ExchangesUnreadable(f"is longer than {bytes_max} bytes when inflated")
+                first, *others = chunk.split(b"\n")
+                pending.append(first)
+                for begun in others:
+                    yield b"".join(pending)
+                    pending = [begun]
+    except zstandard.ZstdError as error:
+        raise ExchangesUnreadable(f"cannot be inflated: {error}") from None
+    if any(pending):
+        raise ExchangesUnreadable("ends within an exchange")
 
 
 def _to_json(exchange: Exchange) -> dict[str, Any]:
-    return {
+    row = {
         "check": exchange.check,
         "ordinal": exchange.ordinal,
         "step": str(exchange.step),
@@ -91,10 +130,16 @@ def _to_json(exchange: Exchange) -> dict[str, Any]:
         "elapsed_ms": round(exchange.elapsed_ms, 3),
         "error": exchange.error,
     }
+    # Few exchanges have these: without them, some passive verdicts could not be derived again.
+    if exchange.raced:
+        row["raced"] = True
+    if exchange.response_text is not None:
+        row["response_text"] = [[flaw.value, told] for flaw, told in exchange.response_text]
+    return row
 
 
 def _from_json(row: dict[str, Any]) -> Exchange:
-    request_body = row["request_body"]
+    request_body, flaws = row["request_body"], row.get("response_text")
     return Exchange(
         check=row["check"],
         ordinal=row["ordinal"],
@@ -109,6 +154,8 @@ def _from_json(row: dict[str, Any]) -> Exchange:
         response_body=_bytes(row["response_body"]),
         elapsed_ms=row["elapsed_ms"],
         error=row["error"],
+        response_text=None if flaws is None else tuple((JsonFlaw(f), told) for f, told in flaws),
+        raced=row.get("raced", False),
     )
 
 

@@ -176,6 +176,15 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
         "--require": Sample(("--require", "views"), beside=("passed",), **_MOCK),
         "--max-age": Sample(("--max-age", "0h"), beside=("passed",), **_MOCK),
     },
+    "bundle": {
+        "directory": Sample(("passed",), otherwise=("failed",), **_MOCK),
+        "--output": Sample(("--output", "mine.zip"), beside=("passed",), **_MOCK),
+        "--organization": Sample(("--organization", "Acme"), beside=("passed",), **_MOCK),
+        "--product": Sample(("--product", "Catalog"), beside=("passed",), **_MOCK),
+        "--product-version": Sample(("--product-version", "7"), beside=("passed",), **_MOCK),
+        "--contact": Sample(("--contact", "a@b.example"), beside=("passed",), **_MOCK),
+    },
+    "verify": {"bundle": Sample(("known.zip",), otherwise=("missing.zip",), **_MOCK)},
     "list": {
         "what": Sample(("operations",), **_MOCK),
         "--group": Sample(("--group", "spark"), **_MOCK),

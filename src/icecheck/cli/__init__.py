@@ -23,6 +23,8 @@ _COMMANDS = {
     "compare": "Say what changed between runs.",
     "report": "Render stored runs again, or side by side.",
     "gate": "Decide from a stored report whether a catalog will do.",
+    "bundle": "Pack a run into one file that anybody can verify.",
+    "verify": "Derive every verdict of a bundle again, offline.",
     "serve": "Serve the mock catalog until it is told to stop.",
     "list": "List checks, requirements, operations or defects.",
     "explain": "Say what a check, requirement, operation, defect or symptom means.",

@@ -47,19 +47,23 @@ def open_session(
     redactor: Redactor | None = None,
     replays: Replays = Replays(),  # noqa: B008 - a value that nothing changes
     beginning: Beginning | None = None,
+    sleep: Callable[[float], None] | None = None,
 ) -> Session:
     """Ask the catalog for its config, find out how to work in it, and return the session.
 
     ``spec`` is the release that the catalog is held to. Everything that the run makes is entered in
     the file ``ledger`` beforehand; ``redactor`` is told all secrets, and may be shared.
-    ``beginning`` is told what is seen on the way. Raises TargetUnusable when there is no catalog to
-    verify, UsageError for a bad run id or ledger, or for ``replays`` that need what the catalog
-    does not claim: nothing but the config was asked then.
+    ``beginning`` is told what is seen on the way; ``sleep`` waits, in seconds, before a retry.
+    Raises TargetUnusable when there is no catalog to verify, UsageError for a bad run id or ledger,
+    or for ``replays`` that need what the catalog does not claim: nothing but the config was asked
+    then.
     """
     contract = contract_for(spec)
     _refuse_misuse(run_id, target, contract)
     begun = beginning or Beginning()
-    begun.connection = connection = Connection(target, contract, transport, redactor=redactor)
+    begun.connection = connection = Connection(
+        target, contract, transport, sleep, redactor=redactor
+    )
     owner = target.owner(run_id)
     with contextlib.ExitStack() as undo, _told_if_unusable(connection, transport):
         undo.callback(connection.close)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from icecheck.client.shared_objects import RecordedRun
 from icecheck.contract import Changes, Contract
 from icecheck.findings.replay import Replays
 from icecheck.ownership.ledger import Entry, Ledger
@@ -129,6 +130,8 @@ class Session:
     config_url: str = ""
     ledgered: Counter[Entry] = field(default_factory=Counter)
     """Objects of the run whose own names do not bear its token, in namespaces that do."""
+    recorded: RecordedRun | None = None
+    """The recording that answers in the catalog's place, if this is a replay."""
     _counting: threading.Lock = field(default_factory=threading.Lock)
 
     @property

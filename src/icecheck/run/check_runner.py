@@ -55,10 +55,11 @@ class CheckRunner:
         options: RunOptions,
         session: Session,
         on_exchange: Callable[[Exchange], None] | None = None,
+        sleep: Callable[[float], None] | None = None,
     ) -> None:
         self.session = session
         self.resources = Resources(options)
-        self.breaker = Breaker(session)
+        self.breaker = Breaker(session, sleep)
         self._observer = PassiveObserver(session, on_exchange)
         self._announced: list[Check] = []
 
@@ -125,12 +126,14 @@ def open_runner(
     worker: str = "",
     transport: httpx.BaseTransport | None = None,
     on_exchange: Callable[[Exchange], None] | None = None,
+    sleep: Callable[[float], None] | None = None,
 ) -> CheckRunner:
     """Open a session and find out whether a run can go on in it.
 
     ``checks`` are the first checks to be judged; their resources are started. ``worker`` is this
     process's name among several of one run. ``on_exchange`` is called with every redacted exchange,
-    those of one check together and in the order of the checks. Raises UsageError, SparkUnavailable,
+    those of one check together and in the order of the checks. ``sleep`` waits, in seconds, where
+    the catalog gave no usable answer. Raises UsageError, SparkUnavailable,
     and NotBegun for a target that cannot be used, a full disk and an interrupt; nothing is left
     open then.
     """
@@ -147,10 +150,11 @@ def open_runner(
             redactor=options.redactor,
             replays=options.replays,
             beginning=beginning,
+            sleep=sleep,
         )
     except (TargetUnusable, Unwritable, KeyboardInterrupt) as ending:
         raise not_begun(ending, beginning, on_exchange) from None
-    runner = CheckRunner(options, session, on_exchange)
+    runner = CheckRunner(options, session, on_exchange, sleep)
     sent: list[Exchange] = []
     try:
         with contextlib.ExitStack() as undo:

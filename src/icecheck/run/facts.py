@@ -25,6 +25,7 @@ from icecheck.judging.check import Check
 from icecheck.run.collect import collect
 from icecheck.run.options import RunOptions
 from icecheck.targets.offer import Offer
+from icecheck.targets.recorded import recorded_target
 from icecheck.targets.secret_marks import without_marks
 
 _GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
@@ -79,6 +80,10 @@ def facts_of(
             "witnessed_only": options.witnessed_only,
             "timeout_seconds": options.target.timeout_seconds,
             "command": options.command,
+            "workers": options.workers,
+            "fail_fast": options.fail_fast,
+            "replays": bool(options.replays.by_check),
+            "target": recorded_target(options.target),
         },
         "timing": _timing(session, started_at, finished_at, wall),
         "safety": {

@@ -55,6 +55,7 @@ _PLAIN = re.compile(
 )
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/|/")
 _USER = re.compile(r"://[^/?#@\s]*@")
+_AZURE_CONTAINER = re.compile(r"(abfs|wasb)s?://[^/?#@:\s]+@[^/?#@\s]+(/|\Z)", re.IGNORECASE)
 
 
 @lru_cache(maxsize=4096)
@@ -110,9 +111,14 @@ def is_address(value: str) -> bool:
 
 
 def address_without_secrets(value: str, mark_of: Callable[[str], str]) -> str:
-    """Return an address with marks in place of its user, and of its query and fragment."""
+    """Return an address with marks in place of its user, and of its query and fragment.
+
+    In locations on Azure, the name of a container stands where others have a user.
+    """
     place = re.split(r"[?#]", value, maxsplit=1)[0]
-    shown = _USER.sub(lambda match: f"://{mark_of(match[0][3:-1])}@", place, count=1)
+    shown = place
+    if not _AZURE_CONTAINER.match(place):
+        shown = _USER.sub(lambda match: f"://{mark_of(match[0][3:-1])}@", place, count=1)
     return shown if place == value else f"{shown}?{mark_of(value[len(place) + 1 :])}"
 
 

@@ -22,6 +22,8 @@ from icecheck.wire.exchange import Exchange
 from icecheck.wire.redaction import Redactor
 from icecheck.wire.transport import SocketTransport
 
+DRAFTED = "icecheck.drafted"
+"""The extension in which a transport finds the exchange of the request that it is to send."""
 _OF_EVERY_REQUEST = frozenset({"host", "content-length"})
 _READING = ("httpcore.connection", "httpcore.http11", "httpcore.http2", "httpx")
 # It logs what it signs, every header among it, and the signature.
@@ -70,7 +72,11 @@ class Pool:
             if name.lower() not in _OF_EVERY_REQUEST or name.lower() in given
         }
         request = self._http.build_request(
-            asked.method, asked.url, headers=headers, content=asked.read() or None
+            asked.method,
+            asked.url,
+            headers=headers,
+            content=asked.read() or None,
+            extensions={DRAFTED: drafted},
         )
         sent = replace(drafted, request_headers=tuple(headers.items()))
         started = time.perf_counter()
