@@ -28,7 +28,7 @@ def options_from(document: Mapping[str, Any], secrets: Mapping[str, str]) -> Run
         "own": secrets["credential" if own == "credential" else "token"],
         "second": _of_another("second", kinds, secrets),
         "reader": _of_another("reader", kinds, secrets),
-        "headers": "<redacted:000000>",
+        "headers": "<redacted:00000000>",
     }
     try:
         release = release_to_hold_to(spec, "spec.id")

@@ -1,5 +1,6 @@
 """The recorded exchanges of a run, by the requests that they answer."""
 
+import contextlib
 import json
 import re
 from collections import Counter, defaultdict, deque
@@ -9,13 +10,13 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote
 
+from icecheck.targets.secret_marks import without_marks
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.retry import UNSENDABLE
 
-_HIDDEN = re.compile(r"%3Credacted%3A([a-z0-9%]+?)%3E", re.IGNORECASE)
 _SHOWN = re.compile(r"[Bb]earer (<redacted:(second:|reader:)?[0-9a-f]+>)")
 _WORD = re.compile(r"[0-9A-Za-z_]+")
-_NOBODY = "<redacted:000000>"
+_NOBODY = "<redacted:00000000>"
 
 
 class Asked(NamedTuple):
@@ -149,8 +150,8 @@ class Recording:
         return {
             "token": own,
             "credential": client.removeprefix(":"),
-            "second": told.get("second", "<redacted:second:000000>"),
-            "reader": told.get("reader", "<redacted:reader:000000>"),
+            "second": told.get("second", "<redacted:second:00000000>"),
+            "reader": told.get("reader", "<redacted:reader:00000000>"),
         }
 
 
@@ -160,9 +161,11 @@ def asked_by(exchange: Exchange) -> Asked:
 
 
 def in_substance(asked: Asked) -> Asked:
-    """Return a request without what hiding its secrets changes in its letters."""
-    url = _HIDDEN.sub(lambda found: f"<redacted:{found[1].replace('%3A', ':')}>", asked.url)
-    return Asked(asked.check, asked.method, url, _plain(asked.body))
+    """Return a request without the marks of its secrets, and without what they change in letters.
+
+    A secret that a check makes up has another mark in a replay: the key of the run is not known.
+    """
+    return Asked(asked.check, asked.method, without_marks(asked.url), _plain(asked.body))
 
 
 def _plain(body: bytes | None) -> bytes | None:
@@ -171,10 +174,9 @@ def _plain(body: bytes | None) -> bytes | None:
     text = body.decode("latin-1")
     if "redacted" not in text:
         return body
-    try:
-        return json.dumps(json.loads(body)).encode()
-    except (ValueError, RecursionError):
-        return _HIDDEN.sub(lambda f: f"<redacted:{f[1].replace('%3A', ':')}>", text).encode()
+    with contextlib.suppress(ValueError, RecursionError):  # a form, or what no client sends
+        text = json.dumps(json.loads(body))
+    return without_marks(text).encode()
 
 
 def _was_unsendable(exchange: Exchange) -> bool:
