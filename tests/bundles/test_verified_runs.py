@@ -1,5 +1,8 @@
 """What a bundle holds gives every verdict of its run again, on catalogs of many designs."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import httpx
@@ -10,6 +13,7 @@ from tests.bundles.recorded import (
     changed_exchanges,
     lines_of,
     open_catalog,
+    packed,
     recorded_run,
     secured_catalog,
     verification_of,
@@ -137,3 +141,19 @@ class Silent(httpx.BaseTransport):
         if self._left <= 0:
             raise httpx.ConnectError("refused")
         return self._inner.handle_request(request)
+
+
+def test_the_same_requests_are_sent_whatever_the_hashes_of_words_are(tmp_path):
+    # The defect lets effects be looked for whose requests once followed the order of a set.
+    with open_catalog("status-updateTable.400-is-500") as transport:
+        recorded_run(tmp_path, transport, globs=("assertion.assert-ref-*", "commit.unknown-*"))
+    bundle = packed(tmp_path)
+    for seed in ("1", "2", "3", "4"):
+        ended = subprocess.run(
+            [sys.executable, "-m", "icecheck", "verify", str(bundle)],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stdout
