@@ -79,6 +79,17 @@ def test_a_flipped_byte_of_a_member_is_named(report, name):
     assert any(line.startswith(f"manifest: {name}: stated sha256:") for line in shown)
 
 
+def test_a_request_of_an_operation_that_there_is_not_is_named(report):
+    def change(exchanges):
+        for each in exchanges:
+            other = "fetchvlanningResult" if each.operation == "createNamespace" else each.operation
+            yield replace(each, operation=other)
+
+    changed_exchanges(report, change)
+    wanted = "the exchanges: stated requests for fetchvlanningResult; derived no operation of"
+    assert any(line.startswith(wanted) for line in lines_of(verification_of(report)))
+
+
 def test_a_flipped_byte_in_the_file_itself_is_named(report):
     bundle = packed(report)
     content = bytearray(bundle.read_bytes())

@@ -57,7 +57,6 @@ def test_a_run_with_secrets_is_derived_again_from_their_digests(tmp_path):
     assert lines_of(shown) == []
     assert sorted(check for checks in shown.only_read.values() for check in checks) == [
         "getToken.lifetime",
-        "getToken.no-wrong-client",
         "race.drop",
     ]
 

@@ -2,10 +2,12 @@
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from icecheck.bundles.bundle import EXCHANGES, RUN, Bundle, BundleUnusable, sha256_of
 from icecheck.bundles.differences import Difference
+from icecheck.contract import Contract
 from icecheck.findings.comparison import read_run
 from icecheck.reports import run_json
 from icecheck.reports.exchanges import ExchangesUnreadable, exchanges_in
@@ -80,6 +82,16 @@ def differing_members(
     owner = str(document["safety"]["namespace_prefix"])
     if document["safety"]["created"] and not any(map(_naming(owner), exchanges)):
         yield Difference("the exchanges", f"those of the run {owner}", "none of them names it")
+
+
+def with_known_operations(
+    exchanges: Sequence[Exchange], contract: Contract
+) -> tuple[list[Exchange], list[Difference]]:
+    """Return the exchanges, those of an operation that the document lacks without it; name them."""
+    strange = {e.operation for e in exchanges if e.operation} - contract.operations.keys()
+    kept = [replace(e, operation=None) if e.operation in strange else e for e in exchanges]
+    lacking = f"no operation of iceberg-rest/{contract.version}"
+    return kept, [Difference("the exchanges", f"requests for {name}", lacking) for name in strange]
 
 
 def _naming(owner: str) -> Any:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from icecheck.contract import contract_for
 from icecheck.findings.verdict import Group
 from icecheck.run.demands import release_to_hold_to
 from icecheck.run.options import RunOptions
@@ -18,7 +17,7 @@ def options_from(document: Mapping[str, Any], secrets: Mapping[str, str]) -> Run
     ``secrets`` stand for what its principals have shown. Raises UsageError for a report that does
     not say with which options it was run, or for a document that is not known here.
     """
-    config, spec = document["config"], str(document["spec"]["id"]).rpartition("/")[2]
+    config = document["config"]
     facts = config.get("target")
     if not isinstance(facts, dict):
         raise UsageError("run.json does not say with which options it was run: run it again")
@@ -31,8 +30,7 @@ def options_from(document: Mapping[str, Any], secrets: Mapping[str, str]) -> Run
         "headers": "<redacted:00000000>",
     }
     try:
-        release = release_to_hold_to(spec, "spec.id")
-        contract_for(release)
+        release = release_of(document)
         return RunOptions(
             target_from(facts, shown),
             str(document["run_id"]),
@@ -48,6 +46,14 @@ def options_from(document: Mapping[str, Any], secrets: Mapping[str, str]) -> Run
         )
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(f"run.json does not say how it was run: {error!r}") from None
+
+
+def release_of(document: Mapping[str, Any]) -> str:
+    """Return the release to which a report's run held the catalog.
+
+    Raises UsageError for one that is not known.
+    """
+    return release_to_hold_to(str(document["spec"]["id"]).rpartition("/")[2], "spec.id")
 
 
 def _of_another(whose: str, kinds: Mapping[str, str], secrets: Mapping[str, str]) -> str:

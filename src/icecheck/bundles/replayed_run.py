@@ -19,13 +19,12 @@ from icecheck.judging.judge import not_run
 from icecheck.judging.observed import Observed
 from icecheck.judging.passive import observe
 from icecheck.replies.schema import SchemaJudge, schema_judge
-from icecheck.run.check_runner import CheckRunner, open_runner
+from icecheck.run.check_runner import CheckRunner, NotBegun, open_runner
 from icecheck.run.collect import allowed, collect, left_out, select
 from icecheck.run.demands import demanded_by
 from icecheck.run.finish import ProcessReport, finish
 from icecheck.run.options import RunOptions
 from icecheck.targets.target import UsageError
-from icecheck.wire.connection import TargetUnusable
 from icecheck.wire.exchange import Exchange
 from icecheck.wire.retry import foreign_words
 
@@ -149,7 +148,7 @@ class _Replay:
             raise _NotToBeOpened("histories of replay files were run again too", lawful=True)
         try:
             return open_runner(self._options, transport=self._transport, sleep=lambda _: None)
-        except (TargetUnusable, Unrecorded, UsageError) as unusable:
+        except (NotBegun, Unrecorded, UsageError) as unusable:
             raise _NotToBeOpened(f"the run cannot be opened again: {unusable}") from None
 
     def _as_stated(self, checks: Sequence[Check], why: str) -> tuple[list[Verdict], ProcessReport]:

@@ -20,9 +20,12 @@ from icecheck.bundles.integrity import (
     differing_members,
     recorded_in,
     report_in,
+    with_known_operations,
 )
+from icecheck.bundles.options import release_of
 from icecheck.bundles.replayed_run import Replayed, replayed
 from icecheck.bundles.second.passive import SecondOpinion, second_opinion
+from icecheck.contract import contract_for
 from icecheck.findings.not_served import unserved_operations
 from icecheck.findings.verdict import Outcome
 from icecheck.reports import run_json
@@ -81,11 +84,12 @@ def verified(bundle: Bundle) -> Verification:
 def _derived(
     document: Mapping[str, Any], exchanges: Sequence[Exchange], known: Sequence[Difference]
 ) -> Verification:
+    exchanges, strange = with_known_operations(exchanges, contract_for(release_of(document)))
     again = replayed(document, exchanges)
     derived = run_json.document(again.run)
     opinion = _opinion_on(exchanges, again)
     stated: list[dict[str, Any]] = document["checks"]
-    found = [*known, *_differences(document, derived, again, exchanges)]
+    found = [*known, *strange, *_differences(document, derived, again, exchanges)]
     found += second_differences(stated, opinion)
     by_reason: defaultdict[str, list[str]] = defaultdict(list)
     for check_id, why in again.only_read.items():

@@ -126,7 +126,7 @@ def test_an_expectation_that_was_copied_from_a_report_holds_in_the_next_run():
 def test_the_hash_of_a_config_is_the_same_in_every_run():
     def hashed(redactor):
         config = redactor.json({"overrides": {"token": SECRET, "prefix": "p"}})
-        session = SessionSummary(config, "flat", "o", None, 0, [], 0, 0, [], [])
+        session = SessionSummary(config, "flat", "o", None, 0, {}, 0, 0, [], [])
         times = {"started_at": STARTED, "finished_at": STARTED, "wall": 0.0, "checks_total": 0}
         facts = facts_of(RunOptions(Target("http://c.test"), "r1"), session, CONTRACT, **times)
         return facts["target"]["fingerprint"]["config_sha256"]
