@@ -9,8 +9,6 @@ from typing import Any
 
 _WITHOUT_A_REPORT = {2: "usage", 3: "suite-error", 4: "target-unusable", 130: "interrupted"}
 _SUITE_ERROR = 3
-_JUDGED = (0, 1)
-"""The exit codes of a gate that was satisfied, or failed by checks."""
 _CHARACTERS_MAX = 1_000
 _IN_A_MESSAGE = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 
@@ -26,8 +24,6 @@ def main(work: Path, report: Path, code: int) -> None:
         verdict = _read(report / "run.json")["verdict"]
         outputs |= {"verdict": verdict["status"], "exit-reason": verdict["exit_reason"]}
         outputs |= {"report-path": report}
-        if code not in _JUDGED:  # the annotations are about what the catalog does
-            _command("error", f"{verdict['exit_reason']}: {verdict['headline']}"[:_CHARACTERS_MAX])
     else:
         # An exit code of 0 without a report, as of `--help`, has verified nothing.
         outputs["exit-code"] = code = code or _SUITE_ERROR

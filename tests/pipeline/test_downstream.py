@@ -17,7 +17,7 @@ COMMANDS = re.findall(
     r"^```sh\n(.*?)```$", (PROJECT / "README.md").read_text(), re.DOTALL | re.MULTILINE
 )
 URL = "http://127.0.0.1:8181"
-NARROWER = "--only checks --check 'dropNamespace.*'"
+NARROWER = "--check 'dropNamespace.*'"
 
 
 @pytest.fixture
