@@ -14,6 +14,8 @@ from icecheck.reports.joined import (
     access_lines,
     contract_of,
     counts_words,
+    is_judged,
+    next_step,
 )
 from icecheck.reports.page_views import CAUSES_SHOWN_MAX, PageViews
 from icecheck.reports.response_map import response_map
@@ -65,6 +67,9 @@ def _context(run: Run) -> dict[str, Any]:
     verified = run.complete and totals_of(run.verdicts)["executed"] > 0
     return {
         "run": run,
+        "judged": is_judged(run),
+        "next_step": next_step(run),
+        "preflight": page.preflight(),
         "style": inline("style.css"),
         "script": inline("page.js"),
         "facts": run.facts,

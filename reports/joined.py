@@ -1,5 +1,6 @@
 """Facts of a run that several formats need: its contract, causes by check, what gates."""
 
+import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
@@ -41,6 +42,18 @@ def access_lines(run: Run) -> list[str]:
         more = f" and {len(named) - _NAMED_MAX} more" if len(named) > _NAMED_MAX else ""
         lines.append(f"the catalog answers {how}: {', '.join(named[:_NAMED_MAX])}{more}")
     return lines
+
+
+def is_judged(run: Run) -> bool:
+    """Return whether there is anything to tell about what works: no run that ended too early."""
+    return run.complete or totals_of(asked_of(run.verdicts))["executed"] > 0
+
+
+def next_step(run: Run) -> str:
+    """Return the command that looks closer at a target that could not be used; "" otherwise."""
+    if run.exit_reason != "target-unusable" or is_judged(run):
+        return ""
+    return f"icecheck doctor {shlex.quote(str(run.facts['target']['url']))}"
 
 
 def verdicts_by_check(run: Run) -> dict[str, Verdict]:

@@ -9,7 +9,11 @@ from icecheck.findings.telling.finding_card import card_of, legible, one_line
 from icecheck.findings.verdict import Outcome, Run, Verdict
 from icecheck.reports.joined import contract_of, family_of, gates, note_of
 
-_NO_CASE_SAYS = frozenset({"interrupted", "target-unusable", "nothing-verified", "residue-left"})
+_NO_CASE_SAYS = frozenset(
+    {"interrupted", "target-unusable", "no-room", "nothing-verified", "residue-left"}
+)
+
+_WHY_CHARACTERS_MAX = 1_000
 
 
 def render(run: Run) -> str:
@@ -31,7 +35,7 @@ def render(run: Run) -> str:
         _suite(root, run, profile, verdicts, contract)
     _count(root, list(run.verdicts), run)
     if run.exit_reason in _NO_CASE_SAYS:
-        said = (one_line(run.headline), f"gate.{run.exit_reason}")
+        said = (one_line(run.headline, _WHY_CHARACTERS_MAX), f"gate.{run.exit_reason}")
         _add(_extra(root, run, "run"), root, "gate", ("error", "errors"), said)
     _entries(root, run)
     ET.indent(root, space=" ")

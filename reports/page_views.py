@@ -37,9 +37,11 @@ from icecheck.reports.json_lines import Part, compared, in_lines
 _QUOTED_CHARACTERS_MAX = 700_000
 _DETAIL_CHARACTERS_MAX = 1_200
 _MEMBERS_MAX = 40
+_UNDO = "undo"
 _HURTS_MAX = 8
 CAUSES_SHOWN_MAX = 60
 _STEPS = {"given": "setup", "do": "request", "undo": "clean-up"}
+_SHOWN_ONLY = "not scored: the set of requirements does not have it, or it is disputed"
 _LEFT_OUT = "(left out here for size; it is in run.json)"
 
 
@@ -157,6 +159,17 @@ class PageViews:
             for number, cause in enumerate(self.run.causes[:CAUSES_SHOWN_MAX], 1)
         ]
 
+    def preflight(self) -> tuple[ExchangeView, ...]:
+        """Return what a run has sent that ended before its first check.
+
+        The last exchange that was not cleaning up shows best why it could not go on.
+        """
+        sent = self.run.preflight
+        tried = [number for number, each in enumerate(sent) if each.step != _UNDO]
+        return tuple(
+            self._exchange(each, shows=number in tried[-1:]) for number, each in enumerate(sent)
+        )
+
     def _witness(self, verdict: Verdict | None) -> CheckView | None:
         return None if verdict is None else self.check(verdict, None, exchanges=True)
 
@@ -208,7 +221,7 @@ class PageViews:
             exchanges=self._exchanges(verdict) if exchanges else (),
             cause=cause.id if cause else None,
             gates=gates(verdict, self.marks.get(verdict.check)),
-            note=note_of(self.marks.get(verdict.check)),
+            note=note_of(self.marks.get(verdict.check)) or _SHOWN_ONLY * (not verdict.scored),
         )
 
     def _exchanges(self, verdict: Verdict) -> tuple[ExchangeView, ...]:

@@ -59,6 +59,7 @@ def restored(document: _Row, symptom_named: _SymptomNamed) -> Run:
         observations=tuple(document["observations"]),
         facts={block: document[block] for block in _FACTS} | _artifacts(document["artifacts"]),
         expectations=_expectations(document["expectations"], document["checks"]),
+        preflight=tuple(_evidence(each, {}) for each in document.get("preflight", ())),
     )
 
 
@@ -89,6 +90,7 @@ def _verdict(row: _Row, symptom_named: _SymptomNamed) -> Verdict:
         duration_ms=row["duration_ms"],
         started_ms=row.get("started_ms", 0),
         passive=row["passive"],
+        scored=row.get("scored", True),
         gating=row.get("gating", row["gates"] or row["expectation"] is not None),
     )
 

@@ -25,6 +25,7 @@ from icecheck.reports.joined import (
     result_of,
 )
 from icecheck.reports.tables import EngineRow, client_rows, operation_rows, spark_rows
+from icecheck.targets.secret_marks import without_marks
 
 SCHEMA_ID = "urn:icecheck:run:1.1"
 _REPORT_VERSION = "1.1"
@@ -108,6 +109,7 @@ def document(run: Run) -> dict[str, Any]:
         "safety": run.facts["safety"],
         "comparison": None,
         "artifacts": list(run.facts.get("artifacts", {}).values()),
+        **({"preflight": [_exchange(each) for each in run.preflight]} if run.preflight else {}),
     }
 
 
@@ -204,7 +206,7 @@ def _requirement(
         "condition": requirement.condition,
         "since": requirement.since,
         "changed": requirement.changed,
-        "status": "active",
+        "status": "disputed" if requirement.disputed else "active",
         "errata": list(requirement.errata),
         "hurts": requirement.hurts,
         "checks": [v.check for v in verdicts],
@@ -286,6 +288,7 @@ def _check(
         "expectation": _mark(mark),
         "unexpected": is_unexpected(verdict, mark),
         "gating": verdict.gating,
+        "scored": verdict.scored,
         "gates": gates(verdict, mark),
         "witnessed_by": list(witnesses_of(verdict.check)),
         "proven_by": list(proven_by(verdict.check)),
@@ -326,7 +329,7 @@ def _fingerprint(verdict: Verdict) -> str:
     if not verdict.findings:
         return f"fp:{verdict.check}:blocked-by={','.join(verdict.blocked_by)}"
     first = verdict.findings[0]
-    return f"fp:{verdict.check}:{first.symptom.slug}={first.actual}"
+    return f"fp:{verdict.check}:{without_marks(f'{first.symptom.slug}={first.actual}')}"
 
 
 def _reproduce(verdict: Verdict, run: Run, contract: Contract) -> dict[str, Any]:

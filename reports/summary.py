@@ -10,6 +10,8 @@ from icecheck.reports.joined import (
     counts_words,
     excused_words,
     expected_causes,
+    is_judged,
+    next_step,
 )
 from icecheck.reports.tables import (
     EngineRow,
@@ -22,6 +24,8 @@ from icecheck.reports.tables import (
 
 _CAUSES_MAX = 20
 _MEMBERS_MAX = 6
+_REQUESTS_MAX = 5
+_REQUEST_CHARACTERS_MAX = 300
 _ESCAPED = str.maketrans(
     {c: f"\\{c}" for c in "\\`*_[]|~#"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 )
@@ -29,8 +33,10 @@ _ESCAPED = str.maketrans(
 
 def render(run: Run) -> str:
     """Return the Markdown text; words of the catalog in it are escaped."""
-    parts = [_head(run), _expectations(run), _causes(run), _operations(run)]
-    parts += [_spark(run), _clients(run), _profiles(run), _missing(run), _facts(run)]
+    parts = [_head(run), _preflight(run), _expectations(run), _causes(run)]
+    if is_judged(run):
+        parts += [_operations(run), _spark(run), _clients(run), _profiles(run)]
+    parts += [_missing(run), _facts(run)]
     return "\n".join(part for part in parts if part)
 
 
@@ -45,10 +51,23 @@ def _head(run: Run) -> str:
         f"on {run.generated_at}; gate: {markdown(run.exit_reason)} (exit {run.exit_code})."
     )
     lines = [title, "", judged, "", f"Checks: {counts_words(run)}.", ""]
+    if step := next_step(run):
+        lines += [f"To look closer, with the same options: {markdown(step)}", ""]
     notes = [f"access: {words}" for words in access_lines(run)]
     notes += [f"accommodated: {words}" for words in target.get("accommodations", ())]
     lines += [f"- {markdown(one_line(words, 300))}" for words in notes]
     return "\n".join([*lines, *([""] * bool(notes))])
+
+
+def _preflight(run: Run) -> str:
+    """Return the last requests of a run that ended before its first check."""
+    if not run.preflight:
+        return ""
+    lines = []
+    for each in run.preflight[-_REQUESTS_MAX:]:
+        request = markdown(one_line(each.request, _REQUEST_CHARACTERS_MAX))
+        lines.append(f"- {request}: {each.status or 'no answer'}")
+    return "\n".join(["### What was sent before the first check", "", *lines, ""])
 
 
 def _causes(run: Run) -> str:

@@ -387,7 +387,7 @@ def given_files(
     if not isinstance(location, str):
         raise Blocked("schema.createTable.200", "the answer has no usable table metadata")
     location = location.rstrip("/")
-    files = ManifestFiles(catalog, table, location, folder_here(table, location), layout)
+    files = ManifestFiles(catalog, table, location, folder_here(catalog, table, location), layout)
     try:
         yield files
     finally:

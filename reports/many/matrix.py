@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from icecheck.contract import Level
+from icecheck.contract import Level, Requirement
 from icecheck.reports.many.stored import NOT_RUN, StoredRun
 from icecheck.reports.summary import markdown, markdown_row
 from icecheck.reports.templating import inline, template
@@ -59,8 +59,8 @@ class Matrix:
     sections: tuple[Section, ...]
 
 
-def matrix(runs: Sequence[StoredRun], sentences: Mapping[str, str]) -> Matrix:
-    """Return the matrix of these runs; ``sentences`` is requirement id -> its words."""
+def matrix(runs: Sequence[StoredRun], register: Mapping[str, Requirement]) -> Matrix:
+    """Return the matrix of these runs; ``register`` has the requirements of their documents."""
     findings = _findings(runs)
     return Matrix(
         runs=tuple(runs),
@@ -68,7 +68,7 @@ def matrix(runs: Sequence[StoredRun], sentences: Mapping[str, str]) -> Matrix:
         profiles=tuple(_profile(id_, runs) for id_ in _in_order(run.profiles for run in runs)),
         findings=findings[:_FINDINGS_MAX],
         findings_left=max(0, len(findings) - _FINDINGS_MAX),
-        sections=tuple(_sections(runs, sentences)),
+        sections=tuple(_sections(runs, register)),
     )
 
 
@@ -131,16 +131,18 @@ def _tone_of(level: Level) -> str:
     return "bad" if level is Level.MUST else "warn"
 
 
-def _sections(runs: Sequence[StoredRun], sentences: Mapping[str, str]) -> Iterable[Section]:
+def _sections(runs: Sequence[StoredRun], register: Mapping[str, Requirement]) -> Iterable[Section]:
     profile_of: dict[str, str] = {}
     for run in runs:
         profile_of |= {id_: name for id_, name in run.profile_of.items() if name}
     by_profile: dict[str, list[str]] = {}
     for id_ in _in_order(run.results for run in runs):
-        by_profile.setdefault(profile_of.get(id_, _UNKNOWN_PROFILE), []).append(id_)
+        known = register.get(id_)
+        profile = profile_of.get(id_) or (known.profile if known else _UNKNOWN_PROFILE)
+        by_profile.setdefault(profile, []).append(id_)
     for profile, ids in by_profile.items():
         missed = [id_ for id_ in ids if not _GOOD.issuperset(_results(id_, runs))]
-        lines = tuple(_requirement(id_, runs, sentences) for id_ in sorted(missed))
+        lines = tuple(_requirement(id_, runs, register) for id_ in sorted(missed))
         yield Section(profile, lines, len(ids) - len(missed))
 
 
@@ -148,12 +150,13 @@ def _results(id_: str, runs: Sequence[StoredRun]) -> list[str]:
     return [run.results.get(id_, NOT_RUN) for run in runs]
 
 
-def _requirement(id_: str, runs: Sequence[StoredRun], sentences: Mapping[str, str]) -> Line:
+def _requirement(id_: str, runs: Sequence[StoredRun], register: Mapping[str, Requirement]) -> Line:
     levels = [run.levels[id_] for run in runs if id_ in run.levels]
     level = min(levels, key=tuple(Level).index)
     results = _results(id_, runs)
     entries = tuple(Entry(each, each.replace("-", " "), _tone(each, level)) for each in results)
-    return Line(id_, sentences.get(id_, id_), str(level), _odd(entries))
+    known = register.get(id_)
+    return Line(id_, known.text if known else id_, str(level), _odd(entries))
 
 
 def _tone(result: str, level: Level) -> str:

@@ -15,7 +15,7 @@ def render(run: Run) -> str:
     """Return workflow commands, one a line.
 
     A cause that gates is an error, any other a warning, and one that the user expects a notice. The
-    last line is a notice with the verdict and the run's id.
+    last line has the verdict and the run's id: a notice, or an error if the run ended early.
     """
     known = expected_causes(run)
     rows = [(_kind(cause, expected=cause.id in known), cause) for cause in run.causes]
@@ -26,7 +26,8 @@ def render(run: Run) -> str:
     ]
     words = run.status.replace("-", " ").upper()
     gate = f"gate: {run.exit_reason} (exit {run.exit_code})"
-    lines.append(_command("notice", f"icecheck: {words}", f"{run.headline}; {gate}; {run.run_id}"))
+    kind = "notice" if run.complete else "error"
+    lines.append(_command(kind, f"icecheck: {words}", f"{run.headline}; {gate}; {run.run_id}"))
     return "\n".join(lines) + "\n"
 
 

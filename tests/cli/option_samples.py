@@ -135,6 +135,7 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
             ("--update-expectations",), beside=_FAILING, catalog="defective"
         ),
         "--witnessed-only": Sample(("--witnessed-only",), beside=_SMALL),
+        "--requirement-set": Sample(("--requirement-set", "iceberg-rest/1.10.0@0.0.0")),
         "--iceberg-jar": Sample(("--iceberg-jar", "a.jar"), beside=("--only", "spark")),
         "--iceberg-packages": Sample(("--iceberg-packages", "a:b:c"), beside=("--only", "spark")),
         "--regressions": Sample(
@@ -167,10 +168,23 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
         "--ledger": Sample(("--ledger", "ledger.jsonl"), otherwise=("--ledger", "none.jsonl")),
     },
     "compare": {
-        "old": Sample(("failed",), otherwise=("passed",), beside=("passed",), **_MOCK),
-        "new": Sample(("passed", "failed"), otherwise=("passed", "passed"), **_MOCK),
+        "runs": Sample(("passed", "failed"), otherwise=("passed", "passed"), **_MOCK),
         "--format": Sample(("--format", "json"), beside=("passed", "failed"), **_MOCK),
     },
+    "gate": {
+        "report": Sample(("failed",), otherwise=("passed",), **_MOCK),
+        "--require": Sample(("--require", "views"), beside=("passed",), **_MOCK),
+        "--max-age": Sample(("--max-age", "0h"), beside=("passed",), **_MOCK),
+    },
+    "bundle": {
+        "directory": Sample(("passed",), otherwise=("failed",), **_MOCK),
+        "--output": Sample(("--output", "mine.zip"), beside=("passed",), **_MOCK),
+        "--organization": Sample(("--organization", "Acme"), beside=("passed",), **_MOCK),
+        "--product": Sample(("--product", "Catalog"), beside=("passed",), **_MOCK),
+        "--product-version": Sample(("--product-version", "7"), beside=("passed",), **_MOCK),
+        "--contact": Sample(("--contact", "a@b.example"), beside=("passed",), **_MOCK),
+    },
+    "verify": {"bundle": Sample(("known.zip",), otherwise=("missing.zip",), **_MOCK)},
     "list": {
         "what": Sample(("operations",), **_MOCK),
         "--group": Sample(("--group", "spark"), **_MOCK),

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from icecheck.installing import install_command
+from icecheck.run.output import EXCHANGES_FILE, FORMATS
 from tests.kit.serving import json_answer
 
 MISUSE = [
@@ -126,9 +127,13 @@ def test_a_missing_extra_is_named(icecheck, monkeypatch, modules, arguments, ext
 
 def unusable(result, tmp_path):
     assert result.exit_code == 4, result.output
-    assert result.stdout == ""
-    assert not (tmp_path / "icecheck-report").exists()
-    return one_line_of(result)
+    assert result.stdout == "report: icecheck-report/index.html\n"
+    report = tmp_path / "icecheck-report"
+    assert {path.name for path in report.iterdir()} == {*FORMATS, EXCHANGES_FILE}
+    line = one_line_of(result)
+    headline = json.loads((report / "run.json").read_text())["verdict"]["headline"]
+    assert line == f"icecheck: {headline}"
+    return line
 
 
 def test_an_unreachable_url(icecheck, tmp_path):
@@ -234,3 +239,11 @@ def test_a_catalog_that_answers_nothing_to_everything(icecheck, tmp_path, nothin
     assert document["totals"]["error"] == 0
     assert document["totals"]["fail"] > 0
     assert document["safety"]["touched_foreign"] == []
+
+
+def test_a_reader_that_goes_away_is_no_error_of_the_suite(start_icecheck, tmp_path):
+    process = start_icecheck("list", "requirements")
+    process.stdout.close()  # as `head` does when it has seen enough
+    assert process.wait(timeout=60) == 141
+    assert process.stderr.read() == ""
+    assert list(tmp_path.iterdir()) == []

@@ -277,6 +277,31 @@ def test_what_else_changed_is_told(icecheck, pair, blocks, changed):
     assert all(words)
 
 
+def required(**rows):
+    return [
+        {"id": id_.replace("_", "."), "level": level, "text": text, "condition": None, "since": "1"}
+        for id_, (level, text) in rows.items()
+    ]
+
+
+def test_a_requirement_that_is_demanded_otherwise_is_named(icecheck, pair):
+    before = required(a_b=("must", "one"), c_d=("must", "two"), gone_x=("must", "three"))
+    after = required(a_b=("should", "one"), c_d=("must", "otherwise"), new_x=("must", "four"))
+    names = pair(document(requirements=before), document(requirements=after))
+    told = json.loads(icecheck("compare", *names, "--format", "json").stdout)
+    assert told["notes"] == [
+        "requirement a.b: its level differs (must → should)",
+        "requirement c.d: its text differs",
+        "requirement gone.x is gone",
+        "requirement new.x is new",
+    ]
+    many = required(**{f"a_n{n}": ("must", "x") for n in range(30)})
+    names = pair(document(requirements=before), document(requirements=many))
+    told = json.loads(icecheck("compare", *names, "--format", "json").stdout)
+    assert len(told["notes"]) == 21
+    assert told["notes"][-1] == "and 13 more requirements differ"
+
+
 def test_one_run_alone_is_misuse(icecheck, write):
     result = icecheck("compare", write("one.json", document()))
     assert result.exit_code == 2

@@ -5,6 +5,7 @@ import re
 import shutil
 import ssl
 import threading
+import zipfile
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +14,8 @@ import httpx
 import pytest
 
 import icecheck.client.doctor  # noqa: F401 - it keeps the new_run_id that it finds: not ours
+from icecheck.bundles.bundle import Product
+from icecheck.bundles.packing import pack
 from icecheck.cli import main
 from icecheck.findings.replay import KIND, VERSION
 from icecheck.findings.verdict import Outcome
@@ -27,6 +30,7 @@ from icecheck.mock_server.defects import defects
 from icecheck.ownership.ledger import Entry
 from icecheck.ownership.ledger_file import LedgerFile
 from icecheck.reports import run_json
+from icecheck.reports.exchanges import ExchangeLog
 from icecheck.scenarios.random import test_namespaces_and_tables as histories
 from icecheck.scenarios.random.plans import Sizes
 from icecheck.scenarios.random.test_namespaces_and_tables import CHECK
@@ -271,6 +275,10 @@ def facts(path):
             del check["duration_ms"], check["started_ms"], check["exchanges"]
         told = ("config", "target", "totals", "checks", "suite")
         return json.dumps({name: document[name] for name in told})
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path) as archive:
+            manifest = json.loads(archive.read("manifest.json"))
+        return json.dumps([manifest["product"], manifest["members"]])
     return "file"
 
 
@@ -340,6 +348,8 @@ def prepare(directory: Path, mock):
     for name, outcome in (("passed", Outcome.PASS), ("failed", Outcome.FAIL)):
         (directory / name).mkdir(exist_ok=True)
         (directory / name / "run.json").write_text(report_of(outcome))
+        ExchangeLog(directory / name / "exchanges.jsonl.zst").close()
+    pack(directory / "passed", directory / "known.zip", Product())
     ledger = LedgerFile(directory / "ledger.jsonl", "icecheck_o1", Target(mock.uri))
     ledger.made(Entry("namespace", ("icecheck_o1",)))
     ledger.close(keep=True)

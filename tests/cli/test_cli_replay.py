@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+from pathlib import Path
 
 import pytest
 
@@ -72,11 +73,19 @@ def test_a_failing_history_is_kept_and_fails_again_until_it_is_mended(
 
 def test_a_replay_that_is_interrupted_ends_with_130(icecheck, replay_file, monkeypatch):
     broken_off = finished(verdict(CHECK, Outcome.PASS), interrupted=True)
+    page = Path("icecheck-replay/index.html")
     monkeypatch.setattr(
-        "icecheck.cli.commands.replay.recorded_run", lambda *_args, **_more: broken_off
+        "icecheck.cli.commands.replay.reported_run", lambda *_args: (broken_off, page)
     )
     done = icecheck("replay", replay_file(), "http://127.0.0.1:9")
     assert (done.exit_code, f"{CHECK}: interrupted" in done.stdout) == (130, True)
+
+
+def test_a_replay_on_no_catalog_writes_a_report_that_says_so(icecheck, replay_file, tmp_path):
+    done = icecheck("replay", replay_file(), "http://127.0.0.1:9", "--timeout", "1")
+    assert (done.exit_code, done.stdout) == (4, "report: icecheck-replay/index.html\n")
+    run = json.loads((tmp_path / "icecheck-replay" / "run.json").read_text())
+    assert "cannot be reached" in run["verdict"]["headline"]
 
 
 def test_what_was_kept_is_part_of_a_later_run(icecheck, tmp_path, replay_file, broken, mended):

@@ -11,6 +11,8 @@ import pytest
 from icecheck.cli.closing import closing_lines
 from icecheck.contract import load
 from icecheck.findings.verdict import Level, Outcome
+from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.defects import defects
 from icecheck.reports import run_json
 from icecheck.run.output import FORMATS, write_report
 from tests.kit.findings import a_finding
@@ -265,6 +267,28 @@ def test_what_is_no_whole_report_is_exit_2_and_nothing_is_written(icecheck, stor
         assert not (tmp_path / "pages").exists()
 
 
+DAMAGES = {
+    "profiles": [{"id": "core"}],
+    "causes": [{"id": "one"}],
+    "target": {},
+    "generated_at": None,
+    "verdict": {},
+}
+
+
+@pytest.mark.parametrize("block", DAMAGES)
+@pytest.mark.parametrize("what", [("report", "matrix"), ("report", "trend"), ("gate",)])
+def test_a_damaged_report_is_exit_2_or_does_not_matter(icecheck, tmp_path, what, block):
+    damaged = json.loads(run_json.render(FAILS)) | {block: DAMAGES[block]}
+    (tmp_path / "bad.json").write_text(json.dumps(damaged))
+    demands = ("--require", "write", "--max-age", "30d") if what == ("gate",) else ()
+    result = icecheck(*what, "bad.json", *demands)
+    assert result.exit_code in {0, 1, 2}
+    if result.exit_code == 2:
+        (line,) = result.stderr.splitlines()
+        assert "bad.json" in line
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -293,3 +317,45 @@ def test_a_page_that_cannot_be_written_is_exit_2(icecheck, stored, tmp_path):
         result = icecheck("report", *arguments)
         assert result.exit_code == 2
         assert "--output file/d cannot be written" in result.stderr
+
+
+# ---- parts of one run
+
+
+def test_parts_become_a_report(icecheck, stored, tmp_path):
+    parts = [
+        stored(replace(finished(CONFIG, LISTED), run_id="one1")),
+        stored(replace(finished(CREATED, failed(EXISTS)), run_id="two2")),
+    ]
+    result = icecheck("report", "merge", *parts, "--output", "whole")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("NOT CONFORMANT: 1 of 4 checks fail")
+    assert {p.name for p in (tmp_path / "whole").iterdir()} == {*FORMATS}
+    document = json.loads((tmp_path / "whole" / "run.json").read_text())
+    assert run_json.problems_of(json.dumps(document)) == []
+    again = icecheck("report", "merge", *parts, "--output", "whole")
+    assert again.exit_code == 2
+    assert "there is a report in whole already" in again.stderr
+
+
+@pytest.mark.complete("four runs of the whole suite on the mock")
+def test_the_shards_of_a_run_make_the_verdict_of_the_whole_run(icecheck, tmp_path):
+    def verify(name, *options):
+        fixed = ("--seed", "1", "-q", "--implementation", "mock", "--run-id", name)
+        icecheck("run", mock.uri, "--warehouse", "wh", "--output", name, *fixed, *options)
+        return json.loads((tmp_path / name / "run.json").read_text())
+
+    with MockCatalog(seed=1, warehouses=["wh"]) as mock:
+        defects()["commit-asserts-nothing"].install(mock.registries)
+        whole = verify("whole")
+        for group in ("checks", "generated", "scenarios"):
+            verify(group, "--only", group)
+    icecheck("report", "merge", "checks", "generated", "scenarios", "--output", "merged")
+    merged = json.loads((tmp_path / "merged" / "run.json").read_text())
+    assert {c["id"]: {*c["checks"]} for c in merged["causes"]} == {
+        c["id"]: {*c["checks"]} for c in whole["causes"]
+    }
+    assert [(p["id"], p["status"], p["must"]) for p in merged["profiles"]] == [
+        (p["id"], p["status"], p["must"]) for p in whole["profiles"]
+    ]
+    assert merged["verdict"]["status"] == whole["verdict"]["status"]

@@ -115,6 +115,8 @@ COMMANDS: dict[str, Rule] = {
     "icecheck clean URL --ledger icecheck-report/ledger.jsonl": Rule("typed", CORE),
     "icecheck compare OLD NEW": Rule("typed", CORE, exits=(1,)),
     "icecheck compare OLD NEW [--format text|markdown|json]": Rule("typed", CORE, exits=(1,)),
+    "icecheck bundle DIR": Rule("typed", CORE, exits=(2,)),
+    "icecheck verify BUNDLE": Rule("typed", exits=(2,)),
     "icecheck replay FILE URL": Rule("typed"),
     "icecheck explore URL --minutes N": Rule("typed"),
     "icecheck run URL --regressions DIR": Rule("typed", slow=True),

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, quote
 
 import httpx
 
@@ -90,7 +90,9 @@ def _answer(echo: Echo, behind: httpx.Client, sent: Sent) -> Answer:
     echo.requests += 1
     secret = echo.secret()
     if echo.refusing:
-        return _json(echo.refusing, _error(echo, secret, echo.refusing))
+        # Of a redirect that is not followed, the address is told.
+        elsewhere = {"Location": f"{_PRESIGNED.format(*echo.signed)}&token={quote(secret)}"}
+        return _json(echo.refusing, _error(echo, secret, echo.refusing), elsewhere)
     kept = {"content-type": "application/json"}
     kept |= {k: v for k, v in headers.items() if k in {"if-none-match", "idempotency-key"}}
     kept["x-iceberg-access-delegation"] = headers.get("x-iceberg-access-delegation", "")

@@ -7,23 +7,19 @@ import json
 import os
 import random
 import string
-import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-import zstandard
 
 from icecheck.mock_server import MockCatalog
 from tests.hostile.echoing import Echo, echoing
-from tests.mock.limits.spelling import traces
+from tests.hostile.seen import Seen, expect_none
 
 _LETTERS = string.ascii_letters + string.digits
 _WHOLE = bool(os.environ.get("ICECHECK_HOSTILE"))
 _FEW = ("*",) if _WHOLE else ("loadTable.succeeds", "listTables.all", "loadCredentials.*")
-_REFUSALS = (400, 401, 418, 500) if _WHOLE else (418,)
+_REFUSALS = (307, 400, 401, 418, 500) if _WHOLE else (307,)
 
 
 def canary(number: int) -> str:
@@ -31,63 +27,6 @@ def canary(number: int) -> str:
     drawn = random.Random(f"canary {number}")  # noqa: S311 - the same in every run
     head = "".join(drawn.choices(_LETTERS, k=14))
     return f"{head}+/{''.join(drawn.choices(_LETTERS, k=17))}"
-
-
-@dataclass(slots=True)
-class Seen:
-    """All that was written or said, by where; and the canaries that must not be in it."""
-
-    directory: Path
-    said: dict[str, bytes] = field(default_factory=dict)
-
-    def run(self, *command: str, **environment: str) -> int:
-        """Run a command in a process of its own and keep what it says; returns its exit code."""
-        done = subprocess.run(
-            [sys.executable, "-m", *command],
-            cwd=self.directory,
-            env=_environment() | environment,
-            capture_output=True,
-            timeout=1200,
-            check=False,
-        )
-        name = f"{len(self.said)} {' '.join(command[:2])}"
-        self.said[f"{name} stdout"] = done.stdout
-        self.said[f"{name} stderr"] = done.stderr
-        assert b"Traceback" not in done.stderr, done.stderr.decode()
-        return done.returncode
-
-    def written(self) -> Iterator[tuple[str, bytes]]:
-        """Yield all that there is to search, what is packed unpacked."""
-        yield from self.said.items()
-        for path in sorted(self.directory.rglob("*")):
-            if not path.is_file() or path.name == "given.toml":
-                continue
-            content = path.read_bytes()
-            if path.suffix == ".zst":
-                content = zstandard.ZstdDecompressor().stream_reader(content).read()
-            yield path.relative_to(self.directory).as_posix(), content
-            yield path.name, path.name.encode()
-
-    def leaks(self, canaries: dict[str, str]) -> list[str]:
-        """Return where anything tells the beginning of a canary."""
-        found = []
-        for where, content in self.written():
-            for name, secret in canaries.items():
-                for trace in dict.fromkeys(traces(secret)):
-                    at = content.find(trace)
-                    if at >= 0:
-                        found.append(f"{where}: {name} in {content[max(at - 60, 0) : at + 40]!r}")
-        return found
-
-
-def expect_none(leaks: list[str]) -> None:
-    if leaks:
-        pytest.fail(f"{len(leaks)} leaks\n" + "\n".join(leaks[:200]), pytrace=False)
-
-
-def _environment() -> dict[str, str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("AWS_", "CATALOG_", "PYTEST"))}
-    return kept | {"AWS_EC2_METADATA_DISABLED": "true", "NO_COLOR": "1", "COLUMNS": "120"}
 
 
 @pytest.fixture
@@ -207,6 +146,7 @@ def test_the_plugin_of_pytest_tells_no_secret(
             "test_load_credentials",
         ]
     report = ["--conformance-report", "report", "--junitxml", "pytest.xml", "--showlocals", "-rA"]
+    report += ["-v", "--log-level=DEBUG"]
     seen.run("pytest", *chosen, *access, *report, "-p", "no:randomly", "-p", "no:cacheprovider")
     assert (seen.directory / "report" / "run.json").exists()
     expect_none(seen.leaks(canaries))

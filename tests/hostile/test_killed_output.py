@@ -1,6 +1,7 @@
 """A run that is cut short leaves nothing on disk that could pass for its own success."""
 
 import errno
+import json
 import os
 import signal
 import subprocess
@@ -8,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -16,6 +18,7 @@ from icecheck.cli import main
 from icecheck.mock_server import MockCatalog
 from icecheck.ownership.ledger import Entry
 from icecheck.ownership.ledger_file import LedgerFile, read_ledger
+from icecheck.reports.run_json import problems_of
 from icecheck.run.output import FORMATS
 from icecheck.targets.target import Target
 from icecheck.targets.unwritable import Unwritable
@@ -110,7 +113,8 @@ def test_the_next_whole_report_takes_the_place_of_what_was_put_aside(
 def test_a_target_that_cannot_be_used_leaves_no_green_report(used: Path) -> None:
     ended = invoked("http://127.0.0.1:1", "--timeout", "1", "--output", str(used))
     assert ended.exit_code == 4
-    assert REPORT.isdisjoint(files_of(used))
+    assert {*FORMATS, "exchanges.jsonl.zst", *FOREIGN} == files_of(used)
+    assert '"no-verdict"' in (used / "run.json").read_text()
     expect_foreign_files(used)
 
 
@@ -152,32 +156,97 @@ def expect_told(ended, mock: MockCatalog, path: Path) -> None:
     assert left_on(mock) == []
 
 
+def expect_report_of_what_was_judged(out: Path, path: Path) -> dict[str, Any]:
+    """A whole report without the exchanges, which says that there was no room."""
+    assert files_of(out) - {"ledger.jsonl"} - FOREIGN.keys() == {*FORMATS}
+    run = json.loads((out / "run.json").read_text())
+    assert problems_of((out / "run.json").read_text()) == []
+    assert (run["complete"], run["artifacts"]) == (False, [])
+    assert run["verdict"]["exit_code"] == 3
+    assert run["verdict"]["exit_reason"] == "no-room"
+    assert run["verdict"]["status"] not in {"conformant", "conformant-with-warnings"}
+    why = run["verdict"]["headline"]
+    assert why.startswith(f"{path} cannot be written (No space left on device): make room")
+    assert "; the exchanges were not kept; until then " in why
+    assert "no-room" in (out / "junit.xml").read_text()
+    assert "No space left on device" in (out / "index.html").read_text()
+    return run
+
+
 @pytest.mark.parametrize("half", [False, True], ids=["nothing", "half a line"])
 @pytest.mark.parametrize("workers", ["1", "3"])
-def test_a_full_disk_under_the_ledger_ends_the_run_in_one_line(
+def test_a_full_disk_under_the_ledger_ends_the_run_in_one_line_and_a_report(
     mock: MockCatalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: str, half: bool
 ) -> None:
-    monkeypatch.setattr("icecheck.ownership.ledger_file.os.write", Full(os.write, 20, half=half))
+    monkeypatch.setattr("icecheck.ownership.ledger_file.os.write", Full(os.write, 60, half=half))
     ended = invoked(*on(mock, tmp_path / "out"), "-n", workers)
     monkeypatch.undo()
     # What was struck out and could not be written so is still named, and gone.
     ended.stderr_bytes = ended.stderr_bytes.splitlines(keepends=True)[0]
     expect_told(ended, mock, tmp_path / "out" / "ledger.jsonl")
+    run = expect_report_of_what_was_judged(tmp_path / "out", tmp_path / "out" / "ledger.jsonl")
+    judged = [v for v in run["checks"] if not v["passive"]]
+    assert 0 < len(judged) < run["suite"]["checks_total"]
 
 
-def test_a_full_disk_under_the_exchanges_ends_the_run_in_one_line(
+def test_a_full_disk_before_the_first_check_is_reported_too(
     mock: MockCatalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Stream:
-        write = close = full
+    monkeypatch.setattr("icecheck.ownership.ledger_file.os.write", Full(os.write, 2))
+    ended = invoked(*on(mock, tmp_path / "out"))
+    monkeypatch.undo()
+    ended.stderr_bytes = ended.stderr_bytes.splitlines(keepends=True)[0]
+    expect_told(ended, mock, tmp_path / "out" / "ledger.jsonl")
+    run = expect_report_of_what_was_judged(tmp_path / "out", tmp_path / "out" / "ledger.jsonl")
+    assert run["verdict"]["status"] == "no-verdict"
+    assert run["preflight"]
 
+
+class FullStream:
+    """A stream that takes so many exchanges and no more, nor its own end."""
+
+    def __init__(self, times: int) -> None:
+        self.left = times
+
+    def write(self, _: bytes) -> None:
+        self.left -= 1
+        if self.left < 0:
+            full()
+
+    def close(self) -> None:
+        full()
+
+
+@pytest.mark.parametrize("times", [0, 60, 100_000], ids=["at once", "later", "at the end"])
+def test_a_full_disk_under_the_exchanges_leaves_a_report_without_them(
+    mock: MockCatalog, used: Path, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
     class Compressor:
         def __init__(self, **_: object) -> None:
-            self.stream_writer = lambda _: Stream()
+            self.stream_writer = lambda _: FullStream(times)
 
     monkeypatch.setattr("zstandard.ZstdCompressor", Compressor)
+    ended = invoked(*on(mock, used))
+    expect_told(ended, mock, used / "exchanges.jsonl.zst.partial")
+    assert str(used / "index.html") in ended.output
+    run = expect_report_of_what_was_judged(used, used / "exchanges.jsonl.zst.partial")
+    judged = [v for v in run["checks"] if not v["passive"]]
+    assert (len(judged) == run["suite"]["checks_total"]) == (times > 60)
+    expect_foreign_files(used)
+
+
+def test_a_full_disk_under_everything_leaves_the_line_alone(
+    mock: MockCatalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Compressor:
+        def __init__(self, **_: object) -> None:
+            self.stream_writer = lambda _: FullStream(0)
+
+    monkeypatch.setattr("zstandard.ZstdCompressor", Compressor)
+    monkeypatch.setattr(Path, "write_bytes", full)
     ended = invoked(*on(mock, tmp_path / "out"))
-    expect_told(ended, mock, tmp_path / "out" / "exchanges.jsonl.zst.partial")
+    expect_told(ended, mock, tmp_path / "out")
+    assert ended.stderr.endswith("; there is no report of this run\n")
     assert not (tmp_path / "out").exists()
 
 
@@ -191,6 +260,7 @@ def test_a_full_disk_under_the_report_ends_the_run_in_one_line(
     )
     ended = invoked(*on(mock, used))
     expect_told(ended, mock, used / name)
+    assert ended.stderr.endswith("; there is no report of this run\n")
     assert "run.json" not in files_of(used)
     assert not any(each.endswith(".partial") for each in files_of(used))
 

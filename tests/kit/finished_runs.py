@@ -1,5 +1,6 @@
 """Finished runs made by hand out of verdicts, for tests of what is made of a run."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from icecheck.client.session import SessionSummary
@@ -28,7 +29,16 @@ def verdict(check, outcome=Outcome.PASS, **members):
     return Verdict(**given | members)
 
 
-def finished(*verdicts, interrupted=False, tripped=False, residue=(), endpoints=ENDPOINTS):
+def finished(
+    *verdicts,
+    interrupted=False,
+    tripped=False,
+    residue=(),
+    endpoints=ENDPOINTS,
+    ended=None,
+    **known,
+):
+    """Return a finished run; ``ended`` are members of its process, ``known`` of its session."""
     options = RunOptions(
         target=Target("http://catalog.test", warehouse="wh", token="token-canary"),
         run_id="abc123",
@@ -47,9 +57,10 @@ def finished(*verdicts, interrupted=False, tripped=False, residue=(), endpoints=
         residue=list(residue),
         foreign=[],
     )
+    ending = {"tripped": "it gave no usable answer" if tripped else "", **(ended or {})}
     return finish(
         options,
-        [ProcessReport(session, {}, "it gave no usable answer" if tripped else "")],
+        [ProcessReport(replace(session, **known), {}, **ending)],
         verdicts,
         interrupted=interrupted,
         started_at=STARTED,

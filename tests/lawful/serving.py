@@ -48,13 +48,8 @@ def arguments(freedoms: Iterable[Freedom]) -> dict[str, Any]:
 
 
 @contextmanager
-def design_session(
-    freedoms: Iterable[Freedom], *, seed: int = 0, **options: Any
-) -> Iterator[Session]:
-    """Yield a session with the catalog of these freedoms, opened after their installation.
-
-    ``seed`` decides what is drawn; ``options`` are facts of the target, such as ``fuzz_cases``.
-    """
+def design_transport(freedoms: Iterable[Freedom]) -> Iterator[httpx.BaseTransport]:
+    """Yield what sends requests to the catalog of these freedoms, after their installation."""
     freedoms = tuple(freedoms)
     mock = MockCatalog(seed=1, token=TOKEN, **arguments(freedoms))
     for freedom in sorted(freedoms, key=lambda each: each.outside):
@@ -64,16 +59,27 @@ def design_session(
             mock.registries.operations.pop(operation_id, None)
     # A coding of the content comes last: other alterations read the content.
     last = sorted(freedoms, key=lambda each: each.about == "coding")
-    transport = _Sending(mock, last)
     try:
+        yield _Sending(mock, last)
+    finally:
+        mock.stop()
+
+
+@contextmanager
+def design_session(
+    freedoms: Iterable[Freedom], *, seed: int = 0, **options: Any
+) -> Iterator[Session]:
+    """Yield a session with the catalog of these freedoms.
+
+    ``seed`` decides what is drawn; ``options`` are facts of the target, such as ``fuzz_cases``.
+    """
+    with design_transport(freedoms) as transport:
         target = Target(ADDRESS, warehouse=WAREHOUSE, token=TOKEN, **options)
         session = open_session(target, run_id="lawful", transport=transport, seed=seed)
         try:
             yield session
         finally:
             session.close()
-    finally:
-        mock.stop()
 
 
 @dataclass(frozen=True, slots=True)

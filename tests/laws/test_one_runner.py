@@ -22,9 +22,9 @@ from icecheck.mock_server.protocol.problem import Problem
 from icecheck.reports import run_json
 from icecheck.run.collect import collect
 from icecheck.run.options import RunOptions
-from icecheck.run.runner import run_checks
+from icecheck.run.output import FORMATS
+from icecheck.run.runner import run_as_far_as_possible
 from icecheck.targets.target import Target
-from icecheck.wire.connection import TargetUnusable
 from tests.kill.killing import MODULES
 from tests.kit.contracts import CONTRACT
 from tests.kit.serving import Sent, gateway
@@ -169,7 +169,7 @@ def by_command_line(case: Case, *, fail_fast: bool = False) -> Document:
             spec=case.spec,
             fail_fast=fail_fast,
         )
-        run = run_checks(options)
+        run = run_as_far_as_possible(options).run
     document: Document = json.loads(run_json.render(run))
     return document
 
@@ -276,20 +276,44 @@ def test_a_worker_that_ends_at_a_first_failure_leaves_a_complete_run(tmp_path: P
     assert len(judged) == found["suite"]["checks_total"]
 
 
-def test_a_catalog_that_deletes_nothing_is_told_in_a_line_for_each_check(tmp_path: Path) -> None:
-    def keeps(mock: MockCatalog) -> None:
+def keeps_everything() -> Any:
+    """Return a catalog that refuses to drop anything."""
+
+    def prepare(mock: MockCatalog) -> None:
         for operation in ("dropTable", "dropNamespace"):
             mock.registries.operations[operation] = _teapot
 
-    case = Case(("test_metrics",), lambda: served(prepare=keeps))
-    with pytest.raises(TargetUnusable, match="still there"):
-        by_command_line(case)
-    done = pytest_on(case, tmp_path, ALONE)
+    return served(prepare=prepare)
+
+
+@pytest.mark.parametrize("how", [ALONE, ("-n", "2")], ids=["alone", "workers"])
+def test_a_run_that_cannot_begin_is_reported_by_both_and_told_for_each_check(
+    how: tuple[str, ...], tmp_path: Path
+) -> None:
+    case = Case(("test_metrics",), keeps_everything)
+    expected = said_of(by_command_line(case))
+    assert expected["verdict.exit_reason"] == "target-unusable"
+    assert "still there" in expected["verdict.headline"]
+    assert expected["complete"] is False
+    done = pytest_on(case, tmp_path, how)
     assert done.returncode == pytest.ExitCode.TESTS_FAILED
     assert "--accept-residue" in done.stdout
     assert "Traceback" not in done.stdout
     assert "recording.py" not in done.stdout
-    assert not (tmp_path / "report" / "run.json").exists()
+    found = said_of(json.loads((tmp_path / "report" / "run.json").read_text(encoding="utf-8")))
+    if how != ALONE:
+        # Each worker has tried it on objects of its own.
+        assert (found["verdict.status"], found["verdict.exit_code"]) == ("no-verdict", 4)
+        assert found["checks_total"] == expected["checks_total"]
+        return
+    assert differences(expected, found) == {}
+
+
+def test_a_drop_that_lies_is_told_by_both_in_the_headline(tmp_path: Path) -> None:
+    case = Case(("test_metrics", "test_table_removal"), with_defects("drop-forgotten"))
+    expected = said_of(by_command_line(case))
+    assert "nothing else was judged" in expected["verdict.headline"]
+    assert differences(expected, said_of(under_pytest(case, tmp_path, ALONE))) == {}
 
 
 FULL_DISK = """
@@ -311,7 +335,7 @@ ledger_file.os = Full()
 
 
 @pytest.mark.parametrize("how", [ALONE, ("-n", "1")], ids=["alone", "worker"])
-def test_a_full_disk_ends_a_run_under_pytest_without_a_report(
+def test_a_full_disk_ends_a_run_under_pytest_with_what_was_judged_until_then(
     how: tuple[str, ...], tmp_path: Path
 ) -> None:
     (tmp_path / "full_disk.py").write_text(FULL_DISK, encoding="utf-8")
@@ -321,4 +345,10 @@ def test_a_full_disk_ends_a_run_under_pytest_without_a_report(
     assert "ledger.jsonl cannot be written" in done.stdout
     assert "Traceback" not in done.stdout
     assert "INTERNALERROR" not in done.stdout
-    assert not (tmp_path / "report" / "run.json").exists()
+    report = tmp_path / "report"
+    assert {path.name for path in report.iterdir() if "ledger" not in path.name} == {*FORMATS}
+    run = json.loads((report / "run.json").read_text(encoding="utf-8"))
+    told = {name: run["verdict"][name] for name in ("exit_code", "exit_reason")}
+    assert told == {"exit_code": 3, "exit_reason": "no-room"}
+    assert "ledger.jsonl cannot be written" in run["verdict"]["headline"]
+    assert "the exchanges were not kept" in run["verdict"]["headline"]

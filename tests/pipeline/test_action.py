@@ -83,7 +83,7 @@ COMMANDS = "x\n::set-output name=verdict::conformant\nverdict=conformant\n::erro
 
 
 def test_hostile_inputs_stay_values(workspace):
-    token = f"secret-{HOSTILE}".encode("ascii", "ignore").decode()
+    token = f"secret-{HOSTILE}".encode("ascii", "ignore").decode().strip()
     inputs = {
         "warehouse": COMMANDS,
         "token": token,

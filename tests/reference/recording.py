@@ -23,6 +23,8 @@ _OF_A_CHECK = (
     "id",
     "title",
     "severity",
+    "profile",
+    "requirements",
     "outcome",
     "skip",
     "blocked_by",

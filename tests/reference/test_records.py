@@ -1,5 +1,6 @@
 """The records of other authors' catalogs: every failure is explained, and witnesses are read."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,10 @@ from icecheck.contract import Level
 from icecheck.contract.witnesses import is_unwitnessed, witnesses_of
 from icecheck.findings.comparison import compare, read_run
 from icecheck.findings.expectations import entry_for
+from icecheck.reports.many.matrix import as_markdown, matrix
+from icecheck.reports.many.stored import stored_runs
+from tests.kit.contracts import CONTRACT
+from tests.laws.golden import expect_golden
 from tests.reference import recording, witnessing
 from tests.reference.catalogs import CATALOGS
 from tests.reference.pages import page_of
@@ -32,6 +37,18 @@ JUDGEMENTS = ("server: ", "document silent: ")
 def test_every_catalog_has_its_directory_and_every_directory_its_catalog() -> None:
     directories = {path.name for path in recording.DIRECTORY.iterdir() if path.is_dir()}
     assert directories == {*NAMES}
+
+
+def test_the_catalogs_side_by_side_are_as_recorded() -> None:
+    """The picture of it, `docs/images/matrix.png`, is of the page that the same command makes."""
+    runs = stored_runs(recording.read(name) for name in sorted(NAMES, key=_in_order))
+    text = as_markdown(matrix(runs, CONTRACT.requirements))
+    expect_golden("matrix.md", text.splitlines(), recording.DIRECTORY)
+
+
+def _in_order(name: str) -> list[tuple[int, str]]:
+    """Return a key under which version 1.9 comes before 1.10."""
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", name)]
 
 
 @pytest.mark.parametrize(("name", "file"), RECORDS)

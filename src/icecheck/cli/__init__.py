@@ -22,6 +22,9 @@ _COMMANDS = {
     "replay": "Run a failing history again.",
     "compare": "Say what changed between runs.",
     "report": "Render stored runs again, or side by side.",
+    "gate": "Decide from a stored report whether a catalog will do.",
+    "bundle": "Pack a run into one file that anybody can verify.",
+    "verify": "Derive every verdict of a bundle again, offline.",
     "serve": "Serve the mock catalog until it is told to stop.",
     "list": "List checks, requirements, operations or defects.",
     "explain": "Say what a check, requirement, operation, defect or symptom means.",
@@ -41,6 +44,15 @@ class _Commands(ClickGroup):
         module = importlib.import_module(f"icecheck.cli.commands.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; a reader of its output that went away ends it in silence."""
+        from icecheck.cli.ending import end_unread
+
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # click would exit with 1, which says that a check failed
+            end_unread()
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):

@@ -1,5 +1,6 @@
 """Ends a command: one line on stderr and an exit code, for every kind of error."""
 
+import os
 import sys
 import tempfile
 import traceback
@@ -14,6 +15,7 @@ _USAGE = 2
 _SUITE_ERROR = 3
 _TARGET_UNUSABLE = 4
 _INTERRUPTED = 130
+_NOBODY_READS = 141
 _MESSAGE_CHARACTERS_MAX = 600
 
 
@@ -27,6 +29,13 @@ def _line(message: str) -> str:
     from icecheck.findings.telling.finding_card import one_line
 
     return f"icecheck: {one_line(message, _MESSAGE_CHARACTERS_MAX)}\n"
+
+
+def end_unread() -> NoReturn:
+    """Exit as a program does whose reader is gone, such as `head`; nobody would read a message."""
+    # What is still to be written must not fail once more when the interpreter ends.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(_NOBODY_READS)
 
 
 def left_behind(directory: Path, owner: str) -> str:
@@ -77,7 +86,8 @@ class ExitOnError:
         from click.exceptions import Abort, ClickException, Exit
 
         if isinstance(error, Abort | KeyboardInterrupt):
-            self._end("interrupted before there was anything to report", _INTERRUPTED)
+            why = str(error) or "interrupted before there was anything to report"
+            self._end(why, _INTERRUPTED)
         if error is None or isinstance(error, ClickException | Exit):
             return
         if isinstance(error, Exception):
@@ -102,6 +112,8 @@ class ExitOnError:
 
         redactor = self.redactor or Redactor()
         match error:
+            case BrokenPipeError():
+                end_unread()
             case UsageError() | SparkUnavailable():
                 self._end(redactor.text(str(error)), _USAGE)
             case Unwritable():

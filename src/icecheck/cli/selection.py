@@ -20,6 +20,13 @@ spec_option = click.option(
 )
 """Decorates a command with the one option that names the version of the document."""
 
+set_option = click.option(
+    "--requirement-set",
+    metavar="ID",
+    help="Judge by a frozen set of requirements, such as iceberg-rest/1.10.0@0.1.0.",
+)
+"""Decorates a command with the option that names what the verdict is about."""
+
 _OPTIONS = (
     click.option(
         "--check",
@@ -33,6 +40,7 @@ _OPTIONS = (
         "--last-failed", is_flag=True, help="Only what did not pass in the report that is in DIR."
     ),
     spec_option,
+    set_option,
     click.option("--fail-fast", is_flag=True, help="End the run at the first failure of a MUST."),
 )
 

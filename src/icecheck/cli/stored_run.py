@@ -1,5 +1,7 @@
 """Reads the run that a report in a directory describes."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +19,18 @@ def stored_run(path: Path) -> dict[str, Any]:
     from icecheck.findings.comparison import read_run
 
     return read_run(_content(path), str(path))
+
+
+@contextmanager
+def understanding(*paths: Path) -> Iterator[None]:
+    """Raise UsageError, which names the reports, where one lacks what is read in the block."""
+    from icecheck.targets.target import UsageError
+
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError):
+        names = ", ".join(map(str, paths))
+        raise UsageError(f"{names}: a report is damaged: run the suite again") from None
 
 
 def day_and_time(path: Path) -> str:

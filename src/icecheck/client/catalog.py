@@ -97,6 +97,11 @@ class Catalog:
 
     # ---- names
 
+    @property
+    def own_names(self) -> str:
+        """The beginning of every name that this client makes up."""
+        return f"{self.session.owner}_{self._key}_"
+
     def new_name(self, hint: str = "") -> str:
         """Return a name that this run has not used; ``hint`` is put at its end, verbatim.
 
@@ -106,7 +111,7 @@ class Catalog:
         self._names += 1
         first = self._names - (self._names - 1) % 3
         number = first if first == self._names else f"{first}_{self._names}"
-        return f"{self.session.owner}_{self._key}_{number}{hint}"
+        return f"{self.own_names}{number}{hint}"
 
     def new_namespace_name(self, hint: str = "") -> Namespace:
         """Return the path of a namespace that does not exist yet."""
@@ -360,9 +365,12 @@ class Catalog:
             for entry in self.ledger:
                 self.ledger.forget(entry, deleted=False)
         operations = self.contract.operations
-        self.borrowed.hand_on(self.exchanges, operations, doubted=self.doubted)
-        remove_all(self)
-        self.session.absorb(self.ledger)
+        try:
+            self.borrowed.hand_on(self.exchanges, operations, doubted=self.doubted)
+            remove_all(self)
+        finally:
+            # After an interrupt the session has to know what is left: it tries once more.
+            self.session.absorb(self.ledger)
 
 
 def _of_table(table: Table) -> Names:

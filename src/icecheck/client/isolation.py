@@ -62,7 +62,8 @@ def isolate(session: Session, worker: str) -> Isolation:
         return Isolation("flat", ())
     works = _nested_works(session, (*root, f"{session.owner}_probe"))
     if works or target.isolation == "nested":
-        session.root_made = made
+        # Redacted at once: later its secrets may be known by value no more.
+        session.root_made = session.connection.redactor.exchange(made)
         return Isolation("nested", root)
     _drop_root(session, entry)
     return Isolation("flat", ())

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from icecheck.client.isolation import drop_roots, isolate
-from icecheck.client.session import Isolation, Session
+from icecheck.client.session import UNKNOWN, Beginning, Isolation, Session
 from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
 from icecheck.findings.replay import Replays
 from icecheck.ownership.ledger import Entry, Ledger
@@ -26,6 +26,7 @@ from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.json_text import read_json
 from icecheck.wire.redaction import Redactor
 from icecheck.wire.scheme import other_url
+from icecheck.wire.secret_values import Seen
 from icecheck.wire.unreachable import Unreachable
 
 WITHOUT_WAREHOUSE = "many catalogs serve no config without a warehouse: --warehouse NAME"
@@ -45,35 +46,37 @@ def open_session(
     ledger: Path | None = None,
     redactor: Redactor | None = None,
     replays: Replays = Replays(),  # noqa: B008 - a value that nothing changes
+    beginning: Beginning | None = None,
+    sleep: Callable[[float], None] | None = None,
 ) -> Session:
     """Ask the catalog for its config, find out how to work in it, and return the session.
 
     ``spec`` is the release that the catalog is held to. Everything that the run makes is entered in
-    the file ``ledger`` beforehand; ``redactor`` is told all secrets, and may be shared. Raises
-    TargetUnusable when there is no catalog to verify, UsageError for a bad run id or ledger, or for
-    ``replays`` that need what the catalog does not claim: nothing but the config was asked then.
+    the file ``ledger`` beforehand; ``redactor`` is told all secrets, and may be shared.
+    ``beginning`` is told what is seen on the way; ``sleep`` waits, in seconds, before a retry.
+    Raises TargetUnusable when there is no catalog to verify, UsageError for a bad run id or ledger,
+    or for ``replays`` that need what the catalog does not claim: nothing but the config was asked
+    then.
     """
     contract = contract_for(spec)
     _refuse_misuse(run_id, target, contract)
-    connection = Connection(target, contract, transport, redactor=redactor)
-    recorded: list[Exchange] = []
+    begun = beginning or Beginning()
+    begun.connection = connection = Connection(
+        target, contract, transport, sleep, redactor=redactor
+    )
     owner = target.owner(run_id)
     with contextlib.ExitStack() as undo, _told_if_unusable(connection, transport):
         undo.callback(connection.close)
-        exchange, config = _fetch_config(connection, target, recorded.append)
+        exchange, config = _fetch_config(connection, target, begun)
         offer = _offer_for(replays, Offer.read(config, target), contract)
-        token = offer.overrides.get("token", offer.defaults.get("token"))
-        if isinstance(token, str) and token:
-            connection.use_token(token)
-        sent_to = _followed(connection, offer, target)
-        connection.fetch_tokens()
+        sent_to = _signed_in(connection, offer, target)
         journal = None if ledger is None else LedgerFile(ledger, owner, target)
         ledgered: Counter[Entry] = Counter()
         undropped: set[str] = set()
         root = Ledger(owner, journal, ledgered, undropped)
         if journal is not None:
             undo.callback(lambda: journal.close(keep=len(root) > 0))
-        session = Session(
+        begun.session = session = Session(
             target=sent_to,
             connection=connection,
             contract=contract,
@@ -81,7 +84,7 @@ def open_session(
             run_id=run_id,
             seed=seed,
             offer=offer,
-            isolation=Isolation("flat", ()),
+            isolation=Isolation(UNKNOWN, ()),
             config=config,
             root=root,
             spec=spec,
@@ -97,8 +100,9 @@ def open_session(
         )
         own = (contract, offer, target, sent_to, owner, ledgered)
         connection.guard = RequestGuard(*own, session.elsewhere)
-        for one in recorded:
+        for one in begun.sent:
             session.record(one)
+        undo.callback(session.absorb, root)
         session.at_close.callback(drop_roots, session)
         session.isolation = isolate(session, worker)
         undo.pop_all()
@@ -120,6 +124,19 @@ def _refuse_misuse(run_id: str, target: Target, contract: Contract) -> None:
     unknown = [id_ for id_ in target.claims if id_ not in contract.operations]
     if unknown:
         raise UsageError(f"no operation {unknown[0]!r}: see `icecheck list operations`")
+
+
+def _signed_in(connection: Connection, offer: Offer, target: Target) -> Target:
+    """Make the connection follow the config, with the tokens of all principals; return the target.
+
+    Raises as ``_followed`` and ``Connection.fetch_tokens`` do.
+    """
+    token = offer.overrides.get("token", offer.defaults.get("token"))
+    if isinstance(token, str) and token:
+        connection.use_token(token)
+    sent_to = _followed(connection, offer, target)
+    connection.fetch_tokens()
+    return sent_to
 
 
 def _followed(connection: Connection, offer: Offer, target: Target) -> Target:
@@ -145,14 +162,17 @@ def preflight(
     contract: Contract,
     transport: httpx.BaseTransport | None = None,
     redactor: Redactor | None = None,
+    beginning: Beginning | None = None,
 ) -> dict[str, Any]:
     """Ask for the config once, close the connection, and return the config.
 
-    Raises TargetUnusable when there is no catalog, or a config that a run would not follow.
+    ``beginning`` is told what is seen on the way. Raises TargetUnusable when there is no catalog,
+    or a config that a run would not follow.
     """
-    connection = Connection(target, contract, transport, redactor=redactor)
+    begun = beginning or Beginning()
+    begun.connection = connection = Connection(target, contract, transport, redactor=redactor)
     with contextlib.closing(connection), _told_if_unusable(connection, transport):
-        _, config = _fetch_config(connection, target, lambda _: None)
+        _, config = _fetch_config(connection, target, begun)
         _followed(connection, Offer.read(config, target), target)
     return config
 
@@ -189,12 +209,12 @@ def _told_if_unusable(
 
 
 def _fetch_config(
-    connection: Connection, target: Target, record: Callable[[Exchange], None]
+    connection: Connection, target: Target, begun: Beginning
 ) -> tuple[Exchange, dict[str, Any]]:
     url = f"{target.base_url}{target.config_path}"
     wire = Wire("", 1, Step.PROBE, "getConfig", "GET", url, {}, None)
-    exchange = connection.send(wire, record)
-    connection.redactor.learn(exchange.response_body)
+    exchange = connection.send(wire, begun.sent.append)
+    connection.redactor.learn(exchange.response_body, Seen.IN_CONFIG)
     where, words = f"GET {url}", _error_words(exchange, connection.redactor)
     match exchange.status:
         case 200:
@@ -226,6 +246,7 @@ def _fetch_config(
             f"{where} answered 200 with {media} that is no JSON object: no Iceberg REST catalog "
             "at this URL (give the part before /v1)"
         )
+    begun.config = config
     return exchange, config
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from icecheck.client.shared_objects import RecordedRun
 from icecheck.contract import Changes, Contract
 from icecheck.findings.replay import Replays
 from icecheck.ownership.ledger import Entry, Ledger
@@ -19,6 +20,8 @@ from icecheck.wire.connection import Connection
 from icecheck.wire.credentials import stranger_words
 from icecheck.wire.exchange import Exchange
 
+UNKNOWN = "unknown"
+"""The isolation of a session that found no place for the run's objects."""
 NOT_SHOWN = "the catalog acknowledges this, and no load shows the effect"
 
 
@@ -37,9 +40,12 @@ class Isolation:
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """The part of a session that a report needs, in builtins only so that a worker can send it."""
+    """The part of a session that a report needs, in builtins only so that a worker can send it.
 
-    config: dict[str, Any]
+    ``config`` is None where the catalog has not given one.
+    """
+
+    config: dict[str, Any] | None
     isolation: str
     owner: str
     server_header: str | None
@@ -55,6 +61,7 @@ class SessionSummary:
     adaptations: list[str] = field(default_factory=list)
     answered_strangers: dict[str, list[str]] = field(default_factory=dict)
     permitted: list[str] = field(default_factory=list)
+    undropped: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -123,6 +130,8 @@ class Session:
     config_url: str = ""
     ledgered: Counter[Entry] = field(default_factory=Counter)
     """Objects of the run whose own names do not bear its token, in namespaces that do."""
+    recorded: RecordedRun | None = None
+    """The recording that answers in the catalog's place, if this is a replay."""
     _counting: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -212,6 +221,7 @@ class Session:
             answered_strangers={how: sorted(ids) for how, ids in self.answered_strangers.items()},
             permitted=sorted(self.permitted),
             adaptations=[redactor.text(each) for each in self.adaptations.records],
+            undropped=sorted(self.undropped),
         )
 
     def close(self) -> None:
@@ -221,3 +231,45 @@ class Session:
         if self.journal is not None:
             self.journal.close(keep=bool(self.residue))
         self.connection.close()
+
+
+@dataclass(slots=True)
+class Beginning:
+    """What is known of a catalog while a session is opened: a run that ends then reports it.
+
+    ``owner`` is the run's token. ``sent`` are the exchanges before there is a session, as they are.
+    """
+
+    owner: str = ""
+    connection: Connection | None = None
+    config: dict[str, Any] | None = None
+    session: Session | None = None
+    sent: list[Exchange] = field(default_factory=list)
+
+    @property
+    def exchanges(self) -> list[Exchange]:
+        """The exchanges so far without their secrets."""
+        if self.session is not None:
+            return self.session.exchanges
+        if self.connection is None:
+            return []
+        return [self.connection.redactor.exchange(each) for each in self.sent]
+
+    def summary(self) -> SessionSummary:
+        """Return what a report needs, without secrets; call it when the connection is closed."""
+        if self.session is not None:
+            return self.session.summary()
+        connection, exchanges = self.connection, self.exchanges
+        config = self.config if connection is None else connection.redactor.json(self.config)
+        return SessionSummary(
+            config=config,
+            isolation=UNKNOWN,
+            owner=self.owner,
+            server_header=exchanges[-1].header("server") if exchanges else None,
+            requests=0 if connection is None else connection.requests,
+            latencies_ms={} if connection is None else dict(connection.latencies_ms),
+            created=0,
+            deleted=0,
+            residue=[],
+            foreign=[],
+        )

@@ -28,6 +28,8 @@ class SharedSetup:
         self._made: dict[str, Exchange] = {}
         self._lenders: dict[str, Catalog] = {}
         self._idle: dict[str, list[SharedObject]] = {}
+        self._again: dict[str, list[SharedObject]] = {}
+        """Every object of a kind, for replays: they lend one whatever has become of it."""
 
     def namespace(
         self, borrower: Catalog, name: str, make: Callable[[Catalog, Namespace], None]
@@ -40,7 +42,7 @@ class SharedSetup:
             if name not in self._made:
                 with _blamed_on(borrower, self._maker):
                     make(self._maker, namespace)
-                self._made[name] = self._maker.exchanges[-1]
+                self._made[name] = self._shown(self._maker.exchanges[-1])
         borrower.borrowed.note_setup((self._made[name],))
         return namespace
 
@@ -53,7 +55,9 @@ class SharedSetup:
         if kind not in borrowed.objects:
             with self._session.sharing:
                 idle = self._idle.setdefault(kind, [])
-                shared = idle.pop() if idle else self._new(borrower, kind, make)
+                shared = self._recorded_for(borrower, kind, make) or (
+                    idle.pop() if idle else self._new(borrower, kind, make)
+                )
                 borrowed.objects[kind] = shared
         shared = borrowed.objects[kind]
         borrowed.note_setup(shared.made)
@@ -64,6 +68,27 @@ class SharedSetup:
         """Remove everything; objects that cannot be removed are residue."""
         for maker in (*self._lenders.values(), self._maker):
             maker.undo()
+
+    def _recorded_for(
+        self, borrower: Catalog, kind: str, make: Callable[[Catalog], T]
+    ) -> SharedObject | None:
+        """Return the object that a recorded check has borrowed, made if need be; None in a run.
+
+        Which of several objects a check got was a matter of its threads, and whether one was handed
+        on of how other checks ended; its requests name it.
+        """
+        recorded, made = self._session.recorded, self._again.setdefault(kind, [])
+        maker = self._session.probe_id(f"shared-{kind}")
+        beginning = borrower.apart(maker).own_names
+        if recorded is None or not recorded.names_one_of(borrower.check_id, beginning):
+            return None
+        while True:
+            for each in made:
+                if recorded.names(borrower.check_id, each.thing.name):
+                    return each
+            if not recorded.goes_on(maker):
+                return None
+            self._new(borrower, kind, make)
 
     def _new(self, borrower: Catalog, kind: str, make: Callable[[Catalog], T]) -> SharedObject:
         if kind not in self._lenders:
@@ -77,7 +102,14 @@ class SharedSetup:
             with self._session.sharing:
                 self._idle.setdefault(kind, []).append(used)
 
-        return SharedObject(thing, tuple(lender.exchanges[before:]), give_back)
+        made = tuple(map(self._shown, lender.exchanges[before:]))
+        shared = SharedObject(thing, made, give_back)
+        self._again.setdefault(kind, []).append(shared)
+        return shared
+
+    def _shown(self, made: Exchange) -> Exchange:
+        """Return an exchange without its secrets: later they may be known by value no more."""
+        return self._session.connection.redactor.exchange(made)
 
 
 def shared_setup(catalog: Catalog) -> SharedSetup:

@@ -187,7 +187,8 @@ class Requirement:
     `condition` limits it ("the catalog paginates"), `since` is the first release that demands it,
     `changed` what was different before ("1.4.0: 204; 200 before"), `errata` are overlay ids,
     `hurts` says which clients are affected, `not_tested` is the written reason why no check can
-    prove it (None where one can).
+    prove it (None where one can). `disputed` says where and why somebody holds that the document
+    does not demand this: its checks run and are shown, and decide nothing until that is settled.
     """
 
     id: str
@@ -203,3 +204,4 @@ class Requirement:
     hurts: str
     profile: str
     not_tested: str | None
+    disputed: str | None = None

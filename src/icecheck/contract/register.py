@@ -56,6 +56,7 @@ DEFAULT_KEYS = frozenset({"level", "basis", "profile", "refs", "hurts"})
 RESPONSE_KEYS = frozenset(
     {
         "id", "level", "text", "condition", "hurts", "profile", "errata", "changed", "not_tested",
+        "disputed",
         "since", "until",
     }
 )  # fmt: skip
@@ -253,6 +254,7 @@ def _overridden(
         profile=_profile(row.get("profile", generated.profile), where),
         errata=tuple(row.get("errata", ())),
         changed=_text(row, "changed", where),
+        disputed=_text(row, "disputed", where),
         not_tested=(
             (_text(row, "not_tested", where) or None)
             if "not_tested" in row
@@ -286,6 +288,7 @@ def _requirement(version: str, row: Mapping[str, Any], where: str) -> Requiremen
             row.get("profile") or _derived_profile(version, row["id"], refs, where), where
         ),
         not_tested=_text(row, "not_tested", where),
+        disputed=_text(row, "disputed", where),
     )
 
 

@@ -25,7 +25,7 @@ _EXISTS = "Exists"
 
 def capabilities_of(
     verdicts: Sequence[Verdict],
-    offer: Offer,
+    offer: Offer | None,
     contract: Contract,
     *,
     undeclared: Mapping[str, str] | None = None,
@@ -45,7 +45,7 @@ def capabilities_of(
     verdicts = [v for v in named_by_endpoint(verdicts) if not _met_nobody(v)]
     rows = []
     for operation in contract.operations.values():
-        declared = offer.claims(operation.id, contract)
+        declared = None if offer is None else offer.claims(operation.id, contract)
         mine = [v for v in verdicts if v.operations and v.operations[0] == operation.id]
         observed = _observed(operation.id, mine, unserved) if declared else tried.get(operation.id)
         rows.append(
@@ -168,10 +168,10 @@ def _has_another_success(verdict: Verdict) -> bool:
     )
 
 
-def _assess(observed: str, *, declared: bool) -> str:
+def _assess(observed: str, *, declared: bool | None) -> str:
     match observed:
         case "not-probed":
-            return "unknown" if declared else "not-supported"
+            return "not-supported" if declared is False else "unknown"
         case "works":
             return "supported" if declared else "served-but-undeclared"
         case "silent-no-op":

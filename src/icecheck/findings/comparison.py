@@ -12,6 +12,8 @@ from typing import Any
 
 import msgspec
 
+from icecheck.findings.telling.finding_card import one_line
+from icecheck.targets.secret_marks import without_marks
 from icecheck.targets.target import UsageError
 
 _KIND = "IcebergRestConformanceReport"
@@ -22,6 +24,11 @@ _OUTCOMES = _BAD | {"pass", "skip", "error"}
 _CHANCE = re.compile(r"[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4,}){1,4}|[0-9]{5,}")
 # These kinds of skips follow from what the catalog offers, the others from what the user asked.
 _BY_THE_CATALOG = frozenset({"not-declared", "not-applicable"})
+
+
+_OF_A_REQUIREMENT = ("level", "text", "condition", "since", "status")
+_SHORT = frozenset({"level", "status"})
+_REQUIREMENTS_MAX = 20
 
 
 class Category(StrEnum):
@@ -194,7 +201,8 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
     after = {c["id"]: c for c in new["checks"]}
     in_both = [c for c in before if c in after]
     if not any(before[c]["outcome"] in _JUDGED and _bears(after[c]) for c in in_both):
-        raise UsageError("the runs have no judged check in common: there is nothing to compare")
+        nothing = "the runs have no judged check in common: there is nothing to compare"
+        raise UsageError("; ".join([nothing, *_endings(old, new)]))
     changes = []
     for check in (*before, *(c for c in after if c not in before)):
         change = _change(before.get(check), after.get(check), (old["run_id"], new["run_id"]))
@@ -249,15 +257,19 @@ def _category(
 
 
 def _ways(check: Mapping[str, Any], run_id: str) -> Any:
-    """Return how a check fails, without the names and numbers that differ from run to run."""
+    """Return how a check fails, without names, numbers and marks that differ from run to run."""
     if check["outcome"] == "blocked":
         return check.get("blocked_by")
     rows = check.get("assertions") or []
     return {
-        (str(a.get("id")), _CHANCE.sub("…", str(a.get("actual")).replace(run_id, "…")))
+        (without_marks(str(a.get("id"))), _lasting(str(a.get("actual")), run_id))
         for a in rows
         if isinstance(a, dict)
     }
+
+
+def _lasting(text: str, run_id: str) -> str:
+    return _CHANCE.sub("…", without_marks(text).replace(run_id, "…"))
 
 
 def _is_lost(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> bool:
@@ -283,10 +295,40 @@ def _notes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     )
     for words, path in facts:
         was, now = _at(old, path), _at(new, path)
-        if was != now:
+        # A run that got no config has no digest of it.
+        if was != now and not (path[-1] == "config_sha256" and None in {was, now}):
             values = "" if "sha256" in path[-1] else f" ({_said(was)} → {_said(now)})"
             notes.append(f"{words} differs{values}")
-    return notes
+    return [*notes, *_changed_requirements(old, new)]
+
+
+def _changed_requirements(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """Return a note on each requirement that the suite demands otherwise in the new run."""
+    before, after = ({r["id"]: r for r in each.get("requirements", ())} for each in (old, new))
+    if not before or not after:
+        return []  # a record holds no requirements
+    notes = []
+    for id_ in (*before, *(id_ for id_ in after if id_ not in before)):
+        was, now = before.get(id_), after.get(id_)
+        if was is None or now is None:
+            notes.append(f"requirement {id_} is {'gone' if now is None else 'new'}")
+            continue
+        for member in _OF_A_REQUIREMENT:
+            if was.get(member) != now.get(member):
+                values = f" ({was[member]} → {now[member]})" if member in _SHORT else ""
+                notes.append(f"requirement {id_}: its {member} differs{values}")
+    more = len(notes) - _REQUIREMENTS_MAX
+    left = [f"and {more} more requirements differ"] if more > 0 else []
+    return [*notes[:_REQUIREMENTS_MAX], *left]
+
+
+def _endings(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """Return for each run that ended early what its headline says of it."""
+    return [
+        f"the {name} run ended early: {one_line(str(document['verdict'].get('headline')))}"
+        for name, document in (("old", old), ("new", new))
+        if not document["complete"]
+    ]
 
 
 def _at(document: Mapping[str, Any], path: tuple[str, ...]) -> Any:

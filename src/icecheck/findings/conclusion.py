@@ -5,13 +5,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from icecheck.contract import PROFILES, Contract, Level
+from icecheck.contract.frozen import RequirementSet
 from icecheck.contract.witnesses import is_unwitnessed
 from icecheck.findings.expected_failures import NOTHING_EXPECTED, Expectations
 from icecheck.findings.not_served import proves_success
 from icecheck.findings.verdict import (
     Cause,
+    Group,
     Outcome,
     Profile,
+    Run,
     SkipKind,
     Verdict,
     asked_of,
@@ -19,8 +22,14 @@ from icecheck.findings.verdict import (
 )
 from icecheck.targets.offer import Offer
 
+_IN_NO_SET = frozenset({Group.SPARK, Group.CLIENTS})
+"""Groups that depend on what is installed: no set of requirements names their checks."""
 _ASKED_OF_NO_ENDPOINT = frozenset({"core", "oauth2", "authorization"})
 """Profiles that are not about a catalog's operations but about config, errors and access."""
+
+
+NO_ROOM = "no-room"
+"""The reason for the exit code of a run whose files could not be written."""
 
 
 class ExitCode:
@@ -48,7 +57,7 @@ class Conclusion:
 
 def profiles_of(
     verdicts: Sequence[Verdict],
-    offer: Offer,
+    offer: Offer | None,
     contract: Contract,
     in_part: Collection[str] = (),
 ) -> tuple[Profile, ...]:
@@ -57,11 +66,13 @@ def profiles_of(
     Conformant needs a MUST check that ran and passed, and in a profile of operations one of a
     success: refusals alone verify nothing, because whoever serves nothing refuses too. Nor is one
     verified of which an operation was forbidden (403) in a third of its checks. ``in_part``
-    names profiles of which only some checks were asked for: they are at best partial.
+    names profiles of which only some checks were asked for: they are at best partial. Without an
+    ``offer`` nobody knows what is claimed, and nothing is verified.
 
     A client reaches every profile through the core. Where the core fails and nothing of a claimed
     profile was judged, that profile has the core's status.
     """
+    verdicts = [v for v in verdicts if v.scored]
     core, *others = (_profile(p, verdicts, offer, contract, in_part=p in in_part) for p in PROFILES)
     if core.status != "not-conformant":
         return (core, *others)
@@ -80,17 +91,19 @@ def _outcomes(profile: Profile) -> list[list[int]]:
 def _profile(
     profile: str,
     verdicts: Sequence[Verdict],
-    offer: Offer,
+    offer: Offer | None,
     contract: Contract,
     *,
     in_part: bool,
 ) -> Profile:
     mine = [v for v in verdicts if v.profile == profile]
     operations = [o for o in contract.operations.values() if o.profile == profile]
-    claimed = profile == "core" or any(
-        offer.claims(o.id, contract) for o in operations if not o.precedes_config
+    claimed: bool | None = profile == "core" or (
+        None
+        if offer is None
+        else any(offer.claims(o.id, contract) for o in operations if not o.precedes_config)
     )
-    if not operations or profile == "oauth2":
+    if offer is not None and (not operations or profile == "oauth2"):
         # No endpoint announces pagination, ETag or OAuth2: a catalog that offers them claims them.
         claimed = profile == "core" or any(v.outcome is not Outcome.SKIP for v in mine)
     if mine and all(v.skip and v.skip.kind is SkipKind.SPEC_VERSION for v in mine):
@@ -101,7 +114,7 @@ def _profile(
         }
         for level in Level
     }
-    status = "not-claimed"
+    status = "not-verified" if claimed is None else "not-claimed"
     if claimed:
         proven = [
             v
@@ -149,6 +162,33 @@ def ungated_if_unwitnessed(verdict: Verdict) -> Verdict:
     return verdict
 
 
+def as_frozen(verdict: Verdict, frozen: RequirementSet, contract: Contract) -> Verdict:
+    """Return the verdict as a frozen set has its check: at its level, or shown and not scored.
+
+    A check that the set does not have was added since; it tells something, and decides nothing.
+    """
+    if verdict.group in _IN_NO_SET:
+        return verdict
+    ids = verdict.requirements
+    known = frozen.has(ids) if verdict.passive else frozen.has_check(verdict.check, ids)
+    level = frozen.level_of(ids)
+    if not known or level is None:
+        return _shown_only(verdict)
+    changed = any(contract.requirements[id_].level is not level for id_ in ids)
+    return replace(verdict, level=level) if changed else verdict
+
+
+def ungated_if_disputed(verdict: Verdict, contract: Contract) -> Verdict:
+    """Return the verdict; it is shown and not scored if what it proves is disputed."""
+    register = contract.requirements
+    disputed = any(register[id_].disputed for id_ in verdict.requirements if id_ in register)
+    return _shown_only(verdict) if disputed else verdict
+
+
+def _shown_only(verdict: Verdict) -> Verdict:
+    return replace(verdict, level=Level.INTEROP, gating=False, scored=False)
+
+
 def conclude(
     verdicts: Sequence[Verdict],
     profiles: Sequence[Profile],
@@ -167,6 +207,7 @@ def conclude(
     it needs could not be made and was not given, does not let the gate pass. ``expectations``
     change the exit code only; checks that they waive do not count as verified.
     """
+    verdicts = [v for v in verdicts if v.scored]
     totals = totals_of(verdicts)
     status = _status(verdicts, profiles, totals, complete=complete, tripped=tripped)
     failed = [v for v in verdicts if v.outcome in {Outcome.FAIL, Outcome.BLOCKED}]
@@ -204,6 +245,21 @@ def conclude(
     elif residue:
         code, reason = ExitCode.RESIDUE, "residue-left"
     return Conclusion(status, headline, code, reason)
+
+
+def without_room(run: Run, why: str) -> Run:
+    """Return a run as it is reported where the disk was full: incomplete, with exit code 3.
+
+    Its exchanges are not kept, so that there is room for the report. ``why`` names the file.
+    """
+    return replace(
+        run,
+        complete=False,
+        status="partial" if run.status.startswith("conformant") else run.status,
+        headline=f"{why}; the exchanges were not kept; until then {run.headline}",
+        exit_code=ExitCode.SUITE_ERROR,
+        exit_reason=NO_ROOM,
+    )
 
 
 def _status(

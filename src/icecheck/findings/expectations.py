@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
 
-from icecheck.findings.conclusion import conclude
+from icecheck.findings.conclusion import NO_ROOM, conclude
 from icecheck.findings.expected_failures import (
     EntryFailure,
     EntryMatch,
@@ -236,6 +236,8 @@ def apply(run: Run, file: ExpectationFile, selection: Selection) -> Run:
         tripped=tripped,
         expectations=expectations,
     )
+    if run.exit_reason == NO_ROOM:
+        return replace(run, expectations=expectations)
     return replace(
         run,
         exit_code=conclusion.exit_code,

@@ -6,6 +6,8 @@ from datetime import date
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
+from icecheck.targets.secret_marks import without_marks
+
 
 class ExpectationKind(StrEnum):
     """What an entry says about the checks it names."""
@@ -36,7 +38,8 @@ class EntryFailure(StrEnum):
 class FailsWith:
     """One way to fail: globs on a finding's symptom and on its actual value.
 
-    For a blocked check the symptom is ``blocked`` and the actual value names what blocks it.
+    For a blocked check the symptom is ``blocked`` and the actual value names what blocks it. The
+    mark of a secret matches that of any other: every run has marks of its own.
     """
 
     symptom: str = "*"
@@ -44,7 +47,8 @@ class FailsWith:
 
     def covers(self, symptom: str, actual: str) -> bool:
         """Return whether a finding matches this way to fail."""
-        return fnmatchcase(symptom, self.symptom) and fnmatchcase(actual, self.actual)
+        told, globs = (symptom, actual), (self.symptom, self.actual)
+        return all(map(fnmatchcase, map(without_marks, told), map(without_marks, globs)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from icecheck.findings.expected_failures import (
 )
 from icecheck.findings.statuses import Statuses, what_is_wrong, wrong_status_severity
 from icecheck.findings.symptoms import Severity, Symptom
+from icecheck.targets.secret_marks import without_marks
 
 __all__ = [
     "CREDENTIALS",
@@ -119,10 +120,13 @@ _GENERATED = (
 
 
 def _without_generated(text: str) -> str:
-    """Return a text with words for what differs from run to run: locations, uuids, names, times.
+    """Return a text with words for what differs from run to run.
+
+    These are the marks of secrets, locations, uuids, names and times.
 
     Two runs of one catalog have the same causes, under the same ids.
     """
+    text = without_marks(text)
     for pattern, word in _GENERATED:
         text = pattern.sub(word, text)
     return text
@@ -200,7 +204,8 @@ class Verdict:
     """The result of one check on one catalog.
 
     A ``passive`` verdict was read off the exchanges of other checks, without requests of its own. A
-    verdict that is not ``gating`` does not count for the gate, whatever its level. ``if_permitted``
+    verdict that is not ``gating`` does not count for the gate, whatever its level; one that is not
+    ``scored`` counts for no profile and no verdict on the catalog either. ``if_permitted``
     holds instead if the credentials turn out to have the right that the skip takes them to lack.
     ``without`` names the lost effects that the check was judged without: it left out what needs
     them. ``started_ms`` is when it began, since 1970 in UTC; 0 if nothing was called.
@@ -225,6 +230,7 @@ class Verdict:
     started_ms: int = 0
     passive: bool = False
     gating: bool = True
+    scored: bool = True
     if_permitted: "Verdict | None" = None
 
     @property
@@ -287,8 +293,9 @@ class Cause:
 class Capability:
     """One row of the claims matrix: what the catalog announces compared with what it does.
 
-    An ``endpoint:`` of the document, or a ``capability:`` that no endpoint announces (``declared``
-    is None). ``loses`` says what engines cannot do without the latter.
+    An ``endpoint:`` of the document, or a ``capability:`` that no endpoint announces. ``declared``
+    is None of the latter, and where the config is not known. ``loses`` says what engines cannot do
+    without a ``capability:``.
     """
 
     id: str
@@ -301,10 +308,13 @@ class Capability:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One coherent part of the protocol and whether the catalog conforms to it."""
+    """One coherent part of the protocol and whether the catalog conforms to it.
+
+    ``claimed`` is None where the catalog's config is not known.
+    """
 
     id: str
-    claimed: bool
+    claimed: bool | None
     status: str
     counts: dict[str, dict[str, int]]
 
@@ -314,8 +324,9 @@ class Run:
     """A finished (or interrupted) run: everything a report is rendered from.
 
     ``facts`` holds the JSON blocks that are recorded rather than computed: suite, spec, target,
-    environment, config, timing, safety. ``expectations`` change the exit code only. Times are ISO
-    8601 in UTC; the names of durations end in their unit.
+    environment, config, timing, safety. ``expectations`` change the exit code only. ``preflight``
+    is what was sent by a run that ended before its first check. Times are ISO 8601 in UTC; the
+    names of durations end in their unit.
     """
 
     run_id: str
@@ -332,6 +343,7 @@ class Run:
     observations: tuple[dict[str, Any], ...] = ()
     facts: dict[str, dict[str, Any]] = field(default_factory=dict)
     expectations: Expectations = NOTHING_EXPECTED
+    preflight: tuple[Evidence, ...] = ()
 
 
 def in_words(operations: Sequence[str]) -> str:

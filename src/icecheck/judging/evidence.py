@@ -9,6 +9,7 @@ from icecheck.client.catalog import Catalog
 from icecheck.client.shared_objects import SETUP_ORDINAL
 from icecheck.findings.not_served import NOT_SERVED_STATUSES
 from icecheck.findings.verdict import Evidence, Finding
+from icecheck.targets.secret_marks import without_marks
 from icecheck.wire.exchange import Exchange, Step, as_curl
 from icecheck.wire.redaction import Redactor
 
@@ -98,7 +99,7 @@ def finding_without_secrets(finding: Finding, redactor: Redactor) -> Finding:
     """Return a finding without secrets: its quotations of an answer may contain vended ones."""
     return replace(
         finding,
-        symptom=replace(finding.symptom, qualifier=redactor.text(finding.symptom.qualifier)),
+        symptom=replace(finding.symptom, qualifier=_lasting(finding.symptom.qualifier, redactor)),
         expected=redactor.value(finding.pointer, finding.expected),
         actual=redactor.value(finding.pointer, finding.actual),
         pointer="/".join(map(redactor.name, finding.pointer.split("/"))),
@@ -106,6 +107,11 @@ def finding_without_secrets(finding: Finding, redactor: Redactor) -> Finding:
         made=redactor.text(finding.made),
         shown=redactor.text(finding.shown),
     )
+
+
+def _lasting(qualifier: str, redactor: Redactor) -> str:
+    """Return the qualifier of a symptom without secrets and their marks: its slug is an id."""
+    return without_marks(redactor.text(qualifier))
 
 
 def evidence_from(exchange: Exchange, curl: str) -> Evidence:

@@ -79,6 +79,7 @@ def _opened(config: pytest.Config) -> "Session":
         run_id=run.options.run_id,
         worker=run.recorder.worker,
         ledger=None if target.read_only else run.tests_ledger,
+        redactor=run.options.redactor,
     )
     with contextlib.ExitStack() as undo:
         undo.callback(session.close)

@@ -29,6 +29,7 @@ _OPTIONS: tuple[_Option, ...] = (
     ("conformance-seed", _TEXT, "N", "generated data; default: 0"),
     ("conformance-expectations", _TEXT, "FILE", "known failures; default: icecheck.toml, if here"),
     ("conformance-spec", _TEXT, "RELEASE", "hold to the document of another release, as 1.9.0"),
+    ("conformance-requirement-set", _TEXT, "ID", "judge by a frozen set of requirements"),
     ("conformance-witnessed-only", _FLAG, "", "no failure for what no other catalog has passed"),
     ("conformance-regressions", _TEXT, "DIR", "run the histories of these replay files again too"),
     ("conformance-report", _TEXT, "DIR", "write the compliance report there"),

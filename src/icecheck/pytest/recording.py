@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import msgspec
 import pytest
@@ -9,13 +10,13 @@ import pytest
 from icecheck.client.catalog import Catalog
 from icecheck.contract import Contract
 from icecheck.findings.causes import causes_of
-from icecheck.findings.conclusion import ungated_if_unwitnessed
+from icecheck.findings.conclusion import as_frozen, ungated_if_disputed, ungated_if_unwitnessed
 from icecheck.findings.expectations import entry_for, result_of_entry
 from icecheck.findings.expected_failures import EntryMatch, EntryResult
 from icecheck.findings.telling.finding_card import card_of
 from icecheck.findings.verdict import Group, Level, Outcome, Verdict
 from icecheck.judging.check import Check, Declaration, bind, declaration_of
-from icecheck.run.check_runner import CheckRunner, open_runner
+from icecheck.run.check_runner import CheckRunner, NotBegun, open_runner
 from icecheck.run.demands import demanded_by
 from icecheck.run.finish import ProcessReport
 from icecheck.run.options import RunOptions
@@ -45,7 +46,13 @@ class Recorder:
         self.on_exchange: Callable[[Exchange], None] | None = None
         """Called with every redacted exchange; set before the first check."""
         self._runner: CheckRunner | None = None
-        self._unusable: TargetUnusable | UsageError | Unwritable | None = None
+        self._misuse: UsageError | None = None
+        self._not_begun: NotBegun | None = None
+
+    @property
+    def misused(self) -> bool:
+        """Whether no session could be opened because of a mistake of the user."""
+        return self._misuse is not None
 
     @property
     def catalog(self) -> Catalog:
@@ -61,16 +68,21 @@ class Recorder:
 
     def _opened(self) -> CheckRunner:
         """Return the runner, opened on first use; raise the first failure to open it each time."""
-        if self._unusable is not None:
-            raise self._unusable
+        if self._misuse is not None:
+            raise self._misuse
+        if self._not_begun is not None:
+            raise self._not_begun.ending
         if self._runner is None:
             try:
                 self._runner = open_runner(
                     self.options, worker=self.worker, on_exchange=self.on_exchange
                 )
-            except (TargetUnusable, UsageError, Unwritable) as unusable:
-                self._unusable = unusable
+            except UsageError as misuse:
+                self._misuse = misuse
                 raise
+            except NotBegun as ended:
+                self._not_begun = ended
+                raise ended.ending from None
         return self._runner
 
     @contextlib.contextmanager
@@ -106,6 +118,9 @@ class Recorder:
                 item.session.shouldstop = self.unwritten
         if self.options.witnessed_only:
             verdict = ungated_if_unwitnessed(verdict)
+        verdict = ungated_if_disputed(verdict, self.options.contract)
+        if self.options.requirement_set is not None:
+            verdict = as_frozen(verdict, self.options.requirement_set, self.options.contract)
         item.user_properties.append((PROPERTY, msgspec.to_builtins(verdict)))
         if runner.breaker.why:
             item.session.shouldstop = runner.breaker.why
@@ -143,12 +158,9 @@ class Recorder:
         tried.
         """
         if self._runner is None:
-            return None
-        try:
-            return self._runner.close(whole=whole and not self.unwritten)
-        except Unwritable as unwritable:
-            self.unwritten = self.unwritten or str(unwritable)
-            return None
+            return None if self._not_begun is None else self._not_begun.process
+        process = self._runner.close(whole=whole and not self.unwritten)
+        return replace(process, unwritten=self.unwritten or process.unwritten)
 
 
 def uses_clients(item: pytest.Item) -> bool:

@@ -12,7 +12,9 @@ import msgspec
 import pytest
 
 from icecheck.client.opening import preflight
+from icecheck.client.session import Beginning
 from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
+from icecheck.contract.frozen import RequirementSet
 from icecheck.findings.expectations import in_force
 from icecheck.findings.expected_failures import ExpectationFile
 from icecheck.findings.telling.finding_card import card_of
@@ -21,17 +23,20 @@ from icecheck.judging.check import Check
 from icecheck.ownership.ledger_file import LEDGER_FILE
 from icecheck.pytest.options import given, option
 from icecheck.pytest.recording import PROPERTY, Recorder, checks_among, is_disruptive, uses_clients
+from icecheck.pytest.termination import Termination
 from icecheck.pytest.worker_report import WorkerReport
 from icecheck.reports.exchanges import ExchangeLog
+from icecheck.run.check_runner import NotBegun, not_begun
 from icecheck.run.closing import residue_lines, unmet_lines
 from icecheck.run.collect import collect, left_out
-from icecheck.run.demands import release_to_hold_to
+from icecheck.run.demands import release_to_hold_to, set_to_judge_by
 from icecheck.run.expectations import expectations_from, gated, selection_among
 from icecheck.run.finish import ProcessReport, finish, left_to_skip
 from icecheck.run.options import RunOptions
 from icecheck.run.output import Output, part_of
 from icecheck.run.replays.files import regressions_in
 from icecheck.targets.options import TARGET_OPTIONS, Kind, TargetOption
+from icecheck.targets.secret_marks import SecretMarks
 from icecheck.targets.settings_file import DEFAULT_FILE, read_text
 from icecheck.targets.sources import described
 from icecheck.targets.target import Target, UsageError, new_run_id
@@ -41,6 +46,8 @@ from icecheck.wire.connection import TargetUnusable
 from icecheck.wire.redaction import Redactor
 
 DEFAULT_DIRECTORY = "icecheck-report"
+_MARKS = f"{PROPERTY}-marks"
+"""The key by which a worker of xdist is handed the key of the marks."""
 
 
 class CatalogRun:
@@ -63,6 +70,7 @@ class CatalogRun:
         self._output: Output | None = None
         self._part: ExchangeLog | None = None
         self._unwritten = ""
+        self._termination = Termination()
         self._directory = Path(report or DEFAULT_DIRECTORY).absolute()
         self._started_at = datetime.now(UTC)
         self._started = time.monotonic()
@@ -73,12 +81,16 @@ class CatalogRun:
         handed = getattr(config, "workerinput", {})
         run_id = handed.get(PROPERTY) or option(config, "conformance-run-id")
         run_id = run_id or new_run_id()
+        # What a worker was handed may be shown by others: the key of the marks must not be.
+        key = handed.pop(_MARKS, None)
+        marks = None if key is None else SecretMarks.from_handed(key)
         try:
             target = _target(config)
             named = option(config, "conformance-spec") or DEFAULT_SPEC_VERSION
             spec = release_to_hold_to(named, "--conformance-spec")
             seed = _seed(option(config, "conformance-seed"))
             file = _expectation_file(option(config, "conformance-expectations"), contract_for(spec))
+            frozen = _frozen_set(option(config, "conformance-requirement-set"), contract_for(spec))
             report = option(config, "conformance-report")
             kept = option(config, "conformance-regressions")
             replays = regressions_in(kept and Path(kept), report and Path(report))
@@ -95,9 +107,10 @@ class CatalogRun:
             command="pytest",
             ledger=None if report is None else Path(report) / _ledger_file(worker),
             witnessed_only=bool(option(config, "conformance-witnessed-only")),
+            requirement_set=frozen,
             spec=spec,
             foreseen=in_force(file, datetime.now(UTC).date()),
-            redactor=Redactor(target.secrets, target.headers),
+            redactor=Redactor(target.secrets, target.headers, marks),
             replays=replays,
         )
         return cls(options, Recorder(options, worker), report, file)
@@ -131,14 +144,24 @@ class CatalogRun:
                 self._part = part_of(Path(self.report), self.recorder.worker)
                 self.recorder.on_exchange = self._part.write
             return
+        self._termination.watch()
+        options = self.options
+        beginning = Beginning(options.target.owner(options.run_id))
         try:
             if self.report:
                 self._output = Output(Path(self.report), "--conformance-report")
                 self.recorder.on_exchange = self._output.record
-            preflight(self.options.target, self.options.contract)
-        except (TargetUnusable, UsageError) as unusable:
-            self._abandon()
-            raise pytest.UsageError(str(unusable)) from None
+            preflight(
+                options.target, options.contract, redactor=options.redactor, beginning=beginning
+            )
+        except UsageError as misuse:
+            self._abandon(as_it_was=True)
+            raise pytest.UsageError(str(misuse)) from None
+        except TargetUnusable as unusable:
+            ended = not_begun(unusable, beginning, self.recorder.on_exchange)
+            page = self._reported_without_checks(ended)
+            where = "" if page is None else f"; the report is {page}"
+            raise pytest.UsageError(f"{unusable}{where}") from None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool | None:
@@ -154,8 +177,9 @@ class CatalogRun:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Pass the run's id to an xdist worker: all of them belong to one run."""
+        """Pass the run's id and the key of its marks to an xdist worker: all are of one run."""
         node.workerinput[PROPERTY] = self.options.run_id
+        node.workerinput[_MARKS] = self.options.redactor.marks.handed
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -171,28 +195,44 @@ class CatalogRun:
         if self._part is not None:
             try:
                 self._part.close()
-            except Unwritable as unwritable:
-                self.recorder.unwritten = self.recorder.unwritten or str(unwritable)
+            except Unwritable as full:
+                process = process and replace(process, unwritten=process.unwritten or str(full))
         asked = checks_among(getattr(session, "items", ()))
-        sent = WorkerReport(asked, process, self.recorder.unwritten).to_builtins()
+        sent = WorkerReport(asked, process, self.recorder.misused).to_builtins()
         if hasattr(session.config, "workerinput"):
             output: dict[str, Any] = getattr(session.config, "workeroutput", {})
             output[PROPERTY] = sent
             return
         # The own report is converted like a worker's, so that there is one code path.
         self.workers.append(WorkerReport.from_builtins(sent))
-        unwritten = [worker.unwritten for worker in self.workers if worker.unwritten]
         processes = [worker.process for worker in self.workers if worker.process is not None]
-        if unwritten:
-            self._end_unwritten(session, unwritten[0])
-        elif processes:
+        if processes:
             self._conclude(session, processes)
-        self._abandon()
+        self._abandon(as_it_was=any(worker.misused for worker in self.workers))
 
-    def _abandon(self) -> None:
-        """Leave no report where none was written."""
+    def _abandon(self, *, as_it_was: bool = False) -> None:
+        """Leave no report where none was written; with ``as_it_was`` restore an earlier one."""
         if self._output is not None:
-            self._output.abandon()
+            self._output.abandon(as_it_was=as_it_was)
+            self._output = None
+
+    def _reported_without_checks(self, ended: NotBegun) -> Path | None:
+        """Write the report of a run that ended before checks were collected; return its page."""
+        if self._output is None or ended.process is None:
+            return None
+        run = finish(
+            replace(self.options, groups=()),
+            [ended.process],
+            [],
+            interrupted=False,
+            started_at=self._started_at,
+            wall_seconds=time.monotonic() - self._started,
+        )
+        try:
+            return self._output.finish(run)
+        except Unwritable as unwritable:
+            raise pytest.UsageError(str(unwritable)) from None
+        finally:
             self._output = None
 
     def _conclude(self, session: pytest.Session, processes: Sequence[ProcessReport]) -> None:
@@ -216,13 +256,18 @@ class CatalogRun:
         self.run = gated(self.run, self.file, selection)
         if session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
             session.exitstatus = _exit_status(self.run)
+        unwritten = next((process.unwritten for process in processes if process.unwritten), "")
         if self._output is not None:
             try:
-                self._output.take_parts()
+                if not unwritten:
+                    self._output.take_parts()
                 self._output.finish(self.run)
-                self._output = None
-            except Unwritable as unwritable:
-                self._end_unwritten(session, str(unwritable))
+            except Unwritable as full:
+                unwritten = str(full)
+            self._output = None
+        if unwritten:
+            self._unwritten = unwritten
+            session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
 
     def _in_order(
         self, every: Sequence[Check], chosen: Sequence[Check], *, ended_early: bool
@@ -238,21 +283,18 @@ class CatalogRun:
             verdicts += left_to_skip(chosen, verdicts)
         return sorted(verdicts, key=_is_not_demanded)
 
-    def _end_unwritten(self, session: pytest.Session, why: str) -> None:
-        """End a run whose files cannot be written, without a report."""
-        self._unwritten = why
-        session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+    def pytest_unconfigure(self) -> None:
+        """Leave the process as it was."""
+        self._termination.leave()
 
     def pytest_terminal_summary(self, terminalreporter: "pytest.TerminalReporter") -> None:
         """Add to pytest's own summary: passive failures, verdict, causes."""
-        if self.run is None and not self._unwritten:
+        if self.run is None:
             return
         write = terminalreporter.write_line
         terminalreporter.section("icecheck")
         if self._unwritten:
             write(self._unwritten)
-        if self.run is None:
-            return
         asked = {v.check for v in self.verdicts}
         for verdict in self.run.verdicts:
             if verdict.check not in asked and verdict.outcome is Outcome.FAIL:
@@ -329,6 +371,11 @@ def target_settings(config: pytest.Config, table: Sequence[TargetOption] = TARGE
 
     ours = [option for option in table if not option.not_under_pytest]
     return facts_from(ours, said, lambda option: f"--catalog-{option.name}")
+
+
+def _frozen_set(set_id: Any, contract: Contract) -> RequirementSet | None:
+    option_name = "--conformance-requirement-set"
+    return set_to_judge_by(str(set_id), contract, option_name) if set_id else None
 
 
 def _seed(said: str | None) -> int:

@@ -17,16 +17,16 @@ class WorkerReport:
     """What one worker of xdist, or the only process, knows beside the verdicts.
 
     ``asked`` are the ids of the checks that pytest selected. ``process`` is None if there was no
-    session. ``unwritten`` says which file of the run cannot be written, if any.
+    session. ``misused``: there was none because of a mistake of the user.
     """
 
     asked: list[str]
     process: ProcessReport | None
-    unwritten: str = ""
+    misused: bool = False
 
     def to_builtins(self) -> dict[str, Any]:
         """Return the report in builtins."""
-        sent: dict[str, Any] = {"asked": self.asked, "unwritten": self.unwritten}
+        sent: dict[str, Any] = {"asked": self.asked, "misused": self.misused}
         if self.process is not None:
             sent["process"] = {
                 "session": msgspec.to_builtins(self.process.session),
@@ -37,6 +37,8 @@ class WorkerReport:
                     for check, seen in self.process.observed.items()
                 },
                 "tripped": self.process.tripped,
+                "unwritten": self.process.unwritten,
+                "preflight": msgspec.to_builtins(self.process.preflight),
             }
         return sent
 
@@ -50,8 +52,10 @@ class WorkerReport:
                 msgspec.convert(told["session"], SessionSummary),
                 {check: _observed(*seen) for check, seen in told["observed"].items()},
                 told["tripped"],
+                told["unwritten"],
+                msgspec.convert(told["preflight"], tuple[Evidence, ...]),
             )
-        return cls([*sent["asked"]], process, sent["unwritten"])
+        return cls([*sent["asked"]], process, sent["misused"])
 
 
 def _observed(seen: int, findings: list[Any], evidence: Any) -> Observed:

@@ -3,10 +3,12 @@
 from collections.abc import Iterable
 
 from icecheck.contract import SPEC_VERSIONS, Contract
+from icecheck.contract.frozen import RequirementSet, UnknownSet, frozen_set
 from icecheck.contract.releases import is_newer, newest
 from icecheck.findings.verdict import SkipKind, Verdict
 from icecheck.judging.check import Check
 from icecheck.judging.judge import not_run
+from icecheck.run.facts import requirement_set_of
 from icecheck.targets.target import UsageError
 
 OLDEST = "1.6.0"
@@ -34,6 +36,32 @@ def release_to_hold_to(text: str, option: str = "--spec") -> str:
         f"{option} {text}: icecheck can hold a catalog to the documents of Iceberg {OLDEST} to"
         f" {last}"
     )
+
+
+def set_to_judge_by(
+    set_id: str, contract: Contract, option: str = "--requirement-set"
+) -> RequirementSet:
+    """Return the frozen set that a user named.
+
+    Raises UsageError for one that is not known, that is about another document, or of which this
+    release no longer has every check.
+    """
+    try:
+        frozen = frozen_set(set_id)
+    except UnknownSet as unknown:
+        raise UsageError(f"{option}: {unknown}") from None
+    if frozen.document != contract.version:
+        raise UsageError(
+            f"{option} {set_id} is about the document {frozen.document}, and the run is judged by "
+            f"{contract.version}"
+        )
+    missing = frozen.checks_missing_from(requirement_set_of(contract))
+    if missing:
+        raise UsageError(
+            f"{option} {set_id}: this icecheck no longer has {len(missing)} of its checks, such as "
+            f"{missing[0]}: judge by it with icecheck {set_id.rpartition('@')[2]}"
+        )
+    return frozen
 
 
 def demanded_by(

@@ -5,7 +5,6 @@ import json
 import os
 import platform
 import sys
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
@@ -14,11 +13,20 @@ from typing import Any
 import icecheck
 from icecheck.client.session import SessionSummary
 from icecheck.contract import Contract, Requirement
+from icecheck.contract.frozen import (
+    RequirementSet,
+    frozen_as,
+    proving_checks,
+    requirement_set,
+    set_id,
+)
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import Check
 from icecheck.run.collect import collect
 from icecheck.run.options import RunOptions
 from icecheck.targets.offer import Offer
+from icecheck.targets.recorded import recorded_target
+from icecheck.targets.secret_marks import without_marks
 
 _GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
 """The groups whose checks need nothing but a catalog: the hash is the same in every environment."""
@@ -45,8 +53,7 @@ def facts_of(
             "version": icecheck.__version__,
             "checks_total": checks_total,
             "requirement_set": f"iceberg-rest/{contract.version}",
-            "requirement_set_frozen": False,
-            "requirement_set_sha256": requirement_set_sha256(contract),
+            **_requirement_set(options.requirement_set, contract),
         },
         "spec": {
             # The document of the release that the run holds to; the requirements and their lines
@@ -73,6 +80,10 @@ def facts_of(
             "witnessed_only": options.witnessed_only,
             "timeout_seconds": options.target.timeout_seconds,
             "command": options.command,
+            "workers": options.workers,
+            "fail_fast": options.fail_fast,
+            "replays": bool(options.replays.by_check),
+            "target": recorded_target(options.target),
         },
         "timing": _timing(session, started_at, finished_at, wall),
         "safety": {
@@ -87,9 +98,25 @@ def facts_of(
     }
 
 
+def _requirement_set(judged_by: RequirementSet | None, contract: Contract) -> dict[str, Any]:
+    """Return the set by which the run was judged, and whether it is one that never changes.
+
+    ``drift`` are requirements of a frozen set that this release words or proves otherwise.
+    """
+    now = requirement_set_of(contract)
+    frozen = judged_by or frozen_as(now.sha256)
+    drift = [] if judged_by is None else [*judged_by.drift_from(now)]
+    return {
+        "requirement_set_frozen": frozen is not None and not drift,
+        "requirement_set_sha256": (judged_by or now).sha256,
+        "frozen_set": None if frozen is None else frozen.id,
+        "drift": drift,
+    }
+
+
 def _target(options: RunOptions, session: SessionSummary) -> dict[str, Any]:
     target = options.target
-    offer = Offer.read(session.config, target)
+    offer = None if session.config is None else Offer.read(session.config, target)
     method = "bearer" if target.token else "none"
     if target.credential:
         method = "oauth2-client-credentials"
@@ -99,7 +126,7 @@ def _target(options: RunOptions, session: SessionSummary) -> dict[str, Any]:
     return {
         "url": target.url,
         "warehouse": target.warehouse,
-        "prefix": offer.prefix,
+        "prefix": target.prefix if offer is None else offer.prefix,
         "namespace": list(target.namespace),
         "implementation": {"project": options.implementation or "unnamed"},
         "auth": {
@@ -110,10 +137,10 @@ def _target(options: RunOptions, session: SessionSummary) -> dict[str, Any]:
         },
         "agent": target.agent,
         "accommodations": session.adaptations,
-        "endpoints": None if offer.endpoints is None else list(offer.endpoints),
+        "endpoints": None if offer is None or offer.endpoints is None else list(offer.endpoints),
         "fingerprint": {
             "server_header": session.server_header,
-            "config_sha256": _sha256(session.config),
+            "config_sha256": None if session.config is None else _sha256(session.config),
         },
     }
 
@@ -155,39 +182,24 @@ def _percentile(in_order: Sequence[float], share: float) -> float:
 
 
 def _sha256(value: Any) -> str:
-    text = json.dumps(value, sort_keys=True, default=str)
+    # The marks of secrets differ from run to run, and the catalog's config need not.
+    text = without_marks(json.dumps(value, sort_keys=True, default=str))
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
 @cache
-def requirement_set_sha256(contract: Contract) -> str:
-    """Return the hash of a contract's requirements and of the checks that prove them."""
-    checks = collect(_GROUPS, contract, disruptive=True)
-    return digest_of(contract.requirements.values(), checks)
+def requirement_set_of(contract: Contract) -> RequirementSet:
+    """Return the set of requirements of this release of the suite, and the checks that prove them.
 
-
-def digest_of(requirements: Iterable[Requirement], checks: Iterable[Check]) -> str:
-    """Return one hash of what is demanded, at which level, under which condition, and proven how.
-
-    A requirement that is added, changed or proven by other checks gives another hash. Lines of the
-    document and the words on clients do not count: they change no verdict.
+    Checks that need more than a catalog are left out: the set is the same in every environment.
     """
-    proving: defaultdict[str, list[str]] = defaultdict(list)
-    for check in checks:
-        for requirement_id in check.proves:
-            proving[requirement_id].append(check.id)
-    rows = [
-        {
-            "id": each.id,
-            "level": str(each.level),
-            "condition": each.condition,
-            "text": each.text,
-            "basis": str(each.basis),
-            "refs": sorted(map(str, each.refs)),
-            "profile": each.profile,
-            "since": each.since,
-            "checks": sorted(proving[each.id]),
-        }
-        for each in sorted(requirements, key=lambda each: each.id)
-    ]
-    return _sha256(rows)
+    checks = collect(_GROUPS, contract, disruptive=True)
+    return set_of(contract.version, contract.requirements.values(), checks)
+
+
+def set_of(
+    document: str, requirements: Iterable[Requirement], checks: Iterable[Check]
+) -> RequirementSet:
+    """Return the set of these requirements as these checks prove them, under this release's id."""
+    proving = proving_checks((check.id, check.proves) for check in checks)
+    return requirement_set(set_id(document, icecheck.__version__), document, requirements, proving)

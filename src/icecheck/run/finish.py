@@ -8,9 +8,16 @@ from icecheck.client.session import SessionSummary
 from icecheck.contract import Contract, Level
 from icecheck.findings.capability_assessment import capabilities_of
 from icecheck.findings.causes import causes_of
-from icecheck.findings.conclusion import conclude, profiles_of, ungated_if_unwitnessed
+from icecheck.findings.conclusion import (
+    as_frozen,
+    conclude,
+    profiles_of,
+    ungated_if_disputed,
+    ungated_if_unwitnessed,
+    without_room,
+)
 from icecheck.findings.release import observations_of
-from icecheck.findings.verdict import Capability, Run, SkipKind, Verdict, asked_of
+from icecheck.findings.verdict import Capability, Evidence, Run, SkipKind, Verdict, asked_of
 from icecheck.judging.check import Check
 from icecheck.judging.envelopes import members_beside_errors
 from icecheck.judging.judge import not_run
@@ -30,12 +37,16 @@ class ProcessReport:
     """What one process of a run knows at its end, beside the verdicts.
 
     ``observed`` is passive check id -> what passive judgement saw. ``tripped`` says why the circuit
-    breaker opened, and is empty if it did not.
+    breaker opened, or why no check could begin, and is empty if neither is so. ``unwritten`` says
+    which file could not be written, if any. ``preflight`` is what was sent where no check could
+    begin.
     """
 
     session: SessionSummary
     observed: Mapping[str, Observed]
     tripped: str = ""
+    unwritten: str = ""
+    preflight: tuple[Evidence, ...] = ()
 
 
 def finish(
@@ -51,20 +62,25 @@ def finish(
 ) -> Run:
     """Return the run: passive verdicts added, causes grouped, profiles and exit code computed.
 
-    ``processes`` are those in which checks were judged, at least one. ``left_out`` are checks of
-    the same groups that the user did not select: a profile that lacks a MUST check is at best
-    partial. ``announced`` is the number of checks that the run was to make, if known; a run that
-    ended early has verdicts on fewer.
+    ``processes`` are those in which checks were or should have been judged, at least one.
+    ``left_out`` are checks of the same groups that the user did not select: a profile that lacks a
+    MUST check is at best partial. ``announced`` is the number of checks that the run was to make,
+    if known; a run that ended early has verdicts on fewer, and its headline says why it ended.
     """
     contract = options.contract
     session = _together([process.session for process in processes])
     observed = _merged(processes)
-    tripped = next((process.tripped for process in processes if process.tripped), "")
-    offer = Offer.read(session.config, options.target)
+    tripped = _first(process.tripped for process in processes)
+    unwritten = _first(process.unwritten for process in processes)
+    offer = None if session.config is None else Offer.read(session.config, options.target)
     verdicts, passive = settled_with_passive(verdicts, session.permitted, observed, contract)
     everything = (*verdicts, *demanded_verdicts(passive, options.spec, contract))
     if options.witnessed_only:
         everything = tuple(map(ungated_if_unwitnessed, everything))
+    everything = tuple(ungated_if_disputed(verdict, contract) for verdict in everything)
+    if options.requirement_set is not None:
+        frozen = options.requirement_set
+        everything = tuple(as_frozen(verdict, frozen, contract) for verdict in everything)
     causes = causes_of(everything, contract)
     in_part = frozenset(c.profile for c in left_out if c.level is Level.MUST)
     profiles = profiles_of(everything, offer, contract, in_part)
@@ -72,17 +88,19 @@ def finish(
         everything,
         profiles,
         causes,
-        complete=not interrupted,
+        complete=not (interrupted or unwritten),
         residue=bool(session.residue),
         tripped=bool(tripped),
     )
+    found = f"{conclusion.headline}{_left_for_residue(session)}"
+    before = "interrupted; until then " if interrupted and not unwritten else ""
     finished_at = datetime.now(UTC)
-    return Run(
+    run = Run(
         run_id=options.run_id,
         generated_at=finished_at.isoformat(timespec="seconds"),
         complete=not (interrupted or tripped),
         status=conclusion.status,
-        headline=tripped or conclusion.headline,
+        headline=tripped or before + found,
         exit_code=conclusion.exit_code,
         exit_reason=conclusion.exit_reason,
         verdicts=everything,
@@ -90,7 +108,7 @@ def finish(
         capabilities=_capabilities(everything, offer, contract, session),
         profiles=profiles,
         observations=(
-            *observations_of(everything, offer, contract),
+            *(() if offer is None else observations_of(everything, offer, contract)),
             *members_beside_errors(observed),
         ),
         facts=facts_of(
@@ -102,7 +120,24 @@ def finish(
             wall=wall_seconds,
             checks_total=len(asked_of(verdicts)) if announced is None else announced,
         ),
+        preflight=next((process.preflight for process in processes if process.preflight), ()),
     )
+    return without_room(run, unwritten) if unwritten else run
+
+
+def _left_for_residue(session: SessionSummary) -> str:
+    """Return why nothing but one drop was judged; "" if that is not so."""
+    if not session.undropped:
+        return ""
+    return (
+        f"; nothing else was judged: a {session.undropped[0]} that the catalog says it has dropped "
+        "is still there, as all that a run makes would be; to let it, add --accept-residue"
+    )
+
+
+def _first(words: Iterable[str]) -> str:
+    """Return the first words that are not empty, or none."""
+    return next(filter(None, words), "")
 
 
 def left_to_skip(checks: Iterable[Check], verdicts: Iterable[Verdict]) -> list[Verdict]:
@@ -125,7 +160,7 @@ def _merged(processes: Sequence[ProcessReport]) -> dict[str, Observed]:
 
 
 def _capabilities(
-    verdicts: Sequence[Verdict], offer: Offer, contract: Contract, session: SessionSummary
+    verdicts: Sequence[Verdict], offer: Offer | None, contract: Contract, session: SessionSummary
 ) -> tuple[Capability, ...]:
     return capabilities_of(
         verdicts,
@@ -139,8 +174,8 @@ def _capabilities(
 
 
 def _together(sessions: Sequence[SessionSummary]) -> SessionSummary:
-    """Merge the summaries of several workers' sessions."""
-    first, *others = sessions
+    """Merge the summaries of several workers' sessions, those that know the config first."""
+    first, *others = sorted(sessions, key=lambda session: session.config is None)
     for other in others:
         first = replace(
             first,
@@ -156,6 +191,7 @@ def _together(sessions: Sequence[SessionSummary]) -> SessionSummary:
             permitted=[*first.permitted, *other.permitted],
             undeclared=first.undeclared | other.undeclared,
             adaptations=[*dict.fromkeys([*first.adaptations, *other.adaptations])],
+            undropped=sorted({*first.undropped, *other.undropped}),
         )
     return first
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
+from icecheck.contract.frozen import RequirementSet
 from icecheck.findings.expected_failures import Expectation
 from icecheck.findings.replay import Replays
 from icecheck.findings.verdict import Group
@@ -21,7 +22,8 @@ class RunOptions:
     ``foreseen``; the rest is skipped as excluded by the user. With several ``workers`` so many
     checks are judged at a time, each over its own connections; those with real clients one after
     the other. ``redactor`` is told every secret that comes up. ``replays`` are histories that
-    checks run again.
+    checks run again. With a ``requirement_set`` the verdict is that of a frozen set: checks that it
+    does not have are shown and not scored.
     """
 
     target: Target
@@ -36,6 +38,7 @@ class RunOptions:
     ledger: Path | None = None
     fail_fast: bool = False
     witnessed_only: bool = False
+    requirement_set: RequirementSet | None = None
     foreseen: tuple[Expectation, ...] = ()
     workers: int = 1
     redactor: Redactor = field(default_factory=Redactor, compare=False)

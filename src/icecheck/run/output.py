@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from icecheck.findings.conclusion import NO_ROOM, without_room
 from icecheck.findings.verdict import Run
 from icecheck.reports import html, junit, run_json, summary
 from icecheck.reports.exchanges import ExchangeLog, read_exchanges
@@ -23,6 +24,7 @@ FORMATS: dict[str, Callable[[Run], str]] = {
 }
 """File name -> renderer; run.json is written last, so that a report that has it is complete."""
 
+RUN_FILE = "run.json"
 EXCHANGES_FILE = "exchanges.jsonl.zst"
 ERROR_FILE = "error.txt"
 _INVALID_FILE = "run.invalid.json"
@@ -55,25 +57,47 @@ class Output:
 
     def take_parts(self) -> None:
         """Add what other processes of the run have recorded beside it, and remove their files."""
-        for part in sorted(self.directory.glob(f"*.{EXCHANGES_FILE}{PARTIAL}")):
+        for part in self._parts():
             for exchange in read_exchanges(part):
                 self.record(exchange)
             part.unlink()
 
+    def _parts(self) -> list[Path]:
+        return sorted(self.directory.glob(f"*.{EXCHANGES_FILE}{PARTIAL}"))
+
     def record(self, exchange: Exchange) -> None:
-        """Keep one redacted exchange."""
+        """Keep one redacted exchange; raises Unwritable, once, when the disk is full."""
         self._log.write(exchange)
 
     def finish(self, run: Run) -> Path:
         """Write the whole report and return the path of the page.
 
-        Raises ReportInvalid after everything else was written.
+        Where the disk is full, the exchanges are given up to make room for the rest: raises
+        Unwritable after that, which says whether there is a report. Of a run that has ended for
+        want of room it says nothing more. Raises ReportInvalid after everything else was written.
         """
+        if run.exit_reason == NO_ROOM:
+            return self._without_exchanges(run)
         try:
+            return self._with_exchanges(run)
+        except Unwritable as full:
+            page = self._without_exchanges(without_room(run, str(full)))
+            raise Unwritable(f"{full}; {page} is the report, without the exchanges") from None
+
+    def _without_exchanges(self, run: Run) -> Path:
+        """Write the report alone; raises Unwritable if there is no room for that either."""
+        with contextlib.suppress(Unwritable):
             self._log.close()
-        except Unwritable:
-            self._recording.unlink(missing_ok=True)
-            raise
+        for path in (self._recording, self.directory / EXCHANGES_FILE, *self._parts()):
+            path.unlink(missing_ok=True)
+        try:
+            return write_report(run, self.directory)
+        except Unwritable as full:
+            self._leave_if_empty()
+            raise Unwritable(f"{full}; there is no report of this run") from None
+
+    def _with_exchanges(self, run: Run) -> Path:
+        self._log.close()
         content = self._recording.read_bytes()
         artifact: dict[str, Any] = {
             "name": EXCHANGES_FILE,
@@ -95,7 +119,10 @@ class Output:
                 earlier = self.directory / f"{name}{_EARLIER}"
                 if earlier.exists():
                     earlier.replace(self.directory / name)
-        # A directory that was made for this run is removed if it is empty.
+        self._leave_if_empty()
+
+    def _leave_if_empty(self) -> None:
+        """Remove the directory if nothing is in it: it was made for this run."""
         with contextlib.suppress(OSError):
             self.directory.rmdir()
 

@@ -1,7 +1,7 @@
 """Names and places of secrets: headers, members and queries that hold them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 _SECRET_KEY = re.compile(
@@ -55,8 +55,10 @@ _PLAIN = re.compile(
 )
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/|/")
 _USER = re.compile(r"://[^/?#@\s]*@")
+_AZURE_CONTAINER = re.compile(r"(abfs|wasb)s?://[^/?#@:\s]+@[^/?#@\s]+(/|\Z)", re.IGNORECASE)
 
 
+@lru_cache(maxsize=4096)
 def is_secret_header(name: str) -> bool:
     """Return whether a header of this name carries a secret."""
     return _SECRET_HEADER.search(name) is not None
@@ -108,16 +110,21 @@ def is_address(value: str) -> bool:
     return _ADDRESS.match(value) is not None and "?" not in value and "@" not in value
 
 
-def address_without_secrets(value: str, hidden: str) -> str:
-    """Return an address with ``hidden`` in place of its user, query and fragment."""
+def address_without_secrets(value: str, mark_of: Callable[[str], str]) -> str:
+    """Return an address with marks in place of its user, and of its query and fragment.
+
+    In locations on Azure, the name of a container stands where others have a user.
+    """
     place = re.split(r"[?#]", value, maxsplit=1)[0]
-    shown = _USER.sub(f"://{hidden}@", place, count=1)
-    return shown if place == value else f"{shown}?{hidden}"
+    shown = place
+    if not _AZURE_CONTAINER.match(place):
+        shown = _USER.sub(lambda match: f"://{mark_of(match[0][3:-1])}@", place, count=1)
+    return shown if place == value else f"{shown}?{mark_of(value[len(place) + 1 :])}"
 
 
 def names_signature(lower: str) -> bool:
     """Return whether a text in lower case may have a signed query or header."""
-    return "signature" in lower or "sig=" in lower or "sig%3d" in lower
+    return "signature" in lower or "sig=" in lower or "sig%" in lower
 
 
 def known_from_headers(headers: Mapping[str, str]) -> list[str]:

@@ -20,7 +20,7 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as error:
         raise Unwritable(
             f"{path} cannot be written ({error.strerror or error}): make room, or name another "
-            "directory; there is no report of this run"
+            "directory"
         ) from None
 
 

@@ -15,7 +15,7 @@ from icecheck.wire.auth import BearerAuth, TokenRefused, drive
 from icecheck.wire.credentials import Credentials
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.pace import Pace
-from icecheck.wire.pool import Pool, as_response
+from icecheck.wire.pool import Pool, as_response, hide_in_logs
 from icecheck.wire.redaction import Redactor
 from icecheck.wire.retry import (
     UNSENDABLE,
@@ -87,6 +87,7 @@ class Connection:
         self._retries_stopped = False
         self._silent = False
         self._pool = Pool(target, transport)
+        self._end_hiding = hide_in_logs(self.redactor)
 
     @property
     def requests(self) -> int:
@@ -101,6 +102,7 @@ class Connection:
     def close(self) -> None:
         """Close the pool."""
         self._pool.close()
+        self._end_hiding()
 
     def follow(self, target: Target) -> None:
         """Send requests as the config tells clients to; secrets in the config are redacted too."""

@@ -1,10 +1,16 @@
-"""Sends one request at a time to a target, and reads its answer within the limits."""
+"""Sends one request at a time to a target, and reads its answer within the limits.
+
+What the libraries below log about it is redacted.
+"""
 
 import contextlib
+import logging
+import re
 import threading
 import time
+import weakref
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 
@@ -13,9 +19,16 @@ import httpx
 from icecheck.targets.target import Target
 from icecheck.wire.answers import ACCEPTED_ENCODING, read_answer
 from icecheck.wire.exchange import Exchange
+from icecheck.wire.redaction import Redactor
 from icecheck.wire.transport import SocketTransport
 
+DRAFTED = "icecheck.drafted"
+"""The extension in which a transport finds the exchange of the request that it is to send."""
 _OF_EVERY_REQUEST = frozenset({"host", "content-length"})
+_READING = ("httpcore.connection", "httpcore.http11", "httpcore.http2", "httpx")
+# It logs what it signs, every header among it, and the signature.
+_SIGNING = "botocore.auth"
+_HEADERS = re.compile(r"\[\(b['\"].*\)\]", re.DOTALL)
 
 
 class Pool:
@@ -59,7 +72,11 @@ class Pool:
             if name.lower() not in _OF_EVERY_REQUEST or name.lower() in given
         }
         request = self._http.build_request(
-            asked.method, asked.url, headers=headers, content=asked.read() or None
+            asked.method,
+            asked.url,
+            headers=headers,
+            content=asked.read() or None,
+            extensions={DRAFTED: drafted},
         )
         sent = replace(drafted, request_headers=tuple(headers.items()))
         started = time.perf_counter()
@@ -80,6 +97,34 @@ class Pool:
             response_body=body,
             elapsed_ms=elapsed_ms,
         )
+
+
+def hide_in_logs(redactor: Redactor) -> Callable[[], None]:
+    """Redact the records of these libraries from now on; returns a function that ends it.
+
+    It ends with the redactor at the latest, if nobody calls that.
+
+    The headers of an answer are logged before anybody could have learned what they hold: they are
+    left out. Records about signing are dropped.
+    """
+    known = weakref.ref(redactor)
+
+    def hidden(record: logging.LogRecord) -> bool:
+        if (hiding := known()) is None:
+            return True
+        record.msg = hiding.text(_HEADERS.sub("[…]", record.getMessage()))
+        record.args = None
+        return record.name != _SIGNING
+
+    loggers = [logging.getLogger(name) for name in (*_READING, _SIGNING)]
+    for logger in loggers:
+        logger.addFilter(hidden)
+
+    def end() -> None:
+        for logger in loggers:
+            logger.removeFilter(hidden)
+
+    return weakref.finalize(redactor, end)
 
 
 def as_response(exchange: Exchange) -> httpx.Response:

@@ -1,14 +1,16 @@
 """Redaction: removes secrets from exchanges and from texts about them."""
 
-import hashlib
+import base64
+import contextlib
 import json
 import re
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode
 
+from icecheck.targets.secret_marks import SecretMarks, is_mark
 from icecheck.targets.secret_names import (
     HARMLESS_HEADERS,
     address_without_secrets,
@@ -23,12 +25,22 @@ from icecheck.targets.secret_names import (
 )
 from icecheck.wire.exchange import Exchange, Headers
 from icecheck.wire.json_text import JsonFlaw, flaws_of
-from icecheck.wire.secret_values import SecretValues
+from icecheck.wire.secret_values import SecretValues, Seen, decoded
 
-_SIGNED = re.compile(r"(AWS4-HMAC-SHA256 Credential=)[^/]+(/.+Signature=)\w+")
+_SIGNED = re.compile(r"(AWS4-HMAC-SHA256 Credential=)[^/]+(/.+Signature=)(\w+|<redacted:\w+>)")
 # Members of JSON quoted in running text, as in findings; a shortened text may end inside one.
 _QUOTED_MEMBER = re.compile(r'("([^"\\]+)"\s*:\s*")((?:[^"\\]|\\.)*)')
-_SIGNATURE = re.compile(r"(?<![a-z])sig(?:nature)?(?:=|%3d)", re.IGNORECASE)
+_SIGNATURE = re.compile(
+    r"(?:(?<![a-z])|(?<=%3f)|(?<=253f))sig(?:nature)?(?:=|%(?:25)*3d)", re.IGNORECASE
+)
+# What a signed query gives access by. Of an id with its scope, only the id.
+_SIGNING = re.compile(
+    r"(?<![a-z])(?:x-(?:amz|goog)-)?(?:(?:sig(?:nature)?|security-token)=([^&\s\"'<>\\;,|]+)|"
+    r"(?:credential|awsaccesskeyid|googleaccessid)=([^&\s\"'<>\\;,|/]+))",
+    re.IGNORECASE,
+)
+# The beginning of a URL in base64 and in hex.
+_CODED = re.compile(r"aHR0c[A-Za-z0-9+/_-]{20,}=*|68747470(?:[0-9a-fA-F]{2}){12,}")
 _PARTS = re.compile(r"[?&;=]|%2F|/(?=\d{8}/)", re.IGNORECASE)
 _PIECES = re.compile(r"""([\s"'<>\\]+)""")
 _BEARER = re.compile(r"\b(Bearer\s+)([A-Za-z0-9._~+/-]{12,}=*)", re.IGNORECASE)
@@ -40,7 +52,7 @@ _OWN_NAMES = ("table-uuid", "view-uuid", "location")
 
 
 class Redactor:
-    """Replaces secrets by a short digest, so that equal secrets stay visibly equal.
+    """Replaces secrets by marks, so that equal secrets stay visibly equal within a run.
 
     Secrets are recognised by their place: headers and members of certain names, what clients are
     told to use (``config``, ``storage-credentials``, the config's ``defaults`` and ``overrides``)
@@ -53,9 +65,14 @@ class Redactor:
     """
 
     def __init__(
-        self, secrets: Iterable[str] = (), headers: Mapping[str, str] | None = None
+        self,
+        secrets: Iterable[str] = (),
+        headers: Mapping[str, str] | None = None,
+        marks: SecretMarks | None = None,
     ) -> None:
-        self._values = SecretValues(_digest)
+        self.marks = marks or SecretMarks()
+        self._mark = self.marks.of
+        self._values = SecretValues(self._mark)
         self._whose: dict[str, str] = {}
         self._headers_given: dict[str, str] = {}
         self._lock = threading.RLock()
@@ -80,10 +97,10 @@ class Redactor:
                 if name.lower() not in HARMLESS_HEADERS
             }
 
-    def learn(self, body: bytes) -> None:
-        """Learn the secrets of an answer that is not recorded."""
+    def learn(self, body: bytes, seen: Seen = Seen.IN_BODY) -> None:
+        """Learn the secrets of an answer that is not recorded, or is told to all clients."""
         with self._lock:
-            self._learn(body)
+            self._learn(body, seen)
 
     def exchange(self, exchange: Exchange) -> Exchange:
         """Return the exchange without its secrets."""
@@ -92,9 +109,11 @@ class Redactor:
         with self._lock:
             if names_some:
                 self._learn(answer)
-            self._learn_cookies(exchange.response_headers)
+            self._learn_headers(exchange)
             # Most exchanges hold no secret; one test of all their parts shows that.
-            search = self._tells(exchange)
+            parts = self._parts(exchange)
+            self._learn_signed(parts)
+            search = self._values.stand_in(*parts) or any(map(_may_give_access, parts))
             error = exchange.error
             shown = self._body(answer, search) if search or names_some else answer
             text = exchange.response_text
@@ -112,16 +131,16 @@ class Redactor:
     def text(self, text: str) -> str:
         """Return words about an exchange (a finding, an error) without secrets."""
         with self._lock:
-            text = self._text(_QUOTED_MEMBER.sub(_quoted_member, text), cut=True)
-        text = _BEARER.sub(_bearer, text)
-        return _JWT.sub(lambda match: _digest(match[0]), text) if "eyJ" in text else text
+            text = self._words(text)
+        text = _BEARER.sub(self._bearer, text)
+        return _JWT.sub(lambda match: self._mark(match[0]), text) if "eyJ" in text else text
 
     def value(self, pointer: str, text: str) -> str:
         """Return the value of a member without secrets, given its JSON pointer or name."""
         *above, name = pointer.split("/")
         told = bool({*_SETTINGS, _CREDENTIALS} & {*above}) and not is_harmless_setting(name)
         told = told and name != "prefix" and not is_plain(text.strip('"'))
-        return _digest(text) if told or is_secret_key(name) else self.text(text)
+        return self._mark(text) if told or is_secret_key(name) else self.text(text)
 
     def name(self, name: str) -> str:
         """Return the name of a member, or of a symptom, without secrets."""
@@ -135,30 +154,42 @@ class Redactor:
 
     # ---- learning secrets
 
-    def _learn(self, body: bytes) -> None:
+    def _learn(self, body: bytes, seen: Seen = Seen.IN_BODY) -> None:
         try:
             parsed = json.loads(body)
         except (ValueError, RecursionError):
             return
-        own = {*_own_values(parsed)}
-        self._values.add_vended(value for value in _vended_in(parsed) if value not in own)
+        self._values.add_vended(_vended_in(parsed, own=frozenset(_own_values(parsed))), seen)
 
-    def _learn_cookies(self, headers: Headers) -> None:
-        for name, value in headers:
-            if name.lower() == "set-cookie":
-                cookie = value.partition(";")[0].partition("=")[2]
-                if not is_plain(cookie):
-                    self._values.add_vended([cookie])
+    def _learn_headers(self, exchange: Exchange) -> None:
+        """Learn what the headers of an answer hold; what was sent, and is told again, is known."""
+        secret = [(n.lower(), v) for n, v in exchange.response_headers if is_secret_header(n)]
+        if not secret:
+            return
+        sent = [value for _, value in exchange.request_headers]
+        for name, value in secret:
+            found = [value, value.partition(" ")[2]]
+            if name == "set-cookie":
+                found = [value.partition(";")[0].partition("=")[2]]
+            new = (each for each in found if not any(each in value for value in sent))
+            self._values.add_vended((n for n in new if not is_plain(n)), Seen.IN_HEADER)
 
-    def _tells(self, exchange: Exchange) -> bool:
-        """Return whether a secret occurs in an exchange, headers that hold one left aside."""
+    def _learn_signed(self, parts: Iterable[str]) -> None:
+        """Learn what the signed queries of a text hold, which may stand there coded as well."""
+        signed = [part for part in parts if names_signature(part.lower())]
+        found = (match for part in signed for match in _SIGNING.finditer(decoded(part)))
+        values = (match[1] or match[2] for match in found)
+        self._values.add_vended((v for v in values if not is_plain(v)), Seen.IN_SIGNED_URL)
+
+    def _parts(self, exchange: Exchange) -> list[str]:
+        """Return the texts in an exchange, headers left aside that are hidden by their names."""
         parts = [exchange.url, exchange.error or ""]
         for headers in (exchange.request_headers, exchange.response_headers):
             parts += [f"{n} {v}" for n, v in headers if not self._hides(n.lower(), v)]
         # Latin-1 decodes every byte, so that secrets in ASCII are found in any body.
         parts.append((exchange.request_body or b"").decode("latin-1"))
         parts.append(exchange.response_body.decode("latin-1"))
-        return self._values.stand_in(*parts) or any(map(_may_give_access, parts))
+        return parts
 
     def _hides(self, name: str, value: str) -> bool:
         """Return whether a header is hidden because of its name."""
@@ -176,7 +207,7 @@ class Redactor:
         if name in {"authorization", "original-authorization"}:
             return self._authorization(value)
         if self._hides(name, value) or is_secret_key(name):
-            return _digest(value)
+            return self._mark(value)
         return self._text(value) if search else value
 
     def _authorization(self, value: str) -> str:
@@ -184,10 +215,12 @@ class Redactor:
         if scheme.lower() == "bearer" and not self._values.stand_in(rest):
             return value  # a token that a check made up, to be refused
         if whose := self._whose.get(rest):
-            return f"{scheme} {_digest(rest, f'{whose}:')}"
-        if _SIGNED.fullmatch(value):
-            return _SIGNED.sub(_without_signature, value)
-        return f"{scheme} {_digest(rest)}" if rest else _digest(value)
+            return f"{scheme} {self._mark(rest, whose)}"
+        if signed := _SIGNED.fullmatch(value):
+            # Its scope says how to sign again.
+            hidden = self._mark(signed[3] if is_mark(signed[3]) else value)
+            return f"{signed[1]}{hidden}{signed[2]}{hidden}"
+        return f"{scheme} {self._mark(rest)}" if rest else self._mark(value)
 
     def _body(self, body: bytes, search: bool) -> bytes:
         if not search and not may_name_secrets(body):
@@ -210,14 +243,21 @@ class Redactor:
             return json.dumps(redacted).encode(encoding)
         if "grant_type=" in text:
             pairs = parse_qsl(text, keep_blank_values=True)
-            kept = [(k, _digest(v) if is_secret_key(k) else v) for k, v in pairs]
+            kept = [(k, self._mark(v) if is_secret_key(k) else v) for k, v in pairs]
             return self._text(urlencode(kept)).encode()
         if encoding != "utf-8":
             return self._words(body.decode("latin-1")).encode("latin-1", "replace")
         return self._words(text).encode("utf-8", "backslashreplace")
 
     def _words(self, text: str) -> str:
-        return self._text(_QUOTED_MEMBER.sub(_quoted_member, text), cut=True)
+        return self._text(_QUOTED_MEMBER.sub(self._quoted_member, text), cut=True)
+
+    def _quoted_member(self, match: re.Match[str]) -> str:
+        start, name, value = match.groups()
+        return f"{start}{self._mark(value)}" if is_secret_key(name) else match[0]
+
+    def _bearer(self, match: re.Match[str]) -> str:
+        return match[0] if is_plain(match[2]) else f"{match[1]}{self._mark(match[2])}"
 
     def _json(self, value: Any, key: str = "", *, told: bool = False, search: bool = False) -> Any:
         """Return a redacted JSON value; ``told`` means that clients are told to use it.
@@ -245,14 +285,12 @@ class Redactor:
 
     def _member(self, key: str, value: str) -> str:
         """Return the value at a secret place redacted, unless its name is known to be harmless."""
-        if value.startswith("<redacted:") and value.endswith(">"):
+        if is_mark(value):
             return value
         if is_secret_key(key) or not (is_harmless_setting(key) or _is_scalar(value)):
-            return _digest(value)
+            return self._mark(value)
         shown = self._text(value)
-        if shown != value or not ("?" in value or "@" in value):
-            return shown
-        return address_without_secrets(value, _digest(value))
+        return address_without_secrets(shown, self._mark) if "?" in value or "@" in value else shown
 
     def _name(self, name: str) -> str:
         """Return the name of a member redacted; plain words are never hidden."""
@@ -261,35 +299,61 @@ class Redactor:
     def _text(self, text: str, *, cut: bool = False) -> str:
         text = self._values.replaced(text, cut=cut)
         if _may_give_access(text):
-            text = "".join(map(_unsigned, _PIECES.split(text)))
+            text = "".join(_unsigned(piece, self._mark) for piece in _PIECES.split(text))
         return text
 
 
 def _may_give_access(text: str) -> bool:
     """Return whether a text may hold a URL with a user, or with a signed query."""
-    return ("@" in text and "://" in text) or names_signature(text.lower())
+    if ("@" in text and "://" in text) or names_signature(text.lower()):
+        return True
+    return ("aHR0c" in text or "68747470" in text) and _CODED.search(text) is not None
 
 
 def _is_scalar(value: str) -> bool:
     return len(value) < 40 and is_plain(value) and (value.isalpha() or value.isdecimal())
 
 
-def _vended_in(value: Any, key: str = "", *, told: bool = False) -> Iterator[str]:
-    """Yield the values at secret places that are long and varied enough to search for."""
+def _vended_in(
+    value: Any, key: str = "", *, told: bool = False, own: frozenset[str] = frozenset()
+) -> Iterator[str]:
+    """Yield the values at secret places that are long and varied enough to search for.
+
+    Those that are somebody's ``own`` are left out where only the place makes them secret.
+    """
     if isinstance(value, str):
-        may_be = told and not (is_harmless_setting(key) or is_address(value))
-        if (is_secret_key(key) or may_be) and not value.startswith("<redacted:"):
-            # A signed query or a connection string contains secrets as parts.
-            parts = _PARTS.split(value) if "=" in value else []
-            yield from (part for part in (value, *map(unquote, parts)) if not is_plain(part))
+        found: tuple[str, ...] = ()
+        if is_secret_key(key):
+            found = () if is_mark(value) else (value, *_parts_of(value))
+        elif told and not is_mark(value):
+            # An address under any name is shown without its user and query.
+            shown = is_harmless_setting(key) or is_address(value)
+            parts = _parts_of(value) if not shown or "?" in value or "@" in value else ()
+            found = tuple(part for part in (value, *parts)[shown:] if part not in own)
+        yield from (part for part in found if not is_plain(part))
     elif isinstance(value, dict):
         settings = told or key in _SETTINGS
         for name, inner in value.items():
             if isinstance(inner, str | dict | list):
-                yield from _vended_in(inner, name, told=settings or name == _CREDENTIALS)
+                inside = settings or name == _CREDENTIALS
+                yield from _vended_in(inner, name, told=inside, own=own)
     elif isinstance(value, list):
         for inner in value:
-            yield from _vended_in(inner, key, told=told)
+            yield from _vended_in(inner, key, told=told, own=own)
+
+
+def _parts_of(value: str) -> Iterator[str]:
+    """Yield what a setting is made of: a query, a connection string, NAME:SECRET, or JSON."""
+    if "=" in value:
+        query = value.partition("?")[2] if is_address(value.partition("?")[0]) else value
+        parts = _PARTS.split(query or value)
+        yield from dict.fromkeys((*map(unquote, parts), *parts))
+    user = value.partition("://")[2].rpartition("@")[0] if "://" in value else value
+    if user.count(":") == 1:
+        yield user.partition(":")[2]
+    if value.startswith("{"):
+        with contextlib.suppress(ValueError, RecursionError):
+            yield from _vended_in(json.loads(value), told=True)
 
 
 def _own_values(body: Any) -> Iterator[str]:
@@ -302,35 +366,25 @@ def _own_values(body: Any) -> Iterator[str]:
         yield from (name for name in named if isinstance(name, str))
 
 
-def _quoted_member(match: re.Match[str]) -> str:
-    start, name, value = match.groups()
-    return f"{start}{_digest(value)}" if is_secret_key(name) else match[0]
-
-
-def _bearer(match: re.Match[str]) -> str:
-    return match[0] if is_plain(match[2]) else f"{match[1]}{_digest(match[2])}"
-
-
-def _unsigned(piece: str) -> str:
-    """Return a piece of text without the signed query or the user of a URL."""
+def _unsigned(piece: str, mark_of: Callable[[str], str]) -> str:
+    """Return a piece of text without the signed query or the user of a URL, or without its code."""
+    piece = _CODED.sub(lambda match: _without_coded(match[0], mark_of), piece)
     if _SIGNATURE.search(piece):
         place, mark, query = piece.partition("?")
-        return f"{place}?{_digest(query)}" if mark else _digest(piece)
+        return f"{place}?{mark_of(query)}" if mark else mark_of(piece)
     if "://" in piece and "@" in piece:
         scheme, _, rest = piece.partition("://")
         user = re.split(r"[/?#]", rest, maxsplit=1)[0].rpartition("@")[0]
         if ":" in user:
-            return f"{scheme}://{_digest(user)}@{rest[len(user) + 1 :]}"
+            return f"{scheme}://{mark_of(user)}@{rest[len(user) + 1 :]}"
     return piece
 
 
-def _digest(secret: str, whose: str = "") -> str:
-    if secret.startswith("<redacted:"):
-        return secret
-    data = secret.encode("utf-8", "backslashreplace")
-    return f"<redacted:{whose}{hashlib.blake2s(data, digest_size=3).hexdigest()}>"
-
-
-def _without_signature(match: re.Match[str]) -> str:
-    """Return a signature header with its scope, which says how to sign again."""
-    return f"{match[1]}{_digest(match[0])}{match[2]}{_digest(match[0])}"
+def _without_coded(code: str, mark_of: Callable[[str], str]) -> str:
+    """Return base64 or hex as it is, or hidden if it is a URL that gives access."""
+    if code.startswith("aHR0c"):
+        letters = code.rstrip("=")
+        url = base64.b64decode(letters[: len(letters) // 4 * 4], altchars=b"-_")
+    else:
+        url = bytes.fromhex(code)
+    return mark_of(code) if _may_give_access(url.decode("latin-1")) else code

@@ -5,14 +5,15 @@ import html
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from urllib.parse import quote, quote_plus, unquote
 
 # Shorter forms occur in texts by chance.
 _FORM_CHARACTERS_MIN = 6
-_VENDED_MAX = 64
 _HARMLESS_RUNS_MAX = 50_000
 _HEAD_CHARACTERS = 8
 _CUT_FORM_MIN = 12
+_TEXT_PER_HEAD = 8
 _DECODINGS_MAX = 4
 _RUN = re.compile(r"[A-Za-z0-9+/=_.~-]{10,}")
 _ENCODED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-")
@@ -35,6 +36,23 @@ class _Form:
     encoded: bool
 
 
+class Seen(Enum):
+    """Where a value was vended, with the number of values from there that are remembered.
+
+    An answer with a new cookie each must not make the keys of tables forgotten.
+    """
+
+    IN_BODY = "body", 128
+    IN_CONFIG = "config", 64
+    IN_HEADER = "header", 32
+    IN_SIGNED_URL = "signed URL", 64
+
+    @property
+    def most(self) -> int:
+        """The number of values that are remembered."""
+        return self.value[1]
+
+
 class SecretValues:
     """Secret values to hide: those that were given, and the last ones that were vended.
 
@@ -46,44 +64,47 @@ class SecretValues:
     def __init__(self, hidden: Callable[[str], str]) -> None:
         self._hidden = hidden
         self._forms: dict[str, tuple[_Form, ...]] = {}
-        self._vended: dict[str, None] = {}
+        self._vended: dict[Seen, dict[str, None]] = {place: {} for place in Seen}
         self._ordered: list[_Form] = []
         self._in_runs: list[str] = []
         self._elsewhere: list[str] = []
+        self._heads: dict[str, list[int]] = {}
         self._harmless: set[str] = set()
         self._stale = False
 
     def add(self, value: str) -> None:
         """Remember a value permanently."""
-        self._vended.pop(value, None)
+        for vended in self._vended.values():
+            vended.pop(value, None)
         if value not in self._forms:
             self._forms[value] = tuple(_forms_of(value))
             self._stale = True
 
-    def add_vended(self, values: Iterable[str]) -> None:
+    def add_vended(self, values: Iterable[str], seen: Seen = Seen.IN_BODY) -> None:
         """Remember values for a while: every answer may vend others, and old ones disappear."""
+        vended = self._vended[seen]
         for value in values:
-            if value in self._forms and value not in self._vended:
+            if value in self._forms and value not in vended:
                 continue
-            self._vended.pop(value, None)
-            self._vended[value] = None
+            vended.pop(value, None)
+            vended[value] = None
             if value not in self._forms:
                 self._forms[value] = tuple(_forms_of(value))
                 self._stale = True
-        while len(self._vended) > _VENDED_MAX:
-            oldest = next(iter(self._vended))
-            del self._vended[oldest], self._forms[oldest]
+        while len(vended) > seen.most:
+            oldest = next(iter(vended))
+            del vended[oldest], self._forms[oldest]
             self._stale = True
 
     def stand_in(self, *parts: str) -> bool:
         """Return whether any value occurs in one of the parts of a text, in any spelling."""
-        return self._are_in("\n".join((*parts, *(_plain(p) for p in parts if _is_spelled(p)))))
+        return self._are_in("\n".join((*parts, *(decoded(p) for p in parts if _is_spelled(p)))))
 
     def replaced(self, text: str, *, cut: bool = False) -> str:
         """Return a text without the values, and without their beginnings where it was ``cut``."""
         if self._are_in(text):
             text = self._without_forms(text)
-        if _is_spelled(text) and self._are_in(_plain(text), cut=cut):
+        if _is_spelled(text) and self._are_in(decoded(text), cut=cut):
             text = self._without_spellings(text, cut=cut)
         return self._without_heads(text) if cut else text
 
@@ -113,6 +134,10 @@ class SecretValues:
         texts = {form.text for form in every}
         self._in_runs = [text for text in texts if _RUN.fullmatch(text)]
         self._elsewhere = [text for text in texts if not _RUN.fullmatch(text)]
+        self._heads = {}
+        for place, form in enumerate(self._ordered):
+            if len(form.text) >= _CUT_FORM_MIN:
+                self._heads.setdefault(form.text[:_HEAD_CHARACTERS], []).append(place)
         self._harmless.clear()
         self._stale = False
 
@@ -142,19 +167,27 @@ class SecretValues:
         """Replace other spellings of a value: the piece between blanks or quotes, or all."""
         pieces = _BREAKS.split(text)
         for at, piece in enumerate(pieces):
-            if _is_spelled(piece) and self._are_in(plain := _plain(piece), cut=cut):
+            if _is_spelled(piece) and self._are_in(plain := decoded(piece), cut=cut):
                 plain = self._without_forms(plain)
                 pieces[at] = self._without_heads(plain) if cut else plain
         text = "".join(pieces)
-        plain = _plain(text)
+        plain = decoded(text)
         return self._without_forms(plain) if self._are_in(plain) else text
 
     def _without_heads(self, text: str) -> str:
         """Replace the beginning of a value at the end of a text that was cut off."""
-        for form in self._longest_first():
-            if len(form.text) >= _CUT_FORM_MIN and form.text[:_HEAD_CHARACTERS] in text:
-                text = self._without_heads_of(form, text)
+        for place in sorted(place for head in self._heads_in(text) for place in self._heads[head]):
+            text = self._without_heads_of(self._ordered[place], text)
         return text
+
+    def _heads_in(self, text: str) -> list[str]:
+        """Return the beginnings of values in a text: most texts are short, and have none."""
+        if self._stale:
+            self._sort()
+        if len(text) > _TEXT_PER_HEAD * len(self._heads):
+            return [head for head in self._heads if head in text]
+        ends = range(_HEAD_CHARACTERS, len(text) + 1)
+        return [*self._heads.keys() & {text[end - _HEAD_CHARACTERS : end] for end in ends}]
 
     def _without_heads_of(self, form: _Form, text: str) -> str:
         head = form.text[:_HEAD_CHARACTERS]
@@ -175,7 +208,7 @@ def _forms_of(value: str) -> Iterator[_Form]:
     """Yield the spellings of a value to search for; escapes are decoded in the text instead."""
     # Text from the wire may hold half of a surrogate pair, which no encoding accepts.
     encoded = [quote(value, safe="", errors="replace"), quote_plus(value, errors="replace")]
-    spellings = dict.fromkeys((value, *encoded, _plain(value)))
+    spellings = dict.fromkeys((value, *encoded, decoded(value)))
     for spelling in spellings:
         if spelling == value or len(spelling) >= _FORM_CHARACTERS_MIN:
             yield _Form(spelling, value, encoded=False)
@@ -206,10 +239,11 @@ def _is_varied(head: str) -> bool:
 
 
 def _is_spelled(text: str) -> bool:
+    """Return whether a text may have escapes."""
     return "%" in text or "\\" in text or "\0" in text or "&" in text
 
 
-def _plain(text: str) -> str:
+def decoded(text: str) -> str:
     """Return a text with its escapes decoded, nested ones too."""
     for _ in range(_DECODINGS_MAX):
         before = text

@@ -15,6 +15,8 @@ def written(secret: str) -> Iterator[str]:
     yield "".join(f"%{byte:02X}" for byte in data)
     yield "".join(f"%{byte:02x}" for byte in data)
     yield quote("".join(f"%{byte:02X}" for byte in data))
+    yield quote(quote(secret, safe=""))
+    yield "".join(f"%25{byte:02x}" for byte in data)
     yield data.hex()
     yield data.hex().upper()
     for before in (b"", b"i", b"id", b"id:"):
@@ -39,12 +41,15 @@ def traces(secret: str, characters: int = 8) -> Iterator[bytes]:
     yield data
     yield "".join(f"%{byte:02X}" for byte in data).encode()
     yield "".join(f"%{byte:02x}" for byte in data).encode()
+    yield "".join(f"%25{byte:02X}" for byte in data).encode()
+    yield "".join(f"%25{byte:02x}" for byte in data).encode()
     yield data.hex().encode()
     yield data.hex().upper().encode()
     # What a longer text has in common with this, wherever in it the secret begins.
     for offset in range(3):
         code = base64.b64encode(b"\0" * offset + data)
-        yield code[-(-offset * 8 // 6) : (offset + len(data)) * 8 // 6]
+        sure = code[-(-offset * 8 // 6) : (offset + len(data)) * 8 // 6]
+        yield from (sure, sure.translate(bytes.maketrans(b"+/", b"-_")))
     for spelled in (
         "".join(f"\\u{byte:04x}" for byte in data),
         "".join(f"\\u{byte:04X}" for byte in data),

@@ -139,7 +139,11 @@ def test_curl_signs_again_with_the_users_own_keys() -> None:
     exchange = Exchange(
         "c", 1, Step.DO, "getConfig", "GET", "http://c/v1/config", tuple(headers.items()), None
     )
-    line = as_curl(Redactor(["tok"]).exchange(exchange))
+    redactor = Redactor(["tok"])
+    recorded = redactor.exchange(exchange)
+    # The exchanges that a report shows are those that were recorded, redacted once more.
+    assert redactor.exchange(recorded) == recorded
+    line = as_curl(recorded)
     assert "--aws-sigv4 aws:amz:eu-west-1:glue" in line
     assert '"$AWS_ACCESS_KEY_ID:$AWS_SECRET_ACCESS_KEY"' in line
     assert '"x-amz-security-token: $AWS_SESSION_TOKEN"' in line

@@ -1,5 +1,6 @@
 """Removing what a check has made, from catalogs that refuse in their own words."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -201,4 +202,29 @@ def test_what_goes_with_what_checks_shared_is_no_residue() -> None:
     runner.end()
     assert next(refusals, None) is None
     assert runner.session.residue == []
+    mock.stop()
+
+
+def test_what_an_interrupt_keeps_from_being_removed_is_removed_at_the_end(tmp_path: Path) -> None:
+    """Otherwise the ledger on disk, which names it, would go with the session."""
+    interrupts = iter([True])
+    mock = MockCatalog(seed=1)
+
+    def drop(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        if call.name.endswith("_held") and next(interrupts, False):
+            raise KeyboardInterrupt
+        return faithful(state, call)
+
+    wrap(mock.registries, "dropTable", drop)
+    ledger = tmp_path / "ledger.jsonl"
+    options = RunOptions(Target("http://mock.invalid"), run_id="held", ledger=ledger)
+    runner = open_runner(options, transport=mock.httpx_transport())
+    catalog = Catalog(runner.session, "some.check")
+    given_table(catalog, given_namespace(catalog), hint="_held")
+    with pytest.raises(KeyboardInterrupt):
+        catalog.undo()
+    assert len(runner.session.residue) == 2
+    runner.end()
+    assert runner.session.residue == []
+    assert not ledger.exists()
     mock.stop()

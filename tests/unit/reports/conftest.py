@@ -97,6 +97,10 @@ CLIENTS = (
 )
 
 
+UNREACHABLE = "http://catalog.test cannot be reached: connection refused"
+KEEPS = "the table a.b was made, its drop was answered 418, and it is still there"
+FULL = "out/ledger.jsonl cannot be written (No space left on device): make room"
+UNKNOWN = {"config": None, "isolation": "unknown", "server_header": None, "latencies_ms": {}}
 RUNS = {
     "passed": finished(*GOOD),
     "warnings": finished(*GOOD, SHOULD),
@@ -106,10 +110,28 @@ RUNS = {
     "interrupted": finished(*GOOD, interrupted=True),
     "interrupted-at-once": finished(interrupted=True),
     "tripped": finished(*GOOD, tripped=True),
+    "unreachable": finished(
+        ended={"tripped": UNREACHABLE, "preflight": (evidence(status=None),)}, **UNKNOWN
+    ),
+    "unusable": finished(
+        replace(FAILED, check="schema.createTable.200", passive=True),
+        ended={"tripped": KEEPS, "preflight": (evidence(1), evidence(2, status=418))},
+        residue=("table a.b",),
+    ),
+    "interrupted-before": finished(
+        interrupted=True, ended={"preflight": (evidence(),)}, isolation="unknown"
+    ),
+    "no-room": finished(*GOOD, FAILED, ended={"unwritten": FULL}),
+    "no-room-but-for-good": finished(*GOOD, ended={"unwritten": FULL}),
+    "no-room-before": finished(ended={"unwritten": FULL, "preflight": (evidence(),)}),
+    "drop-lies": finished(*GOOD, FAILED, SKIPPED, undropped=["table"]),
     "nothing": finished(),
     "residue": finished(*GOOD, residue=("namespace icecheck_abc123.left",)),
     "clients": finished(*GOOD, *CLIENTS),
     "spark": finished(*GOOD, SPARK_WORKS, SPARK_BROKEN, SPARK_NOT_RUN),
+    "hostile-preflight": finished(
+        ended={"tripped": HOSTILE, "preflight": (evidence(body=HOSTILE),)}, **UNKNOWN
+    ),
     "hostile": finished(
         *GOOD,
         failed(

@@ -123,7 +123,12 @@ def _everywhere(run, project):
     """Return a run that is the same on every machine and with every release of the suite."""
     return _with(
         run,
-        suite={"version": "0.0.0", "requirement_set_sha256": f"sha256:{'0' * 64}"},
+        suite={
+            "version": "0.0.0",
+            "requirement_set_sha256": f"sha256:{'0' * 64}",
+            "frozen_set": "iceberg-rest/1.10.0@0.0.0",
+            "requirement_set_frozen": True,
+        },
         spec={"sha256": f"sha256:{'1' * 64}"},
         environment={"python": "3.11.0", "os": "linux-x86_64", "ci": False},
         target={"implementation": {"project": project}} | _auth(run),
@@ -141,6 +146,16 @@ _RUNS: dict[str, Run] = {
     "forty-failures": finished(*_passes(), *_of_five_causes(), _SKIPPED),
     "interrupted": finished(*list(_passes())[:3], interrupted=True),
     "tripped": finished(*list(_passes())[:2], tripped=True),
+    "unreachable": finished(
+        ended={
+            "tripped": "http://catalog.test cannot be reached: connection refused",
+            "preflight": (_evidence(1, "getConfig", None, "connection refused"),),
+        },
+        config=None,
+        isolation="unknown",
+        server_header=None,
+        latencies_ms={},
+    ),
     "nothing-verified": finished(_SKIPPED),
     "secured": _secured(finished(*_passes())),
     "spark-only": finished(*_OF_SPARK),

@@ -1,14 +1,17 @@
 """What a run leaves on disk: a whole set of files, the exchanges among them, nothing stale."""
 
+import errno
 import hashlib
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from icecheck.reports.exchanges import ExchangeLog, read_exchanges
 from icecheck.run.output import FORMATS, Output, ReportInvalid, write_report
 from icecheck.targets.target import UsageError
+from icecheck.targets.unwritable import Unwritable
 from icecheck.wire.exchange import Exchange, Step
 
 SET = {*FORMATS, "exchanges.jsonl.zst"}
@@ -57,6 +60,21 @@ def test_many_exchanges_come_back_across_chunks(tmp_path):
         log.write(one)
     log.close()
     assert [e.ordinal for e in read_exchanges(tmp_path / "x.zst")] == list(range(300))
+
+
+def test_a_log_on_a_full_disk_says_so_once_and_at_its_end(tmp_path, monkeypatch):
+    log = ExchangeLog(tmp_path / "x.zst")
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(log, "_stream", SimpleNamespace(write=full, close=lambda: None))
+    with pytest.raises(Unwritable, match="No space left"):
+        log.write(EXCHANGES[0])
+    log.write(EXCHANGES[1])
+    with pytest.raises(Unwritable, match="No space left"):
+        log.close()
+    assert log.written == 0
 
 
 def test_a_finished_output_is_the_whole_set_and_says_what_it_recorded(tmp_path, runs):

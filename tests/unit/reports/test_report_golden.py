@@ -67,8 +67,8 @@ MANY = {
 
 
 def _matrix():
-    sentences = {r.id: r.text for r in load("1.10.0").requirements.values()}
-    return matrix.matrix(stored_runs(documents_of(*RUNS)), sentences)
+    register = load("1.10.0").requirements
+    return matrix.matrix(stored_runs(documents_of(*RUNS)), register)
 
 
 def _trend():

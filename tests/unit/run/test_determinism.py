@@ -10,7 +10,9 @@ from icecheck.mock_server.core.clock import VirtualClock
 from icecheck.run.collect import collect
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
+from icecheck.targets.secret_marks import SecretMarks
 from icecheck.targets.target import Target
+from icecheck.wire.redaction import Redactor
 from tests.kit.contracts import CONTRACT
 from tests.kit.shares import in_shares, share
 
@@ -28,6 +30,7 @@ def told(root, *, run_id="r1", seed=7, groups=(Group.CHECKS,), globs=()):
                 seed=seed,
                 groups=groups,
                 globs=globs,
+                redactor=Redactor(marks=SecretMarks(b"the key of all runs here")),
             ),
             transport=mock.httpx_transport(),
             on_exchange=said.append,

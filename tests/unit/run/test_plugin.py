@@ -1,8 +1,10 @@
 """The pytest plugin: silent in foreign projects, red where a catalog is wrong."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -81,11 +83,57 @@ def test_collecting_needs_no_catalog(tmp_path):
     assert "test_scan_report" in done.stdout
 
 
-def test_an_unreachable_catalog_is_one_line_and_no_verdict(tmp_path):
-    done = run_pytest(tmp_path, "--pyargs", FEW, "-q", "--catalog-url", "http://127.0.0.1:9")
+@pytest.mark.parametrize("reported", [True, False], ids=["reported", "not reported"])
+def test_an_unreachable_catalog_is_one_line_and_no_verdict(tmp_path, reported):
+    report = tmp_path / "report"
+    more = ("--conformance-report", str(report)) if reported else ()
+    there = ("--catalog-url", "http://127.0.0.1:9")
+    done = run_pytest(tmp_path, "--pyargs", FEW, "-q", *there, *more)
+    said = done.stderr + done.stdout
     assert done.returncode == 4
-    assert "cannot be reached" in done.stderr + done.stdout
-    assert "Traceback" not in done.stderr + done.stdout
+    assert "cannot be reached" in said
+    assert "Traceback" not in said
+    assert report.exists() == reported == (f"the report is {report / 'index.html'}" in said)
+    if reported:
+        assert {path.name for path in report.iterdir()} == {*FORMATS, EXCHANGES_FILE}
+        run = json.loads((report / "run.json").read_text())
+        assert "cannot be reached" in run["verdict"]["headline"]
+        assert (run["verdict"]["status"], run["verdict"]["exit_code"]) == ("no-verdict", 4)
+        assert (run["complete"], run["config"]["groups"]) == (False, [])
+        assert [each["response"]["status"] for each in run["preflight"]] == [None] * 4
+
+
+def test_a_misuse_leaves_an_earlier_report_as_it_was(tmp_path, mock):
+    report = tmp_path / "report"
+    report.mkdir()
+    (report / "run.json").write_text("earlier")
+    given = ("--conformance-report", str(report), "--conformance-run-id", "No Id")
+    refused = run_pytest(tmp_path, "--pyargs", FEW, "-q", *target(mock, *given))
+    assert refused.returncode == 1
+    assert "use 1 to 16 lower-case letters and digits" in refused.stdout
+    assert {path.name: path.read_text() for path in report.iterdir()} == {"run.json": "earlier"}
+
+
+def test_a_job_that_is_cancelled_leaves_a_report(tmp_path, mock):
+    """CI systems cancel with SIGTERM."""
+    faithful = mock.registries.operations["reportMetrics"]
+
+    def answer(context, state, call):
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        return faithful(context, state, call)
+
+    mock.registries.operations["reportMetrics"] = answer
+    report = tmp_path / "report"
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", "-q"]
+    command += ["--pyargs", FEW, *target(mock, "--conformance-report", str(report))]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    said, _ = process.communicate(timeout=120)
+    assert process.returncode == pytest.ExitCode.INTERRUPTED, said
+    run = json.loads((report / "run.json").read_text())
+    assert (run["complete"], run["verdict"]["exit_reason"]) == (False, "interrupted")
+    assert run["verdict"]["headline"].startswith("interrupted; until then ")
+    assert run["safety"]["residue"] == []
 
 
 @pytest.mark.parametrize("option", [("--catalog-url", "ftp://x"), ("--catalog-header", "no colon")])

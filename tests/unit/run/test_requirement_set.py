@@ -1,18 +1,26 @@
 """The hash of a set of requirements changes with everything that may change a verdict."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
 
-from icecheck.contract import Level
+from icecheck.contract import Level, Requirement
 from icecheck.findings.verdict import Group
+from icecheck.judging.check import Check
 from icecheck.run.collect import collect
-from icecheck.run.facts import digest_of, requirement_set_sha256
+from icecheck.run.facts import requirement_set_of, set_of
 from tests.kit.contracts import CONTRACT
 
 ROWS = [*CONTRACT.requirements.values()][:5]
 CHECKS = collect((Group.CHECKS,), CONTRACT)
 PROVING = next(check for check in CHECKS if check.proves == ("createNamespace.409",))
+
+
+def digest_of(rows: Iterable[Requirement], checks: Iterable[Check]) -> str:
+    return set_of("1.10.0", rows, checks).sha256
+
+
 DUE = digest_of(ROWS, CHECKS)
 
 
@@ -47,4 +55,4 @@ def test_where_a_sentence_stands_and_who_is_hurt_changes_no_verdict() -> None:
 
 
 def test_the_hash_of_a_run_is_that_of_its_contract() -> None:
-    assert requirement_set_sha256(CONTRACT).startswith("sha256:")
+    assert requirement_set_of(CONTRACT).sha256.startswith("sha256:")

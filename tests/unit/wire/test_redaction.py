@@ -220,6 +220,16 @@ def test_what_gives_access_by_itself_is_a_secret(text):
     assert "canary" not in said(Redactor(), json.dumps({"to": text}).encode()) or "Bearer" in text
 
 
+def test_a_container_on_azure_is_no_user():
+    location = "abfss://container@account.dfs.core.windows.net/warehouse/table"
+    credentials = [{"prefix": location, "config": {"adls.sas-token": "canary-0123456789"}}]
+    told = said(Redactor(), json.dumps({"storage-credentials": credentials}).encode())
+    assert location in told
+    assert "canary" not in told
+    with_password = json.dumps({"config": {"my.location": "abfss://me:canary@a.test/warehouse"}})
+    assert "canary" not in said(Redactor(), with_password.encode())
+
+
 # values known, in any spelling
 
 KNOWN = "Zq7canary+R/k2=9f"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from icecheck.cli.commands.run import options_of_run, recorded_run, target_for
+from icecheck.cli.commands.run import options_of_run, reported_run, target_for
 from icecheck.cli.ending import ExitOnError
 from icecheck.cli.extras import require_suite
 from icecheck.cli.target_options import expect_one_catalog, target_options
@@ -65,15 +65,10 @@ def command(file: Path, output: Path, **options: Any) -> int:
 
 def _replayed(wanted: "RunOptions", directory: Path) -> int:
     """Run the history, write the report, and return the exit code."""
-    from icecheck.cli.interrupts import one_interrupt
     from icecheck.cli.progress import progress_for
-    from icecheck.run.output import Output
 
-    output = Output(directory)
     progress = progress_for(sys.stdout, wanted.contract, quiet=True, verbose=False)
-    with one_interrupt():
-        run = recorded_run(wanted, output, progress)
-        page = output.finish(run)
+    run, page = reported_run(wanted, directory, progress)
     return _told(run, wanted, page)
 
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from icecheck.cli.stored_run import day_and_time, restored_run, stored_run
+from icecheck.cli.stored_run import day_and_time, restored_run, stored_run, understanding
 
 if TYPE_CHECKING:
+    from icecheck.contract import Requirement
     from icecheck.findings.verdict import Run
 
 _FILES = {"html": "index.html", "junit": "junit.xml", "markdown": "summary.md"}
@@ -94,8 +95,9 @@ def matrix(runs: tuple[Path, ...], form: str, output: Path | None) -> int:
         "markdown": matrices.as_markdown,
         "json": matrices.as_json,
     }
-    stored = stored_runs(map(stored_run, runs))
-    table = matrices.matrix(stored, _sentences(run.judged_by for run in stored))
+    with understanding(*runs):
+        stored = stored_runs(map(stored_run, runs))
+        table = matrices.matrix(stored, _register(run.judged_by for run in stored))
     _put(renderings[form](table), output)
     return 0
 
@@ -115,16 +117,49 @@ def trend(runs: tuple[Path, ...], form: str, output: Path | None) -> int:
 
     renderings = {"html": trends.as_html, "markdown": trends.as_markdown, "json": trends.as_json}
     in_order = sorted(runs, key=day_and_time)
-    _put(renderings[form](trends.trend(map(stored_run, in_order))), output)
+    with understanding(*runs):
+        table = trends.trend(map(stored_run, in_order))
+    _put(renderings[form](table), output)
     return 0
 
 
-def _sentences(judged_by: Iterable[str]) -> Mapping[str, str]:
-    """Return requirement id -> its sentence, of the versions of the contract that are known."""
+@command.command("merge", short_help="Make one report of runs that judged parts of a catalog.")
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("icecheck-report"),
+    show_default=True,
+    metavar="DIR",
+    help="Where the report is written.",
+)
+def merge(runs: tuple[Path, ...], output: Path) -> int:
+    """Make one report of runs that judged parts of one catalog, such as the shards of a CI.
+
+    Each RUN is a run.json or the directory of a report, of one catalog, document and release of the
+    suite. Causes, profiles, verdict and gate are computed from all verdicts; exit codes are as in
+    `icecheck run`. The exchanges stay where they are.
+    """
+    from icecheck.cli.closing import print_conclusion
+    from icecheck.run.output import RUN_FILE, write_report
+    from icecheck.run.stored.merge import merge as merged
+    from icecheck.targets.target import UsageError
+
+    whole = merged([restored_run(path) for path in runs])
+    if (output / RUN_FILE).exists():
+        raise UsageError(
+            f"there is a report in {output} already: name another directory (--output)"
+        )
+    print_conclusion(whole, write_report(whole, output))
+    return whole.exit_code
+
+
+def _register(judged_by: Iterable[str]) -> "Mapping[str, Requirement]":
+    """Return requirement id -> requirement, of the versions of the contract that are known."""
     from icecheck.contract import SPEC_VERSIONS, load
 
     known = [load(version) for version in dict.fromkeys(judged_by) if version in SPEC_VERSIONS]
-    return {r.id: r.text for contract in known for r in contract.requirements.values()}
+    return {id_: row for contract in known for id_, row in contract.requirements.items()}
 
 
 def _put(text: str, output: Path | None) -> None:

@@ -23,9 +23,12 @@ from icecheck.cli.workers import Workers
 from icecheck.targets.options import TARGET_OPTIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from icecheck.findings.verdict import Run
     from icecheck.run.options import RunOptions
     from icecheck.run.output import Output
+    from icecheck.run.runner import Ended
     from icecheck.targets.target import Target
 
 _BY_DEFAULT = ("checks", "generated", "scenarios")
@@ -101,12 +104,15 @@ def command(output: Path, **options: Any) -> int:
         from icecheck.cli.shown_command import shown_command
         from icecheck.contract import contract_for
         from icecheck.findings.verdict import Group
+        from icecheck.run.demands import set_to_judge_by
         from icecheck.run.replays.files import regressions_in
 
         target = target_for(options, stack)
         named = options_of_run(last_resort, target, output, options["seed"], options["run_id"])
         spec = release_of_run(options)
-        gate = Gate.read(options, contract_for(spec))
+        contract = contract_for(spec)
+        gate = Gate.read(options, contract)
+        frozen = options["requirement_set"]
         wanted = replace(
             named,
             groups=tuple(Group(g) for g in groups),
@@ -114,6 +120,7 @@ def command(output: Path, **options: Any) -> int:
             spec=spec,
             fail_fast=options["fail_fast"],
             witnessed_only=options["witnessed_only"],
+            requirement_set=set_to_judge_by(frozen, contract) if frozen else None,
             workers=options["workers"],
             foreseen=gate.foreseen,
             command=shown_command(click.get_current_context()),
@@ -150,35 +157,59 @@ def options_of_run(
 
 def _run(wanted: "RunOptions", directory: Path, options: dict[str, Any], gate: Gate) -> int:
     from icecheck.cli.closing import print_conclusion
-    from icecheck.cli.interrupts import one_interrupt
     from icecheck.cli.progress import progress_for
-    from icecheck.run.output import Output
 
-    output = Output(directory)
     progress = progress_for(
         sys.stdout, wanted.contract, quiet=options["quiet"], verbose=options["verbose"]
     )
-    with one_interrupt():
-        run = gate.concluded(recorded_run(wanted, output, progress), wanted)
-        page = output.finish(run)
+    run, page = reported_run(wanted, directory, progress, lambda run: gate.concluded(run, wanted))
     print_conclusion(run, page)
     return run.exit_code
 
 
-def recorded_run(wanted: "RunOptions", output: "Output", progress: Any) -> "Run":
-    """Run the checks; a run that cannot begin leaves no incomplete report.
+def reported_run(
+    wanted: "RunOptions",
+    directory: Path,
+    progress: Any,
+    concluded: "Callable[[Run], Run]" = lambda run: run,
+) -> "tuple[Run, Path]":
+    """Run the checks, write the report, and return the run and its page.
+
+    ``concluded`` decides the gate before the report is written. If the target cannot be used or the
+    disk is full, the error is raised once the report is there.
+    """
+    from icecheck.cli.interrupts import one_interrupt
+    from icecheck.run.output import Output
+
+    output = Output(directory)
+    with one_interrupt() as interrupts:
+        ended = recorded_run(wanted, output, progress, interrupts.closing)
+        run = concluded(ended.run)
+        page = output.finish(run)
+    if isinstance(ended.error, Exception):
+        click.echo(f"report: {page}")
+        raise ended.error
+    return run, page
+
+
+def recorded_run(
+    wanted: "RunOptions", output: "Output", progress: Any, on_closing: "Callable[[], None]"
+) -> "Ended":
+    """Run the checks as far as possible; where nothing can be reported, leave no report.
 
     After a misuse the report of an earlier run is restored, because nothing was run since.
     """
-    from icecheck.run.runner import run_checks
+    from icecheck.run.runner import run_as_far_as_possible
     from icecheck.targets.target import UsageError
 
     with contextlib.ExitStack() as undo:
         undo.push(lambda kind, *_: output.abandon(as_it_was=_is_a(kind, UsageError)))
         with progress:
-            run = run_checks(wanted, progress, on_exchange=output.record)
+            ended = run_as_far_as_possible(
+                wanted, progress, on_exchange=output.record, on_closing=on_closing
+            )
         undo.pop_all()
-    return run
+    return ended
 
 
 def _is_a(kind: type[BaseException] | None, wanted: type[BaseException]) -> bool:

@@ -1,0 +1,184 @@
+"""The recorded exchanges of a run, by the requests that they answer."""
+
+import contextlib
+import json
+import re
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator, Sequence
+from hashlib import blake2s
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import parse_qsl, unquote
+
+from icecheck.targets.secret_marks import without_marks
+from icecheck.wire.exchange import Exchange, Step
+from icecheck.wire.retry import UNSENDABLE
+
+_SHOWN = re.compile(r"[Bb]earer (<redacted:(second:|reader:)?[0-9a-f]+>)")
+_WORD = re.compile(r"[0-9A-Za-z_]+")
+_NOBODY = "<redacted:00000000>"
+
+
+class Asked(NamedTuple):
+    """What identifies a request: the check that sends it, and what it asks."""
+
+    check: str
+    method: str
+    url: str
+    body: bytes | None
+
+
+class Recording:
+    """Holds the exchanges of a run; each answers one request, equal requests in recorded order.
+
+    ``folders`` is a directory for the files that checks write beside tables. Not safe for threads.
+    """
+
+    def __init__(self, exchanges: Sequence[Exchange], folders: Path) -> None:
+        self.exchanges = tuple(exchanges)
+        self._folders = folders
+        self._used: set[int] = set()
+        self._exactly: defaultdict[Asked, deque[int]] = defaultdict(deque)
+        self._in_substance: defaultdict[Asked, deque[int]] = defaultdict(deque)
+        self._of_check: defaultdict[str, list[int]] = defaultdict(list)
+        self._texts: dict[str, tuple[str, frozenset[str]]] = {}
+        for at, exchange in enumerate(self.exchanges):
+            asked = asked_by(exchange)
+            self._exactly[asked].append(at)
+            self._in_substance[in_substance(asked)].append(at)
+            self._of_check[exchange.check].append(at)
+
+    def of_check(self, check_id: str) -> tuple[Exchange, ...]:
+        """Return the exchanges of one check."""
+        return tuple(self.exchanges[at] for at in self._of_check.get(check_id, ()))
+
+    def take_exactly(self, asked: Asked) -> Exchange | None:
+        """Return the next answer to exactly this request, and use it up."""
+        return self._take(self._exactly, asked)
+
+    def take_in_substance(self, asked: Asked) -> Exchange | None:
+        """Return the next answer to a request that says the same in other letters."""
+        return self._take(self._in_substance, in_substance(asked))
+
+    def repeated(self, asked: Asked, *, beside_checks: bool) -> Exchange | None:
+        """Return the last exchange for a request if that may be sent more often than it was.
+
+        A request that got no answer may, and one that no check sends.
+        """
+        places = [at for at in self._of_check.get(asked.check, ()) if at in self._used]
+        same = [self.exchanges[at] for at in places if asked_by(self.exchanges[at]) == asked]
+        if not same or not (beside_checks or same[-1].status is None):
+            return None
+        return same[-1]
+
+    def unused_of(self, check_id: str) -> list[Exchange]:
+        """Return the exchanges of a check that no request has asked for."""
+        left = (at for at in self._of_check.get(check_id, ()) if at not in self._used)
+        return [e for e in map(self.exchanges.__getitem__, left) if not _was_unsendable(e)]
+
+    def _take(self, places: defaultdict[Asked, deque[int]], asked: Asked) -> Exchange | None:
+        waiting = places.get(asked)
+        while waiting:
+            at = waiting.popleft()
+            if at not in self._used:
+                self._used.add(at)
+                return self.exchanges[at]
+        return None
+
+    # ---- what a session asks (client.shared_objects)
+
+    def names(self, check_id: str, name: str) -> bool:
+        """Return whether a request of the check names the object.
+
+        One name of a run may be the beginning of another: words are compared.
+        """
+        text, words = self._words_of(check_id)
+        return name in words if _WORD.fullmatch(name) else name in text
+
+    def names_one_of(self, check_id: str, beginning: str) -> bool:
+        """Return whether a request of the check names an object whose name begins like this."""
+        return any(word.startswith(beginning) for word in self._words_of(check_id)[1])
+
+    def _words_of(self, check_id: str) -> tuple[str, frozenset[str]]:
+        """Return the requests of a check as one text, and the words in it."""
+        if check_id not in self._texts:
+            parts = (
+                f"{unquote(e.url)} {(e.request_body or b'').decode('utf-8', 'replace')}"
+                for e in self._sent(check_id)
+            )
+            text = "\n".join(parts)
+            self._texts[check_id] = text, frozenset(_WORD.findall(text))
+        return self._texts[check_id]
+
+    def goes_on(self, check_id: str) -> bool:
+        """Return whether the check has sent requests that were not replayed yet."""
+        return any(e.step is not Step.UNDO for e in self.unused_of(check_id))
+
+    def folder_for(self, check_id: str, table: str) -> Path | None:
+        """Return a folder for a table's files; None if the run could not read its own.
+
+        Then the check has sent nothing about the table after it was made.
+        """
+        place = f"/tables/{table}"
+        if not any(place in e.url and e.method == "POST" for e in self._sent(check_id)):
+            return None
+        return self._folders / blake2s(f"{check_id} {table}".encode(), digest_size=8).hexdigest()
+
+    def _sent(self, check_id: str) -> Iterator[Exchange]:
+        return (e for e in self.of_check(check_id) if e.step is not Step.UNDO)
+
+    # ---- who has sent the requests
+
+    def secrets(self) -> dict[str, str]:
+        """Return what stands for the secrets of each principal in a replay, by whose they are.
+
+        Requests of a replay show the digests by which the recording hides the secrets.
+        """
+        shown: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        clients: Counter[str] = Counter()
+        for exchange in self.exchanges:
+            for name, value in exchange.request_headers:
+                if name.lower() == "authorization" and (found := _SHOWN.fullmatch(value)):
+                    shown[(found[2] or "own:")[:-1]][found[1]] += 1
+            if exchange.operation == "getToken" and exchange.status == 200:
+                form = dict(parse_qsl((exchange.request_body or b"").decode("latin-1")))
+                if form.get("client_secret"):
+                    clients[f"{form.get('client_id', '')}:{form['client_secret']}"] += 1
+        told = {whose: many.most_common(1)[0][0] for whose, many in shown.items()}
+        own = told.get("own", _NOBODY)
+        client = clients.most_common(1)[0][0] if clients else f"client:{own}"
+        return {
+            "token": own,
+            "credential": client.removeprefix(":"),
+            "second": told.get("second", "<redacted:second:00000000>"),
+            "reader": told.get("reader", "<redacted:reader:00000000>"),
+        }
+
+
+def asked_by(exchange: Exchange) -> Asked:
+    """Return what identifies the request of an exchange."""
+    return Asked(exchange.check, exchange.method, exchange.url, exchange.request_body)
+
+
+def in_substance(asked: Asked) -> Asked:
+    """Return a request without the marks of its secrets, and without what they change in letters.
+
+    A secret that a check makes up has another mark in a replay: the key of the run is not known.
+    """
+    return Asked(asked.check, asked.method, without_marks(asked.url), _plain(asked.body))
+
+
+def _plain(body: bytes | None) -> bytes | None:
+    if body is None:
+        return None
+    text = body.decode("latin-1")
+    if "redacted" not in text:
+        return body
+    with contextlib.suppress(ValueError, RecursionError):  # a form, or what no client sends
+        text = json.dumps(json.loads(body))
+    return without_marks(text).encode()
+
+
+def _was_unsendable(exchange: Exchange) -> bool:
+    """Return whether a request was recorded that could not be written, and so was never sent."""
+    return (exchange.error or "").startswith(UNSENDABLE)

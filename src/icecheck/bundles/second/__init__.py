@@ -1,0 +1,1 @@
+"""A second judge of recorded answers, which shares the contract with the first and no code."""

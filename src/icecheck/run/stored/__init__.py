@@ -1,0 +1,1 @@
+"""Runs that ended earlier, as one run again."""

@@ -1,0 +1,158 @@
+"""What a bundle holds gives every verdict of its run again, on catalogs of many designs."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import httpx
+import pytest
+
+from tests.bundles.recorded import (
+    GLOBS,
+    changed_exchanges,
+    lines_of,
+    open_catalog,
+    packed,
+    recorded_run,
+    secured_catalog,
+    verification_of,
+)
+from tests.lawful.designs import DESIGNS, FREEDOMS
+from tests.lawful.serving import design_transport
+
+PLANTED = (
+    "status-updateTable.400-is-500",
+    "view-rename-forgotten",
+    "text-dropNamespace.404",
+    "other-code-loadTable.404",
+    "mistypes-replaceView-metadata",
+)
+
+
+def test_a_run_on_a_faithful_catalog_is_derived_again(tmp_path):
+    with open_catalog() as transport:
+        run = recorded_run(tmp_path, transport, globs=GLOBS)
+    shown = verification_of(tmp_path)
+    assert lines_of(shown) == []
+    active = [v for v in run.verdicts if not v.passive]
+    only_read = [check for checks in shown.only_read.values() for check in checks]
+    assert only_read == ["race.drop"]
+    assert (shown.replayed, shown.passive) == (len(active) - 1, len(run.verdicts) - len(active))
+    assert shown.compared > 100
+    assert shown.disagreements == 0
+
+
+def test_findings_are_derived_again_with_their_evidence(tmp_path):
+    with open_catalog(*PLANTED) as transport:
+        run = recorded_run(tmp_path, transport, globs=GLOBS)
+    assert run.causes
+    assert lines_of(verification_of(tmp_path)) == []
+
+
+def test_a_run_with_secrets_is_derived_again_from_their_digests(tmp_path):
+    with secured_catalog() as (transport, target):
+        recorded_run(tmp_path, transport, target=target, globs=(*GLOBS, "auth.*"))
+    shown = verification_of(tmp_path)
+    assert lines_of(shown) == []
+    assert sorted(check for checks in shown.only_read.values() for check in checks) == [
+        "getToken.lifetime",
+        "race.drop",
+    ]
+
+
+def test_checks_that_came_in_the_order_of_threads_are_derived_again(tmp_path):
+    with open_catalog(*PLANTED[:2]) as transport:
+        recorded_run(tmp_path, transport, globs=GLOBS, workers=3)
+    assert lines_of(verification_of(tmp_path)) == []
+
+
+@pytest.mark.parametrize("name", ["hadoop-veteran", "azure-lake"])
+def test_a_run_on_a_catalog_unlike_ours_is_derived_again(tmp_path, name):
+    freedoms = [FREEDOMS[each] for each in DESIGNS[name].freedoms]
+    with design_transport(freedoms) as transport:
+        recorded_run(tmp_path, transport, globs=GLOBS)
+    assert lines_of(verification_of(tmp_path)) == []
+
+
+def test_a_run_that_ended_at_its_first_failure_is_derived_again(tmp_path):
+    with open_catalog("status-updateTable.400-is-500") as transport:
+        run = recorded_run(tmp_path, transport, globs=("assertion.*", "race.drop"), fail_fast=True)
+    assert any(v.skip for v in run.verdicts)
+    shown = verification_of(tmp_path)
+    assert lines_of(shown) == []
+    assert not shown.only_read  # the race was not run
+
+
+def test_a_run_that_was_interrupted_is_derived_again(tmp_path):
+    with open_catalog() as transport:
+        recorded_run(tmp_path, Interrupted(transport, after=60), globs=("createTable.*",))
+    assert lines_of(verification_of(tmp_path)) == []
+
+
+def test_a_run_whose_catalog_fell_silent_is_derived_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("icecheck.judging.breaker._PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr("icecheck.wire.retry._FIRST_WAIT_AFTER_LOSS_SECONDS", 0.001)
+    with open_catalog() as transport:
+        run = recorded_run(tmp_path, Silent(transport, after=60), globs=("createTable.*",))
+    assert run.exit_code == 4
+    assert lines_of(verification_of(tmp_path)) == []
+
+
+def test_a_run_of_several_processes_is_judged_from_its_exchanges(tmp_path):
+    def of_workers(exchanges):
+        for each in exchanges:
+            check = each.check
+            yield replace(each, check=f"{check}gw0" if check == "probe.deletion" else check)
+
+    with open_catalog() as transport:
+        run = recorded_run(tmp_path, transport, globs=("createNamespace.*",))
+    changed_exchanges(tmp_path, of_workers)
+    shown = verification_of(tmp_path)
+    assert lines_of(shown) == []
+    [(why, checks)] = shown.only_read.items()
+    assert why == "several processes have judged the checks"
+    assert len(checks) == len([v for v in run.verdicts if not v.passive])
+    assert shown.replayed == 0
+
+
+class Interrupted(httpx.BaseTransport):
+    """Is interrupted by the user after so many requests."""
+
+    def __init__(self, inner, after):
+        self._inner, self._left = inner, after
+
+    def handle_request(self, request):
+        self._left -= 1
+        if self._left == 0:
+            raise KeyboardInterrupt
+        return self._inner.handle_request(request)
+
+
+class Silent(httpx.BaseTransport):
+    """Answers nothing any more after so many requests."""
+
+    def __init__(self, inner, after):
+        self._inner, self._left = inner, after
+
+    def handle_request(self, request):
+        self._left -= 1
+        if self._left <= 0:
+            raise httpx.ConnectError("refused")
+        return self._inner.handle_request(request)
+
+
+def test_the_same_requests_are_sent_whatever_the_hashes_of_words_are(tmp_path):
+    # The defect lets effects be looked for whose requests once followed the order of a set.
+    with open_catalog("status-updateTable.400-is-500") as transport:
+        recorded_run(tmp_path, transport, globs=("assertion.assert-ref-*", "commit.unknown-*"))
+    bundle = packed(tmp_path)
+    for seed in ("1", "2", "3", "4"):
+        ended = subprocess.run(
+            [sys.executable, "-m", "icecheck", "verify", str(bundle)],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stdout
