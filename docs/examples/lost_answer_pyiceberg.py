@@ -1,6 +1,6 @@
 """PyIceberg loses the answer of an append, looks what became of it, and ends with one row.
 
-Run it: `pip install 'icecheck[suite]' pyarrow`, then `python lost_answer_pyiceberg.py`.
+Run it: `python lost_answer_pyiceberg.py`. It needs `icecheck[suite]` and PyArrow.
 """
 
 import uuid

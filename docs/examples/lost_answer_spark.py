@@ -1,6 +1,6 @@
 """Spark loses the answer of an append, looks what became of it, and ends with one row.
 
-Run it: `pip install 'icecheck[spark]'`, then `python lost_answer_spark.py`.
+Run it: `python lost_answer_spark.py`. It needs `icecheck[spark]`.
 """
 
 import uuid

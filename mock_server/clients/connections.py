@@ -29,7 +29,9 @@ def pyiceberg_catalog(
     try:
         from pyiceberg.catalog.rest import RestCatalog
     except ModuleNotFoundError as error:
-        message = f"{error}: a PyIceberg catalog needs PyIceberg: pip install 'icecheck[suite]'"
+        from icecheck.installing import install_command
+
+        message = f"{error}: a PyIceberg catalog needs PyIceberg: {install_command('suite')}"
         raise ModuleNotFoundError(message, name=error.name) from error
 
     settings = {"uri": uri, "warehouse": warehouse, **access, **properties}

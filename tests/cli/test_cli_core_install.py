@@ -1,10 +1,11 @@
-"""`pip install icecheck` without an extra: every command works, or says in a line what it needs."""
+"""Icecheck installed without an extra: every command works, or says in a line what it needs."""
 
 import subprocess
 
 import httpx
 import pytest
 
+from icecheck.installing import install_command
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects import defects
 from icecheck.ownership.ledger import Entry
@@ -14,7 +15,6 @@ from tests.kit.contracts import CONTRACT
 from tests.kit.extras import command_line, hidden_without
 
 RECORDS = "docs/catalogs/iceberg-rest-fixture-1.10.1", "docs/catalogs/iceberg-rest-fixture-1.11.0"
-SUITE = "pip install 'icecheck[suite]'"
 
 
 @pytest.fixture
@@ -65,16 +65,19 @@ def test_what_needs_the_suite_says_in_one_line_how_to_install_it(on_core, mock, 
     url = [mock.uri] * (arguments in {("run",), ("plan",)})
     done = on_core(*arguments, *url)
     assert done.returncode == 2
-    assert SUITE in done.stderr
+    assert install_command("suite") in done.stderr
     assert (len(done.stderr.splitlines()), done.stdout) == (1, "")
 
 
 def test_doctor_works_and_says_what_settings_of_others_need(on_core, mock):
     assert on_core("doctor", mock.uri, "--warehouse", "wh").returncode == 0
-    for needs in (("--pyiceberg-catalog", "mine"), ("--sigv4", "eu-west-1/execute-api")):
+    for extra, *needs in (
+        ("suite", "--pyiceberg-catalog", "mine"),
+        ("sigv4", "--sigv4", "eu-west-1/execute-api"),
+    ):
         done = on_core("doctor", mock.uri, *needs)
         assert done.returncode == 2, done.stderr
-        assert "pip install 'icecheck[" in done.stderr
+        assert install_command(extra) in done.stderr
         assert len(done.stderr.splitlines()) == 1
 
 

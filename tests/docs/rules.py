@@ -39,6 +39,7 @@ def replaced(text: str, url: str, free_port: int) -> str:
         (" RUN RUN", " old new"),
         (" RUN", " new"),
         (" REPORT", " new"),
+        ("baseline/run.json", "old/run.json"),
         ("replay FILE", "replay kept/one.json"),
         ("--regressions DIR", "--regressions kept"),
         ("--minutes N", "--minutes 0"),
@@ -52,6 +53,7 @@ _SET_UP = "a set-up command: what it installs and runs is what CI does"
 _RECORDS = "fetches or needs what others publish, and writes records: run by hand"
 _WITNESSES = "drives PyIceberg for a minute: tests/witnesses does"
 _WHOLE_REPORTS = "takes whole reports, and the records lack parts: tests/cli/test_cli_report.py"
+_WHEEL = "tests/hostile/test_uvx.py makes a wheel and runs it by uvx"
 _REPOSITORY = "a command of CI, which runs it itself"
 
 EXCLUDED: dict[tuple[str, str], str] = {
@@ -81,7 +83,12 @@ EXCLUDED: dict[tuple[str, str], str] = {
     ("docs/clients.md", "pip install duckdb"): _RECORDS,
     ("docs/clients.md", "icecheck run URL --clients"): _WITNESSES,
     ("docs/clients.md", "pytest --pyargs icecheck.scenarios.clients"): _WITNESSES,
-    ("docs/clients.md", "pip install 'icecheck[clients]'"): "what an environment is made with",
+    ("README.md", "python -m build --wheel"): _WHEEL,
+    ("README.md", "uvx --from"): _WHEEL,
+    ("docs/ci.md", "python -m build --wheel"): _WHEEL,
+    ("docs/ci.md", "- uses: OWNER/icecheck@COMMIT"): "tests/pipeline runs the action",
+    ("docs/ci.md", "catalog:"): "tests/pipeline compares it with the schema of such files",
+    ("docs/examples/downstream/", ""): "tests/pipeline/test_downstream.py follows it",
     ("docs/targets.md", "icecheck run URL --check 'generated.*.fuzzed'"): "takes hours",
     ("docs/reports.md", "icecheck report render"): _WHOLE_REPORTS,
     ("docs/reports.md", "icecheck report merge"): _WHOLE_REPORTS,
@@ -101,6 +108,7 @@ BLOCKS: dict[tuple[str, str], Rule] = {
     ("docs/targets.md", "[target]"): Rule("target", CORE),
     ("docs/expectations.md", "[[expectation]]"): Rule("expectations"),
     ("docs/clients.md", "icecheck serve --port 8181"): Rule("served", CORE),
+    ("docs/ci.md", f"icecheck run {EXAMPLE}"): Rule("typed", slow=True),
 }
 
 COMMANDS: dict[str, Rule] = {

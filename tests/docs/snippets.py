@@ -11,7 +11,7 @@ DOCUMENTS = ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", *(
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(r"`([^`]+)`")
-_PROGRAMS = frozenset({"icecheck", "pytest", "python", "tox", "pip"})
+_PROGRAMS = frozenset({"icecheck", "pytest", "python", "tox", "pip", "uvx"})
 _VARIABLE = re.compile(r"[A-Z_]+=\S+")
 
 

@@ -59,7 +59,7 @@ def test_signing_needs_nothing_but_its_extra(tmp_path, environment):
     with open_reader(tmp_path, environment("")) as who:
         done = who.types(line.format(url=who.mock.uri))
         assert done.returncode == 2
-        assert "icecheck[sigv4]" in done.stderr
+        assert f"pip install '{ROOT}[sigv4]'" in done.stderr
 
 
 @pytest.mark.parametrize(("program", "extra", "beside"), EXAMPLES)

@@ -4,6 +4,8 @@ import re
 import subprocess
 from pathlib import Path
 
+from icecheck.installing import PUBLISHED
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 
@@ -74,3 +76,20 @@ def test_each_promise_of_the_security_page_names_tests_that_exist():
     for path, _, name in re.findall(r"`(tests/[\w/]+\.py)(::(\w+))?`", "\n".join(rows)):
         text = (ROOT / path).read_text()
         assert not name or f"def {name}(" in text, f"{path}::{name}"
+
+
+def test_nobody_is_told_to_install_icecheck_by_name_before_it_is_published():
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    words = re.compile(r"(?:pipx?|uv|uvx|poetry) (?:\w+ )?(?:-\S+ )*['\"]?icecheck\b")
+    # The words for later stand in one module; tests quote it, and decisions are about the past.
+    apart = ("src/icecheck/installing.py", "tests/", "docs/decisions/")
+    told = [
+        name
+        for name in listed.stdout.splitlines()
+        if not name.startswith(apart)
+        and name.endswith((".md", ".py", ".toml", ".yml", ".sh", ".html"))
+        and words.search((ROOT / name).read_text(encoding="utf-8"))
+    ]
+    assert PUBLISHED or told == []

@@ -22,5 +22,15 @@ def require_clients() -> None:
 
 
 def _require(modules: tuple[str, ...], extra: str) -> None:
-    if lacking := how_to_install(modules, extra):
+    if lacking := how_to_install(modules, extra, _again()):
         fail(lacking, _USAGE)
+
+
+def _again() -> str:
+    """Return the command that is being run, its secrets taken from variables."""
+    import click
+
+    from icecheck.cli.shown_command import command_to_run
+
+    context = click.get_current_context()
+    return command_to_run(context, (), command=context.info_name or "")

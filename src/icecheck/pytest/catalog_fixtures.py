@@ -100,6 +100,7 @@ def _iceberg_own(
     request: pytest.FixtureRequest, _iceberg_session: "Callable[[], OwnNamespace]"
 ) -> Iterator[_OwnCatalog]:
     """The test's own namespace on the catalog of `--catalog-url`, removed with its content."""
+    from icecheck.installing import install_command
     from icecheck.ownership.ledger_file import clean_command
     from icecheck.pytest.own_catalog import own_catalog
 
@@ -112,7 +113,7 @@ def _iceberg_own(
         try:
             catalog = own_catalog(target, own, said)
         except ModuleNotFoundError as error:
-            pytest.fail(f"{error}: run pip install 'icecheck[suite]'", pytrace=False)
+            pytest.fail(f"{error}: run {install_command('suite')}", pytrace=False)
         yield _OwnCatalog(catalog, own)
     finally:
         own.remove()

@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
+from icecheck.installing import install_command
 from icecheck.spark.unavailable import SparkUnavailable
 
 WHEEL = "snowpark-connect-deps-iceberg==1.0.2"
@@ -76,7 +77,7 @@ def find_pyspark() -> PySpark:
         installed = ""
     spec = find_spec("pyspark")
     if not installed or spec is None or spec.origin is None:
-        raise SparkUnavailable("PySpark is not installed; run: pip install 'icecheck[spark]'")
+        raise SparkUnavailable(f"PySpark is not installed; run: {install_command('spark')}")
     return PySpark(version=installed, home=Path(spec.origin).parent)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from icecheck.installing import install_command
 from icecheck.targets.options import TARGET_OPTIONS, TargetOption
 from icecheck.targets.settings_file import DEFAULT_FILE, TABLE, read_text
 from icecheck.targets.target import SigV4, UsageError
@@ -92,7 +93,7 @@ def from_pyiceberg(catalog: str) -> Facts:
     except ModuleNotFoundError as missing:
         raise UsageError(
             f"PyIceberg's settings need PyIceberg ({missing.name} is not installed): "
-            "run pip install 'icecheck[suite]'"
+            f"run {install_command('suite')}"
         ) from None
 
     found = Config().get_catalog_config(catalog)

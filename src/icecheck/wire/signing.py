@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl
 
 import httpx
 
+from icecheck.installing import install_command
 from icecheck.targets.target import SigV4, UsageError
 
 RELOCATED = "Original-Authorization"
@@ -32,9 +33,7 @@ class Signer:
         try:
             from botocore.session import Session
         except ModuleNotFoundError:
-            raise UsageError(
-                "SigV4 needs botocore: install it with `pip install 'icecheck[sigv4]'`"
-            ) from None
+            raise UsageError(f"SigV4 needs botocore: run {install_command('sigv4')}") from None
         session = Session()
         self._service = settings.service
         self._region = settings.region or os.environ.get("AWS_REGION") or _region_of(session)

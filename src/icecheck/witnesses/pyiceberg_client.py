@@ -13,6 +13,7 @@ from icecheck.client.catalog import Catalog
 from icecheck.findings.statuses import Statuses
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import SkipKind
+from icecheck.installing import how_to_have
 from icecheck.judging.probes import is_refusal
 from icecheck.ownership.request_guard import ForeignRequest
 from icecheck.replies.expect import Blocked, NotOffered, Violation, blocked_by_shape
@@ -163,7 +164,7 @@ def require_pyiceberg() -> None:
             version(package)
         except PackageNotFoundError:
             raise NotOffered(
-                f"{package} is not installed: run pip install 'icecheck[clients]'",
+                f"{package} is not installed: {how_to_have('clients')}",
                 SkipKind.HARNESS_GAP,
             ) from None
 

@@ -1,10 +1,12 @@
 """What somebody meets who starts the mock for the first time, not having read everything."""
 
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
+from icecheck.installing import install_command
 from icecheck.mock_server import MockCatalog, WarehouseDeclaration
 
 
@@ -49,5 +51,5 @@ def test_a_warehouse_has_a_name() -> None:
 
 def test_without_pyiceberg_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyiceberg.catalog.rest", None)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'icecheck\[suite\]'"):
+    with pytest.raises(ModuleNotFoundError, match=re.escape(install_command("suite"))):
         MockCatalog(root="memory://root").pyiceberg(in_process=True)
