@@ -91,3 +91,22 @@ def test_control_characters_of_a_bundle_are_not_printed(icecheck, report):
     assert shown.exit_code == 1
     assert "\x1b" not in shown.output
     assert "\u202e" not in shown.output
+
+
+def test_a_bundle_is_read_like_the_report_in_it(icecheck, report, tmp_path):
+    icecheck("bundle", report, "--output", "b.zip")
+    for command in (("gate",), ("report", "matrix"), ("report", "render", "--format", "markdown")):
+        name, *rest = command
+        of_bundle = icecheck(name, *rest[:1], "b.zip", *rest[1:])
+        of_report = icecheck(name, *rest[:1], report, *rest[1:])
+        assert (of_bundle.exit_code, of_bundle.stdout) == (of_report.exit_code, of_report.stdout)
+        assert of_bundle.stdout
+    assert icecheck("compare", "b.zip", report).exit_code == 0
+    truncated = (tmp_path / "b.zip").read_bytes()
+    (tmp_path / "damaged.zip").write_bytes(
+        truncated.replace(b"IcebergRestConformanceBundle", b"x" * 28)
+    )
+    result = icecheck("gate", "damaged.zip")
+    assert result.exit_code == 2
+    (line,) = result.stderr.splitlines()
+    assert "damaged.zip" in line
