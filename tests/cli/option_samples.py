@@ -155,6 +155,7 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
     "replay": _SHARED
     | {
         "file": Sample(("other.json",)),
+        "--check": Sample(("--check", "getConfig.answered")),
         "--claim": Sample(("--claim", "loadNamespaceMetadata"), catalog="keeping"),
         "--mock": Sample(("--mock",), **_MOCK),
         "--run-id": Sample(("--run-id", "mine")),

@@ -64,7 +64,7 @@ def test_a_failing_history_is_kept_and_fails_again_until_it_is_mended(
     assert (again.exit_code, "still differs" in again.stdout) == (1, True)
     assert "create namespace n" in again.stdout
     better = icecheck("replay", kept, mended.uri, "--output", "mended")
-    assert (better.exit_code, "as the history demands" in better.stdout) == (0, True)
+    assert (better.exit_code, "as is demanded" in better.stdout) == (0, True)
     assert not (tmp_path / "mended" / "replays").exists()
     assert icecheck("run", mended.uri, "--check", CHECK).exit_code == 0
     assert not kept.exists()  # the report is that of the run that found nothing
@@ -160,7 +160,7 @@ def test_a_race_that_contradicts_itself_is_kept_too(icecheck, tmp_path, mended):
     kept = tmp_path / "icecheck-report" / "replays" / f"{RANDOM_CHANGES}.json"
     assert "updateTable" in replay_of(kept).operations
     again = icecheck("replay", kept, mended.uri)
-    assert (again.exit_code, "as the history demands" in again.stdout) == (0, True)
+    assert (again.exit_code, "as is demanded" in again.stdout) == (0, True)
 
 
 def test_a_drawn_request_is_kept_too(icecheck, tmp_path, mended):
@@ -172,7 +172,7 @@ def test_a_drawn_request_is_kept_too(icecheck, tmp_path, mended):
         assert replay_of(kept).operations == {"updateTable"}
         assert icecheck("replay", kept, breaking.uri).exit_code == 1
     better = icecheck("replay", kept, mended.uri)
-    assert (better.exit_code, "as the history demands" in better.stdout) == (0, True)
+    assert (better.exit_code, "as is demanded" in better.stdout) == (0, True)
 
 
 @pytest.mark.parametrize(
@@ -250,3 +250,55 @@ def test_pytest_runs_what_was_kept_too(tmp_path, replay_file, broken, monkeypatc
     assert "create namespace n0 (7)" in said.getvalue()
     assert "no replay file" in said.getvalue()
     assert (tmp_path / "out" / "replays" / f"{CHECK}.json").is_file()
+
+
+# ---- a check of a report
+
+
+@pytest.fixture(params=["directory", "bundle"])
+def reported(request, icecheck, broken):
+    """The report, or the bundle, of a run that found the defect."""
+    icecheck("run", broken.uri, "--check", "updateProperties.*", "--seed", "5", "--run-id", "first")
+    if request.param == "directory":
+        return "icecheck-report"
+    assert icecheck("bundle", "icecheck-report", "--output", "one.zip").exit_code == 0
+    return "one.zip"
+
+
+def failing_check(tmp_path):
+    document = json.loads((tmp_path / "icecheck-report" / "run.json").read_text())
+    return next(c["id"] for c in document["checks"] if c["outcome"] == "fail")
+
+
+def test_a_check_of_a_report_is_judged_again(icecheck, tmp_path, reported, broken, mended):
+    check = failing_check(tmp_path)
+    still = icecheck("replay", reported, broken.uri, "--check", check)
+    assert still.exit_code == 1
+    first, second, *_ = still.stdout.splitlines()
+    assert first.startswith(f"in {reported}, run first: fail (expected ")
+    assert second == f"{check}: the catalog still differs"
+    better = icecheck("replay", reported, mended.uri, "--check", check)
+    assert (better.exit_code, "as is demanded" in better.stdout) == (0, True)
+    again = json.loads((tmp_path / "icecheck-replay" / "run.json").read_text())
+    assert again["config"]["seed"] == 5
+    assert again["run_id"] != "first"
+
+
+@pytest.mark.parametrize(
+    ("check", "words"),
+    [
+        ("no.such-check", "has no check no.such-check"),
+        ("http.json-in-utf-8", "has no requests of its own"),
+    ],
+)
+def test_a_check_that_cannot_be_sent_again_is_misuse(icecheck, broken, check, words):
+    icecheck("run", broken.uri, "--check", "getConfig.*", "-q")
+    result = icecheck("replay", "icecheck-report", broken.uri, "--check", check)
+    assert result.exit_code == 2
+    assert words in result.stderr
+
+
+def test_a_report_without_a_check_is_no_replay_file(icecheck, broken):
+    icecheck("run", broken.uri, "--check", "getConfig.*", "-q")
+    result = icecheck("replay", "icecheck-report/run.json", broken.uri)
+    assert result.exit_code == 2

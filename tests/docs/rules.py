@@ -36,6 +36,9 @@ def replaced(text: str, url: str, free_port: int) -> str:
         (" CHECK", " createNamespace.already-exists"),
         (" ID", " createNamespace.409"),
         (" OLD NEW", " old new"),
+        (" RUN RUN", " old new"),
+        (" RUN", " new"),
+        (" REPORT", " new"),
         ("baseline/run.json", "old/run.json"),
         ("replay FILE", "replay kept/one.json"),
         ("--regressions DIR", "--regressions kept"),
@@ -49,6 +52,7 @@ def replaced(text: str, url: str, free_port: int) -> str:
 _SET_UP = "a set-up command: what it installs and runs is what CI does"
 _RECORDS = "fetches or needs what others publish, and writes records: run by hand"
 _WITNESSES = "drives PyIceberg for a minute: tests/witnesses does"
+_WHOLE_REPORTS = "takes whole reports, and the records lack parts: tests/cli/test_cli_report.py"
 _WHEEL = "tests/hostile/test_uvx.py makes a wheel and runs it by uvx"
 _REPOSITORY = "a command of CI, which runs it itself"
 
@@ -86,6 +90,10 @@ EXCLUDED: dict[tuple[str, str], str] = {
     ("docs/ci.md", "catalog:"): "tests/pipeline compares it with the schema of such files",
     ("docs/examples/downstream/", ""): "tests/pipeline/test_downstream.py follows it",
     ("docs/targets.md", "icecheck run URL --check 'generated.*.fuzzed'"): "takes hours",
+    ("docs/reports.md", "icecheck report render"): _WHOLE_REPORTS,
+    ("docs/reports.md", "icecheck report merge"): _WHOLE_REPORTS,
+    ("docs/certify.md", "icecheck "): "the commands of docs/reports.md with another's bundle",
+    ("docs/catalogs/README.md", "icecheck report matrix"): "tests/reference compares what it makes",
     ("docs/decisions/", ""): "says what was decided and seen at the time, not what to type",
 }
 """(document or folder, how the snippet begins) -> why it is not run."""
@@ -117,6 +125,9 @@ COMMANDS: dict[str, Rule] = {
     "icecheck compare OLD NEW [--format text|markdown|json]": Rule("typed", CORE, exits=(1,)),
     "icecheck bundle DIR": Rule("typed", CORE, exits=(2,)),
     "icecheck verify BUNDLE": Rule("typed", exits=(2,)),
+    "icecheck report matrix RUN RUN": Rule("typed"),
+    "icecheck report trend RUN RUN": Rule("typed"),
+    "icecheck gate REPORT": Rule("typed", CORE),
     "icecheck replay FILE URL": Rule("typed"),
     "icecheck explore URL --minutes N": Rule("typed"),
     "icecheck run URL --regressions DIR": Rule("typed", slow=True),

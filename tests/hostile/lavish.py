@@ -237,8 +237,8 @@ class Lavish:
     def _spelled(self, secret: str) -> str:
         """A secret in some spellings, in other ones each time, and at last cut off."""
         every = list(written(secret))
-        turn = self._errors % 5
-        return " , ".join([*every[turn::5], f'"{secret[: 12 + self._errors % 9]}…"'])
+        turn = self._errors % 9
+        return " , ".join([*every[turn::9], f'"{secret[: 12 + self._errors % 9]}…"'])
 
 
 def lavish_mock(**options: Any) -> MockCatalog:

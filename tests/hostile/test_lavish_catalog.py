@@ -203,8 +203,7 @@ def test_no_check_of_all_is_blamed_because_something_was_hidden() -> None:
 
 
 @pytest.mark.complete("every check, where the default run has a few")
-@pytest.mark.usefixtures("logged")
-def test_no_artefact_log_or_line_of_a_whole_run_tells_a_secret(
+def test_no_artefact_or_line_of_a_whole_run_tells_a_secret(
     seen: Seen, catalog: Lavish, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = [catalog.url, "--warehouse", "wh", *ACCESS, "--output", "report"]

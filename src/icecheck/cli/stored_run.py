@@ -1,4 +1,4 @@
-"""Reads the run that a report in a directory describes."""
+"""Reads the run that a report in a directory, or in a bundle, describes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ _FILE = "run.json"
 
 
 def stored_run(path: Path) -> dict[str, Any]:
-    """Return the document of a run.json, or of the one in a report's directory.
+    """Return the document of a run.json, or of the one in a report's directory or in a bundle.
 
     Raises UsageError in one line for anything else.
     """
@@ -78,11 +78,26 @@ def restored_run(path: Path) -> "Run":
 
 
 def _content(path: Path) -> bytes:
+    from zipfile import is_zipfile
+
     from icecheck.targets.target import UsageError
 
     try:
+        if is_zipfile(path):
+            return _content_of_bundle(path)
         return (path / _FILE if path.is_dir() else path).read_bytes()
     except OSError as error:
         raise UsageError(
             f"{path} cannot be read ({error.strerror}): name a run.json or its directory"
         ) from None
+
+
+def _content_of_bundle(path: Path) -> bytes:
+    from icecheck.bundles.bundle import RUN, BundleUnusable
+    from icecheck.bundles.packing import open_bundle
+    from icecheck.targets.target import UsageError
+
+    try:
+        return open_bundle(path).members[RUN]
+    except BundleUnusable as wrong:
+        raise UsageError(str(wrong)) from None

@@ -125,6 +125,9 @@ def race(
             ]
     finally:
         asked = [sent for sent in everything if sent.invoked_ns]
+        # A refusal may quote what the winner was given, and be recorded before it.
+        for told in itertools.chain.from_iterable(sent.attempts for sent in asked):
+            catalog.session.connection.redactor.learn(told.response_body)
         for sent in asked:
             raced = _is_beaten(sent, asked)
             for exchange in sent.attempts:

@@ -99,8 +99,9 @@ class Redactor:
 
     def learn(self, body: bytes, seen: Seen = Seen.IN_BODY) -> None:
         """Learn the secrets of an answer that is not recorded, or is told to all clients."""
-        with self._lock:
-            self._learn(body, seen)
+        if may_name_secrets(body):
+            with self._lock:
+                self._learn(body, seen)
 
     def exchange(self, exchange: Exchange) -> Exchange:
         """Return the exchange without its secrets."""

@@ -116,6 +116,20 @@ def test_exchanges_are_recorded_in_the_order_of_the_racers():
     assert [e.label for e in events] == ["createNamespace, 409", "createNamespace, 200"]
 
 
+def test_what_the_winner_was_given_is_hidden_in_what_the_loser_is_told():
+    secret = "vended/canary+0123456789"
+
+    def answers(request):
+        if json.loads(request.content)["properties"]["by"] == "a":
+            return httpx.Response(409, json={"error": {"message": f"taken with {secret}"}})
+        return httpx.Response(200, json={"config": {"s3.session-token": secret}})
+
+    catalog = catalog_that(answers)
+    race(catalog, {"a": [creation(catalog, "a")], "b": [creation(catalog, "b")]})
+    assert [each.status for each in catalog.session.exchanges[-2:]] == [409, 200]
+    assert "canary" not in repr(catalog.session.exchanges[-2:])
+
+
 @pytest.mark.parametrize(
     ("statuses", "left"),
     [({"a": 409, "b": 200}, 1), ({"a": 409, "b": 409}, 0), ({"a": 500, "b": 409}, 1)],
