@@ -55,15 +55,13 @@ def open_session(
     the file ``ledger`` beforehand; ``redactor`` is told all secrets, and may be shared.
     ``beginning`` is told what is seen on the way; ``sleep`` waits, in seconds, before a retry.
     Raises TargetUnusable when there is no catalog to verify, UsageError for a bad run id or ledger,
-    or for ``replays`` that need what the catalog does not claim: nothing but the config was asked
-    then.
+    or for ``replays`` that need what the catalog does not claim; only the config was asked then.
     """
     contract = contract_for(spec)
     _refuse_misuse(run_id, target, contract)
     begun = beginning or Beginning()
-    begun.connection = connection = Connection(
-        target, contract, transport, sleep, redactor=redactor
-    )
+    connection = Connection(target, contract, transport, sleep, redactor=redactor)
+    begun.connection = connection
     owner = target.owner(run_id)
     with contextlib.ExitStack() as undo, _told_if_unusable(connection, transport):
         undo.callback(connection.close)
@@ -71,8 +69,7 @@ def open_session(
         offer = _offer_for(replays, Offer.read(config, target), contract)
         sent_to = _signed_in(connection, offer, target)
         journal = None if ledger is None else LedgerFile(ledger, owner, target)
-        ledgered: Counter[Entry] = Counter()
-        undropped: set[str] = set()
+        ledgered, undropped = Counter[Entry](), set[str]()
         root = Ledger(owner, journal, ledgered, undropped)
         if journal is not None:
             undo.callback(lambda: journal.close(keep=len(root) > 0))

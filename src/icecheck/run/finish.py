@@ -75,12 +75,7 @@ def finish(
     offer = None if session.config is None else Offer.read(session.config, options.target)
     verdicts, passive = settled_with_passive(verdicts, session.permitted, observed, contract)
     everything = (*verdicts, *demanded_verdicts(passive, options.spec, contract))
-    if options.witnessed_only:
-        everything = tuple(map(ungated_if_unwitnessed, everything))
-    everything = tuple(ungated_if_disputed(verdict, contract) for verdict in everything)
-    if options.requirement_set is not None:
-        frozen = options.requirement_set
-        everything = tuple(as_frozen(verdict, frozen, contract) for verdict in everything)
+    everything = _as_scored(everything, options, contract)
     causes = causes_of(everything, contract)
     in_part = frozenset(c.profile for c in left_out if c.level is Level.MUST)
     profiles = profiles_of(everything, offer, contract, in_part)
@@ -123,6 +118,18 @@ def finish(
         preflight=next((process.preflight for process in processes if process.preflight), ()),
     )
     return without_room(run, unwritten) if unwritten else run
+
+
+def _as_scored(
+    verdicts: tuple[Verdict, ...], options: RunOptions, contract: Contract
+) -> tuple[Verdict, ...]:
+    """Return the verdicts as they count: by what is witnessed, disputed, and in a frozen set."""
+    if options.witnessed_only:
+        verdicts = tuple(map(ungated_if_unwitnessed, verdicts))
+    verdicts = tuple(ungated_if_disputed(verdict, contract) for verdict in verdicts)
+    if options.requirement_set is None:
+        return verdicts
+    return tuple(as_frozen(verdict, options.requirement_set, contract) for verdict in verdicts)
 
 
 def _left_for_residue(session: SessionSummary) -> str:

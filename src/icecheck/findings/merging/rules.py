@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from icecheck.contract import Level
-from icecheck.findings.merging import kinds, updates
+from icecheck.findings.merging import kinds, registrations, updates
 from icecheck.findings.merging.groups import Group, Join, Rule, Seen
 from icecheck.findings.shared_symptoms import (
     ANOMALY,
@@ -369,6 +369,9 @@ RULES = (
     Rule("staged tables made at once", 6, kinds.staged_at_once, kinds.as_staged),
     Rule("names mixed up", 7, kinds.names_mixed_up, kinds.as_names),
     Rule("a missing effect and its answer", 8, _same_value, _as_missing_effect),
+    Rule(
+        "registered under another uuid", 21, registrations.new_identities, registrations.as_identity
+    ),
     Rule("competing clients", 9, _competing_clients, _as_competing),
     Rule("malformed requests not read", 10, kinds.unread_bodies, kinds.as_unread),
     Rule("one demand missed in several ways", 11, _one_demand, _as_status),
