@@ -52,7 +52,7 @@ def restored(document: _Row, symptom_named: _SymptomNamed) -> Run:
         headline=verdict["headline"],
         exit_code=verdict["exit_code"],
         exit_reason=verdict["exit_reason"],
-        verdicts=tuple(_verdict(row, symptom_named) for row in document["checks"]),
+        verdicts=tuple(verdict_in(row, symptom_named) for row in document["checks"]),
         causes=tuple(_cause(row, document["checks"]) for row in document["causes"]),
         capabilities=tuple(map(_capability, document["capabilities"])),
         profiles=tuple(map(_profile, document["profiles"])),
@@ -69,7 +69,8 @@ def _artifacts(rows: Iterable[_Row]) -> dict[str, Any]:
     return {"artifacts": files} if files else {}
 
 
-def _verdict(row: _Row, symptom_named: _SymptomNamed) -> Verdict:
+def verdict_in(row: _Row, symptom_named: _SymptomNamed) -> Verdict:
+    """Return the verdict in a row of a document's checks; see `restored`."""
     skip = row["skip"]
     return Verdict(
         check=row["id"],

@@ -11,14 +11,16 @@ from typing import Any
 from icecheck.bundles.options import options_from
 from icecheck.bundles.recording import Recording
 from icecheck.bundles.replaying import ReplayTransport, Unrecorded
-from icecheck.bundles.stated import stated_summary, stated_verdict
+from icecheck.bundles.stated import stated_summary
 from icecheck.contract import Contract
+from icecheck.findings.symptoms import symptom_named
 from icecheck.findings.verdict import Group, Outcome, Run, SkipKind, Verdict
 from icecheck.judging.check import Check
 from icecheck.judging.judge import not_run
 from icecheck.judging.observed import Observed
 from icecheck.judging.passive import observe
 from icecheck.replies.schema import SchemaJudge, schema_judge
+from icecheck.reports.restored import verdict_in
 from icecheck.run.check_runner import CheckRunner, NotBegun, open_runner
 from icecheck.run.collect import allowed, collect, left_out, select
 from icecheck.run.demands import demanded_by
@@ -117,7 +119,7 @@ class _Replay:
             failure = "" if why.lawful else str(why)
             verdicts, process = self._as_stated([c for c in checks if c.id in self._rows], str(why))
         verdicts += [verdict for verdict in skipped if verdict.check in self._rows]
-        verdicts += [stated_verdict(self._rows[id_]) for id_ in unknown]
+        verdicts += [verdict_in(self._rows[id_], symptom_named) for id_ in unknown]
         run = finish(
             options,
             [process],
@@ -154,7 +156,7 @@ class _Replay:
     def _as_stated(self, checks: Sequence[Check], why: str) -> tuple[list[Verdict], ProcessReport]:
         """Return the verdicts that run.json states, where none can be replayed."""
         self._only_read |= {check.id: why for check in checks}
-        verdicts = [stated_verdict(self._rows[check.id]) for check in checks]
+        verdicts = [verdict_in(self._rows[check.id], symptom_named) for check in checks]
         summary = stated_summary(self._document, self._recording.exchanges)
         tripped = self._document["verdict"]["exit_reason"] == "target-unusable"
         words = self._document["verdict"]["headline"] if tripped else ""
@@ -162,7 +164,7 @@ class _Replay:
 
     def _verdict_on(self, check: Check, runner: CheckRunner) -> Verdict:
         row = self._rows[check.id]
-        stated = stated_verdict(row)
+        stated = verdict_in(row, symptom_named)
         if why := _ELSEWHERE.get(check.group):
             self._only_read[check.id] = why
             return stated
