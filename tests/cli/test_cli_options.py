@@ -114,7 +114,7 @@ def test_an_option_of_another_command_is_neither_shown_nor_taken(icecheck, comma
 
 
 def test_explore_is_told_of_a_catalog_as_replay_is():
-    theirs = {"file", "--output", "--run-id"}
+    theirs = {"file", "--check", "--output", "--run-id"}
     shared = set(parameters_of("replay")) - theirs
     assert shared <= set(parameters_of("explore"))
 

@@ -60,7 +60,7 @@ def open_session(
     contract = contract_for(spec)
     _refuse_misuse(run_id, target, contract)
     begun = beginning or Beginning()
-    connection = Connection(target, contract, transport, sleep, redactor=redactor)
+    connection = Connection(target, contract, transport, sleep=sleep, redactor=redactor)
     begun.connection = connection
     owner = target.owner(run_id)
     with contextlib.ExitStack() as undo, _told_if_unusable(connection, transport):

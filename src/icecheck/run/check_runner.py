@@ -59,7 +59,7 @@ class CheckRunner:
     ) -> None:
         self.session = session
         self.resources = Resources(options)
-        self.breaker = Breaker(session, sleep)
+        self.breaker = Breaker(session, sleep=sleep)
         self._observer = PassiveObserver(session, on_exchange)
         self._announced: list[Check] = []
 

@@ -95,15 +95,22 @@ def run_through(
 ) -> Run:
     """A run through a door; whoever waits waits by the clock."""
     clock = clock or Clock()
-    connection = partial(Connection, sleep=clock.sleep, now=clock.now)
-    monkeypatch.setattr("icecheck.client.opening.Connection", connection)
-    breaker = partial(Breaker, sleep=clock.sleep, now=clock.now)
-    monkeypatch.setattr("icecheck.run.check_runner.Breaker", breaker)
+    for place, made in (
+        ("icecheck.client.opening.Connection", Connection),
+        ("icecheck.run.check_runner.Breaker", Breaker),
+    ):
+        monkeypatch.setattr(place, partial(_by_the_clock, made, clock))
     target = {"warehouse": WAREHOUSE, "token": TOKEN, **options.pop("target", {})}
     if "credential" in target:
         target["token"] = None
     chosen = {"run_id": "sick", "groups": (Group.CHECKS,), "globs": FEW, **options}
     return run_checks(RunOptions(Target(ADDRESS, **target), **chosen), transport=transport)
+
+
+def _by_the_clock(made, clock, *given, sleep=None, **named):
+    """Make what waits, so that it waits by this clock."""
+    assert sleep is None
+    return made(*given, sleep=clock.sleep, now=clock.now, **named)
 
 
 def blamed(run: Run) -> list[str]:

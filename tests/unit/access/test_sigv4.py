@@ -214,5 +214,5 @@ def test_without_keys_region_or_botocore_one_line_says_so(monkeypatch: pytest.Mo
         Signer(SCOPE)
     assert Signer(SigV4("r", "s", "id", "secret"))
     monkeypatch.setitem(sys.modules, "botocore.session", None)
-    with pytest.raises(UsageError, match=r"icecheck\[sigv4\]"):
+    with pytest.raises(UsageError, match=r"\[sigv4\]"):
         Signer(SCOPE)
