@@ -21,6 +21,7 @@ from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import generated_check
 from icecheck.objects.reading import not_applicable, object_in
 from icecheck.replies.expect import Reply
+from icecheck.targets.secret_names import is_plain
 
 _ISSUED_TOKEN_TYPE = declare(
     "issued-token-type", "Answers a token exchange without the type of the token", Severity.SHAPE
@@ -168,6 +169,8 @@ def test_no_wrong_client_gets_a_token(catalog: Catalog) -> None:
     right = catalog.get_token(form).expect(200)
     token_in(right)
     for what, wrong in _wrong(form).items():
+        if not is_plain(wrong["client_secret"]):  # most of the right one may be in it
+            catalog.session.connection.redactor.add(wrong["client_secret"])
         for where, (sent, headers) in (("form", (wrong, {})), ("header", basic(wrong))):
             reply = catalog.get_token(sent, headers)
             if reply.ok and _asks_nobody(catalog):

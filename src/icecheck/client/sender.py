@@ -36,6 +36,7 @@ class Sender:
         self.check_id = check_id
         self.ledger = Ledger(session.owner, session.journal, session.ledgered, session.undropped)
         self.exchanges: list[Exchange] = []
+        self._kept: dict[int, Exchange] = {}
         self.handed_out: list[IllShapedBody] = []
         self.step = Step.DO
         self.ordinal = last_ordinal + 1
@@ -120,7 +121,16 @@ class Sender:
         """Keep an exchange of this check."""
         self.exchanges.append(exchange)
         self.ordinal = max(self.ordinal, exchange.ordinal + 1)
-        self.session.record(exchange)
+        self._kept[id(exchange)] = self.session.keep(exchange)
+
+    def shown(self, exchange: Exchange) -> Exchange:
+        """Return an exchange as it was kept, without its secrets.
+
+        One that was not is redacted now. Those that were are not redacted again: what they vended
+        would be learned once more, and newer secrets forgotten for it.
+        """
+        kept = self._kept.get(id(exchange))
+        return self.session.connection.redactor.exchange(exchange) if kept is None else kept
 
     def settle(self, status: int, effect: Effect, fresh: Sequence[Entry]) -> None:
         """Correct the ledger once the answer is known; an unknown outcome stays entered."""

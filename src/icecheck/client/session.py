@@ -150,11 +150,16 @@ class Session:
 
     def record(self, exchange: Exchange) -> None:
         """Keep an exchange without its secrets; may be called from any thread."""
+        self.keep(exchange)
+
+    def keep(self, exchange: Exchange) -> Exchange:
+        """Keep an exchange as ``record`` does, and return what is kept."""
         self._note_stranger(exchange)
         redacted = self.connection.redactor.exchange(exchange)
         self.exchanges.append(redacted)
         if self.on_exchange is not None:
             self.on_exchange(redacted)
+        return redacted
 
     def saw(self, capability: str, check_id: str, *, present: bool) -> None:
         """Remember what a check's own requests showed of a capability; one refusal decides."""

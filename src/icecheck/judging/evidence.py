@@ -41,8 +41,7 @@ def evidence_of(
     else:
         arranged = [e for e in told[:-_EXCHANGES_MAX] if e.step is Step.GIVEN]
         shown = [*setup, *arranged, *told[-_EXCHANGES_MAX:]]
-    redactor = catalog.session.connection.redactor
-    return tuple(evidence_from(e, as_curl(e)) for e in map(redactor.exchange, shown))
+    return tuple(evidence_from(e, as_curl(e)) for e in map(catalog.sender.shown, shown))
 
 
 def evidence_for(catalog: Catalog, finding: Finding) -> tuple[Evidence, ...]:

@@ -1,7 +1,9 @@
 """The judge: every way a check can end is a verdict, and what it made is removed."""
 
+import json
 from dataclasses import replace
 
+import httpx
 import pytest
 
 from icecheck.client.catalog import Catalog
@@ -14,6 +16,7 @@ from icecheck.mock_server import MockCatalog
 from icecheck.replies.expect import Reply
 from icecheck.targets.target import Target
 from tests.kit.contracts import CONTRACT
+from tests.unit.answering import declared
 
 
 @pytest.fixture(scope="module")
@@ -94,3 +97,25 @@ def test_a_mistake_in_explaining_a_failure_is_an_error_of_the_suite(session, mon
         session, lambda catalog: given_namespace(catalog) and catalog.get_config().expect(404)
     )
     assert verdict.outcome is Outcome.ERROR
+
+
+def test_an_exchange_is_shown_as_it_was_kept_when_its_secrets_were_known(catalog_that):
+    """Of vended values only the last ones are known."""
+    vended = [
+        "vended/canary+0123456789",
+        *(f"vended-Session-{number:04d}-x" for number in range(200)),
+    ]
+    first, *later = (json.dumps({"s3.session-token": each}).encode() for each in vended)
+
+    def body(catalog):
+        redactor = catalog.session.connection.redactor
+        redactor.learn(first)
+        answer = catalog.call("listNamespaces")
+        for each in later:
+            redactor.learn(each)
+        answer.expect(500)
+
+    catalog = catalog_that(lambda _: httpx.Response(200, json={"note": vended[0]}))
+    verdict = judge(declared(body), catalog)
+    assert verdict.evidence
+    assert "canary" not in repr(verdict)
