@@ -82,7 +82,8 @@ class Redactor:
         """Treat these values as secret from now on; ``whose``: "second" or "reader", or ours."""
         with self._lock:
             for secret in secrets:
-                if len(secret) >= _GIVEN_CHARACTERS_MIN:
+                # In a replay, marks stand for secrets: they are shown as they are.
+                if len(secret) >= _GIVEN_CHARACTERS_MIN and not is_mark(secret):
                     self._values.add(secret)
                     if whose:
                         self._whose[secret] = whose

@@ -18,6 +18,7 @@ from icecheck.findings.merging.updates import IGNORED_UPDATES_MIN
 from icecheck.findings.verdict import CauseKey, Outcome, Verdict
 from tests.kit.contracts import CONTRACT
 from tests.unit.findings import test_merged_causes as of_merged
+from tests.unit.findings import test_merged_registrations as of_registrations
 from tests.unit.findings.test_merged_causes import ALIKE, HALF, LOST, evidence, failing, missed
 from tests.unit.findings.test_recorded_causes import NAMES
 from tests.unit.findings.test_recorded_causes import verdicts as recorded
@@ -112,6 +113,7 @@ RUNS = {
     ),
     "requirements": of_merged.UNHEEDED,
     "emptied": of_merged.EMPTIED,
+    "identities": of_registrations.IDENTITIES,
     "paged": of_merged.PAGED,
     "version-3": (
         failing("kept", "effect-missing:initial-default"),
