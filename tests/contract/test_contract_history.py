@@ -19,6 +19,7 @@ from icecheck.contract import (
     UnknownRef,
     UnresolvedRows,
     document,
+    load,
     releases,
 )
 from icecheck.contract.releases import amendments, is_newer, later
@@ -122,6 +123,15 @@ def test_the_history_dates_nothing_that_is_not_there_and_nothing_twice() -> None
         for name in names
     ]
     assert [entry for entry, many in Counter(dated).items() if many > 1] == []
+
+
+@pytest.mark.parametrize("version", SPEC_VERSIONS)
+def test_every_version_loads(version: str) -> None:
+    try:
+        rows = load(version).requirements
+    except UnresolvedRows as told:
+        pytest.fail(str(told))
+    assert rows
 
 
 def redated(version: str, before: str) -> list[str]:
