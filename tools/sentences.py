@@ -1,9 +1,10 @@
 """Developer tool: cite lines of the official document by their words, and find them again.
 
-`python -m tools.sentences DOCUMENT FIRST LAST` prints the citation of these lines for a row of the
-register. `python -m tools.sentences DOCUMENT [--version 1.10.0]` writes `sentences.json`, the lines
-of everything that the register cites in this document, and prints the citations without lines and
-the rows that cite them. The words themselves are the document's, and are written nowhere.
+`python -m tools.sentences DOCUMENT FIRST LAST` prints the member `sentence` that cites these lines
+in a row of the register. `python -m tools.sentences DOCUMENT [--version 1.10.0]` writes
+`sentences.json`, the lines of everything that the register cites in this document, and prints the
+citations without lines and the rows that cite them. The words themselves are the document's, and
+are written nowhere.
 """
 
 import argparse
@@ -184,7 +185,7 @@ def main(arguments: list[str] | None = None) -> int:
             for line in missing_lines(missing, options.document):
                 print(line)
         case [first, last]:
-            print(Document(options.document).cite(first, last))
+            print(f'sentence = "{Document(options.document).cite(first, last)}"')
         case _:
             parser.error("give the first and the last line, or none")
     return 0

@@ -11,7 +11,17 @@ from pathlib import Path
 import pytest
 from tools.folders import folder_of
 
-from icecheck.contract import Contract, Later, Ref, UnknownRef, UnresolvedRows, document, releases
+from icecheck.contract import (
+    SPEC_VERSIONS,
+    Contract,
+    Later,
+    Ref,
+    UnknownRef,
+    UnresolvedRows,
+    document,
+    load,
+    releases,
+)
 from icecheck.contract.releases import amendments, is_newer, later
 from tests.contract.made_versions import known_as
 from tests.kit.contracts import CONTRACT
@@ -113,6 +123,55 @@ def test_the_history_dates_nothing_that_is_not_there_and_nothing_twice() -> None
         for name in names
     ]
     assert [entry for entry, many in Counter(dated).items() if many > 1] == []
+
+
+@pytest.mark.parametrize("version", SPEC_VERSIONS)
+def test_every_version_loads(version: str) -> None:
+    try:
+        rows = load(version).requirements
+    except UnresolvedRows as told:
+        pytest.fail(str(told))
+    assert rows
+
+
+def redated(version: str, before: str) -> list[str]:
+    """Return one line for each row that a document dates otherwise than the one before it.
+
+    Its date then comes from words or Refs that are new in the document, unless `changes.toml`
+    names the row in a `[[dated]]` table.
+    """
+    old, new = (Contract(each).requirements for each in (before, version))
+    told = amendments(version, new.keys()).since
+    return [
+        f"{id_}: since {old[id_].since} in {before}, since {row.since} in {version}"
+        for id_, row in new.items()
+        if id_ in old and id_ not in told and row.since != old[id_].since
+    ]
+
+
+REDATED = (
+    "these rows have another date than in the version before: where the new document only words "
+    "the demand otherwise, name them in a [[dated]] row of {folder}/changes.toml with the date "
+    "that they had, and where it demands something else, with the new one"
+)
+
+
+def test_a_new_document_gives_no_demand_another_date_in_silence() -> None:
+    for before, version in pairwise(sorted(SPEC_VERSIONS, key=releases.number)):
+        told = redated(version, before)
+        assert not told, "\n".join([REDATED.format(folder=document.FOLDERS[version]), *told])
+
+
+def test_a_row_whose_words_are_new_is_told_with_both_dates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "made"
+    shutil.copytree(folder_of(CONTRACT.version), folder)
+    changes = (folder / "changes.toml").read_text(encoding="utf-8")
+    (folder / "changes.toml").write_text(changes.replace('"dropTable.purge-accepted", ', ""))
+    version = known_as(monkeypatch, folder, CONTRACT.version)
+    (told,) = redated(version, CONTRACT.version)
+    assert told.startswith(f"dropTable.purge-accepted: since 0.14.0 in {CONTRACT.version}, since ")
 
 
 def test_a_date_is_asked_of_what_exists() -> None:

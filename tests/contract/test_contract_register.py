@@ -1,11 +1,14 @@
 """The requirements register: generated rows, rows by hand, and every way a row can be wrong."""
 
+import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tools.folders import folder_of
 
 from icecheck.contract import (
     PROFILES,
@@ -15,10 +18,12 @@ from icecheck.contract import (
     RefKind,
     Requirement,
     UnresolvedRows,
+    document,
 )
 from icecheck.contract.citations import sentences
 from icecheck.contract.document import line_index
 from icecheck.contract.register import RegisterError, load_register
+from icecheck.contract.releases import number
 from tests.kit.contracts import CONTRACT
 
 Reader = Callable[..., dict[str, Requirement]]
@@ -26,6 +31,9 @@ REGISTER = CONTRACT.requirements
 GENERATED = {response.id for response in CONTRACT.documented_responses}
 BY_HAND = {name: row for name, row in REGISTER.items() if name not in GENERATED}
 SENTENCES = sentences(CONTRACT.version)
+_MAJOR, _MINOR, _PATCH = number(CONTRACT.version)
+NOT_RELEASED = f"{_MAJOR}.{_MINOR}.{_PATCH + 7}"
+"""A release after this version that brought no document of its own, and never will."""
 ONE_SPAN = REGISTER["loadTable.snapshots-refs"].lines
 ONE_PLACE = next(words for words, places in SENTENCES.items() if places == (ONE_SPAN,))
 TWO_PLACES = next(words for words, places in SENTENCES.items() if len(places) > 1)
@@ -237,6 +245,25 @@ def test_a_row_of_another_version_may_point_at_what_this_one_has_not(
     assert found.elsewhere == {"loadTable.made-up": why, "createTable.418": why}
 
 
+def test_a_response_that_only_another_document_has_is_of_that_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(folder_of(CONTRACT.version), tmp_path / "made")
+    changes: dict[str, Callable[[Any], Any]] = {
+        "openapi.json": lambda d: d["paths"]["/v1/config"]["get"]["responses"].update({"418": {}}),
+        "lines.json": lambda d: d.update({"/paths/~1v1~1config/get/responses/418": [1, 1]}),
+    }
+    for name, change in changes.items():
+        parts = json.loads((tmp_path / "made" / name).read_text(encoding="utf-8"))
+        change(parts)
+        (tmp_path / "made" / name).write_text(json.dumps(parts), encoding="utf-8")
+    folders = {"98.0.0": str(tmp_path / "made"), "99.0.0": str(tmp_path / "only begun")}
+    monkeypatch.setattr(document, "FOLDERS", {**document.FOLDERS, **folders})
+    found = load_register(CONTRACT.version, tmp_path)
+    assert found.elsewhere["getConfig.418"] == "since 98.0.0"
+    assert "getConfig.418" not in found.rows
+
+
 @pytest.mark.parametrize("kind", ["requirement", "response"])
 @pytest.mark.parametrize("turn", [1, -1])
 def test_two_rows_of_one_id_tell_what_two_versions_say(
@@ -314,7 +341,8 @@ def test_a_malformed_row_raises(
         {"sentence": f'"{ONE_PLACE} in /components/parameters/none"'},
         {"sentence": f'"{TWO_PLACES}"'},
         {"since": '"1.9.7"'},
-        {"until": '"1.10.7"'},
+        {"until": f'"{NOT_RELEASED}"'},
+        {"until": '"1.9.7"'},
         {"errata": '["E99"]'},
     ],
 )

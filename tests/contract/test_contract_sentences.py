@@ -322,7 +322,7 @@ def test_the_tool_prints_a_citation_and_writes_the_table(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     assert main([str(SHOP), "12", "12"]) == 0
-    assert capsys.readouterr().out == Document(SHOP).cite(12, 12) + "\n"
+    assert capsys.readouterr().out == f'sentence = "{Document(SHOP).cite(12, 12)}"\n'
     monkeypatch.setattr("tools.sentences.folder_of", lambda _version: tmp_path)
     assert main([str(SHOP)]) == 0
     table = json.loads((tmp_path / "sentences.json").read_text())

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 from tools.kills import proven_by, reached_by
 
+from icecheck.client.catalog import Catalog
 from icecheck.contract import Level
 from icecheck.findings.verdict import Outcome, Verdict
 from icecheck.mock_server.defects import Defect, defects
 from icecheck.proof.defective import defective_session
-from icecheck.proof.kill_matrix import aimed_at, judged_with, kills, misses
+from icecheck.proof.kill_matrix import aimed_at, fail_anyway, judged_with, kills, misses
 from icecheck.proof.reach import changed_by
 from tests.kill.killing import checks_of
 from tests.kit.contracts import CONTRACT
@@ -50,6 +51,24 @@ def test_a_check_reaches_what_serves_its_requests() -> None:
 
 def test_a_caught_defect_is_no_miss() -> None:
     assert misses(CASCADES, kills(CASCADES, CHECKS), CONTRACT) == ""
+
+
+def test_what_fails_without_the_defect_too_proves_nothing() -> None:
+    def fails(catalog: Catalog) -> None:
+        catalog.drop_namespace(catalog.new_namespace_name()).expect(204)
+
+    broken = [replace(each, function=fails) for each in aimed_at(CASCADES, CHECKS)]
+    failed = kills(CASCADES, broken)
+    assert misses(CASCADES, failed, CONTRACT) == ""
+    assert fail_anyway(CASCADES, failed, broken) == ("dropNamespace.holds-table",)
+    assert fail_anyway(CASCADES, kills(CASCADES, CHECKS), CHECKS) == ()
+
+
+def test_what_passive_checks_see_of_the_faithful_mock_is_no_failure() -> None:
+    defect = defects()["other-code-dropNamespace.404"]
+    failed = kills(defect, CHECKS)
+    assert any(verdict.passive for verdict in failed)
+    assert fail_anyway(defect, failed, CHECKS) == ()
 
 
 def test_what_nothing_fails_for_is_a_miss() -> None:

@@ -1,14 +1,17 @@
 """Every update of the document has all parts that updates need here."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+
+import pytest
 
 from icecheck.client.catalog import Catalog
 from icecheck.conformance.generated.sample_values import sample_of
 from icecheck.judging.judge import judge
-from icecheck.mock_server.core.context import Call
-from icecheck.mock_server.defects.kit.rewriting import alter_call
+from icecheck.mock_server.core.context import Call, Outcome
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.operations.served import default_registries
 from icecheck.objects.after_updates import FORESEEN
 from tests.interop.oracle.drawn_updates import WEIGHTS, Updates
@@ -27,23 +30,43 @@ STATES = ("test_states", "test_view_states")
 
 
 @cache
-def walked(operation_id: str) -> frozenset[str]:
-    """Return the actions of the updates that the walks by this operation send to the mock."""
-    sent: set[str] = set()
+def walked(operation_id: str) -> Mapping[str, bool]:
+    """Return the actions that the walks by this operation send, and whether the mock takes them.
 
-    def noted(call: Call) -> Call:
+    An action is taken if the mock accepted one commit with it.
+    """
+    taken: dict[str, bool] = {}
+
+    def noted(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         body = json.loads(call.request.body)
-        for change in body.get("table-changes", [body]):
-            sent.update(update["action"] for update in change["updates"])
-        return call
+        changes = body.get("table-changes", [body])
+        actions = {update["action"] for change in changes for update in change["updates"]}
+        for action in actions:
+            taken.setdefault(action, False)
+        outcome = faithful(state, call)  # raises where the mock refuses, and where it fails
+        if outcome.reply.status < 300:
+            taken.update(dict.fromkeys(actions, True))
+        return outcome
 
     walks = [c for c in checks_of(*STATES) if c.id in WALKS[operation_id]]
     assert len(walks) == len(WALKS[operation_id])
     with mock_session() as (mock, session):
-        alter_call(mock.registries, operation_id, noted)
+        wrap(mock.registries, operation_id, noted)
         for walk in walks:
             judge(walk, Catalog(session, walk.id))
-    return frozenset(sent)
+    return taken
+
+
+def _unwalked(action: str, operation_id: str, stages: str) -> Iterator[str]:
+    """Yield what an action lacks in the walks by an operation."""
+    walk, taken = WALKS[operation_id][0], walked(operation_id)
+    if action not in taken:
+        yield f"no stage of {walk} in conformance/states/{stages}"
+    elif not taken[action]:
+        yield (
+            f"no {operation_id} of {walk} with it is accepted by the mock: what it answers says "
+            f"`icecheck run --mock -v --check {walk}`"
+        )
 
 
 def lacking(of_tables: Iterable[str], of_views: Iterable[str]) -> list[str]:
@@ -66,16 +89,14 @@ def _lacking_of_table(action: str) -> Iterator[str]:
     if not _has_row(f"update.{action}."):
         yield f"no row update.{action}.effect in {_ROWS}/updates.toml"
     for operation_id in ("updateTable", "commitTransaction"):
-        if action not in walked(operation_id):
-            yield f"no stage of {WALKS[operation_id][0]} in conformance/states/*_stages.py"
+        yield from _unwalked(action, operation_id, "*_stages.py")
     yield from _lacking_of_any(action)
 
 
 def _lacking_of_view(action: str) -> Iterator[str]:
     if action not in SERVED.view_updates:
         yield "no class under @view_update in mock_server/updates"
-    if action not in walked("replaceView"):
-        yield f"no stage of {WALKS['replaceView'][0]} in conformance/states/view_stages.py"
+    yield from _unwalked(action, "replaceView", "view_stages.py")
     if not _has_row(f"view-update.{action}."):
         yield f"no row view-update.{action}.effect in {_ROWS}/view_commits.toml"
     yield from _lacking_of_any(action)
@@ -113,6 +134,14 @@ def _sampled() -> frozenset[str]:
 def test_every_update_has_all_that_is_there_for_updates() -> None:
     told = lacking(CONTRACT.table_updates, CONTRACT.view_updates)
     assert not told, "\n".join(told)
+
+
+def test_an_update_that_the_mock_never_accepts_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent = {action: action != "set-location" for action in walked("updateTable")}
+    monkeypatch.setitem(globals(), "walked", lambda _operation_id: sent)
+    (one, other) = lacking(["set-location"], [])
+    assert "no updateTable of states.life with it is accepted by the mock" in one
+    assert "no commitTransaction of states.life-by-transactions" in other
 
 
 def test_a_new_update_is_told_everything_it_lacks_at_once() -> None:

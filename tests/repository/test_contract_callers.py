@@ -2,17 +2,20 @@
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 from icecheck.conformance.generated.test_generated import LISTINGS
 from icecheck.contract import SPEC_VERSIONS, Action, load
+from icecheck.contract.document import line_index
 from icecheck.mock_server.protocol.served_contract import SERVED
 from icecheck.objects import moves
 from icecheck.scenarios.steps import step
 from tests.kit.contracts import CONTRACT
 
+CITED = re.compile(r"\bL(\d+)(?:-L?(\d+))?\b")
 ROOT = Path(__file__).parents[2]
 PRODUCT = ("src/icecheck", "conformance", "mock_server", "scenarios", "spark_tests", "reports")
 # Module -> the reason for the newest version.
@@ -82,3 +85,20 @@ def test_operations_that_are_named_per_object_are_those_of_every_version() -> No
         assert contract.by_object(Action.LOAD).items() >= moves._LOADS.items()
         assert contract.by_object(Action.DROP).items() >= step._DROPS.items()
         assert contract.by_object(Action.RENAME).items() >= step._RENAMES.items()
+
+
+def test_the_lines_that_code_cites_are_those_of_the_first_version() -> None:
+    end = max(last for _, last in line_index(SPEC_VERSIONS[0]).values())
+    wrong = [
+        f"{module.relative_to(ROOT)}:{number}: {cited[0]}"
+        for folder in PRODUCT
+        for module in sorted((ROOT / folder).rglob("*.py"))
+        for number, line in enumerate(module.read_text(encoding="utf-8").splitlines(), 1)
+        for cited in CITED.finditer(line)
+        if not 1 <= int(cited[1]) <= int(cited[2] or cited[1]) <= end
+    ]
+    rule = (
+        f"comments and docstrings cite lines of the {SPEC_VERSIONS[0]} document, which has {end}: "
+        "name what only a newer document says by its requirement instead"
+    )
+    assert not wrong, "\n".join([f"{rule}:", *wrong])

@@ -12,10 +12,23 @@ from icecheck.conformance.generated import test_generated
 from icecheck.conformance.kit.every_route import own_objects, reads, writes
 from icecheck.conformance.names import freed_names
 from icecheck.conformance.security import guarded_routes
-from icecheck.contract import Action, Changes, Object, Operation, Place, Ref, UnknownRef
+from icecheck.contract import (
+    SPEC_VERSIONS,
+    Action,
+    Changes,
+    Object,
+    Operation,
+    Place,
+    Ref,
+    UnknownRef,
+    load,
+)
+from icecheck.findings.verdict import Group
+from icecheck.judging.check import Unbound
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.operations.registry import registered
 from icecheck.objects.requests_by_name import ENDING, FINDING
+from icecheck.run.collect import collect
 from icecheck.targets.target import Target
 from tests.kit.contracts import CONTRACT
 from tests.kit.ordinary_requests import ordinary_requests
@@ -88,6 +101,19 @@ def test_a_new_operation_is_told_everything_it_lacks_at_once() -> None:
         assert told.count(place) == 2
     assert "adoptTable: no way" in told
     assert "unregisterView: no request in src/icecheck/objects" in told
+
+
+@pytest.mark.parametrize("version", SPEC_VERSIONS)
+def test_the_checks_can_be_held_to_every_version(version: str) -> None:
+    try:
+        checks = collect(tuple(Group), load(version), disruptive=True)
+    except Unbound as told:
+        remedy = (
+            f"a run with --spec {version} would end here: give each row that these checks prove a "
+            "`since` if only newer documents have it, or write it for this version too"
+        )
+        pytest.fail(f"{remedy}:\n{told}")
+    assert checks
 
 
 @pytest.mark.parametrize(

@@ -102,8 +102,15 @@ def test_nothing_is_marked_unfinished_and_nothing_names_a_machine():
     marks = re.compile(
         r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b|(^|[\s\"'=(])/(work|root|opt)/", re.MULTILINE
     )
-    found = [relative(m) for m in MODULES if marks.search(m.read_text())]
-    assert found == []
+    found = [
+        f"{relative(module)}:{number}: {match[0]}"
+        for module in MODULES
+        if marks.search(text := module.read_text())
+        for number, line in enumerate(text.splitlines(), 1)
+        for match in marks.finditer(line)
+    ]
+    remedy = "finish what is marked, and name no path of a machine (nor a word that reads as one)"
+    assert not found, "\n".join([f"{remedy}:", *found])
 
 
 def test_no_module_of_ours_inherits_from_another():

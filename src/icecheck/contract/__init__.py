@@ -212,6 +212,11 @@ class Contract:
         return document.permalink(self.version, releases.released_lines(self.version, lines))
 
     @property
+    def lines_not_released(self) -> int:
+        """How many lines the contract's document has that the file at its release tag has not."""
+        return releases.lines_not_released(self.version)
+
+    @property
     def releases(self) -> tuple[str, ...]:
         """The releases whose document differs from the one before, up to this version."""
         return releases.releases(self.version)

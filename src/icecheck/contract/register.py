@@ -27,9 +27,7 @@ from icecheck.contract.citations import (
     lines_of_citation,
     lines_of_ref,
 )
-from icecheck.contract.document import (
-    operation_rows,
-)
+from icecheck.contract.document import operation_rows, others
 from icecheck.contract.facts import PROFILES, IncompleteFacts
 from icecheck.contract.faults import ContractError
 from icecheck.contract.generated import NO_KNOWN_CLIENT, STATUS_ROWS, response_requirement
@@ -149,9 +147,23 @@ def _read(version: str, folder: Path) -> _Reading:
             _take_response(reading, row, path.name, described)
         for row in tables.get("requirement", ()):
             _take_requirement(reading, {**defaults, **row}, path.name)
-    for row_id in reading.rows:
-        reading.elsewhere.pop(row_id, None)
+    known = _of_other_documents(version) | reading.elsewhere
+    reading.elsewhere = {id_: why for id_, why in known.items() if id_ not in reading.rows}
     return reading
+
+
+def _of_other_documents(version: str) -> dict[str, str]:
+    """Return the ids of the responses that other versions document, each with the reason."""
+    found: dict[str, str] = {}
+    for other in others(version):
+        key = "since" if is_newer(other, version) else "until"
+        try:
+            responses = documented(other)
+        except FileNotFoundError:  # a version that is begun has no document yet
+            continue
+        for operation_id, statuses in responses.items():
+            found |= {f"{operation_id}.{status}": f"{key} {other}" for status in statuses}
+    return found
 
 
 def _generate(reading: _Reading) -> None:
@@ -208,8 +220,8 @@ def _take_requirement(reading: _Reading, row: Mapping[str, Any], file: str) -> N
     reading.ids.add(row_id)
     try:
         reading.rows[row_id] = _requirement(reading.version, row, where)
-    except Undated:
-        return  # one fault for all rows tells it
+    except Undated:  # one fault for all rows tells it
+        return
     except UnknownRef as error:
         reading.lost |= isinstance(error, LostSentence)
         reading.faults.append(f"{where}: {error}")
@@ -224,11 +236,12 @@ def _is_of_another_version(reading: _Reading, row: Mapping[str, Any], where: str
         if RELEASE.fullmatch(release) is None:
             raise RegisterError(f"{where}: {key!r} must be a release such as 1.10.0")
         newer, older = (release, reading.version) if key == "since" else (reading.version, release)
+        may_be_later = key == "since" and is_newer(release, reading.version)
+        if not may_be_later and not may_have_changed(reading.version, release):
+            reading.faults.append(f"{where}: no document changed with {key} {release}")
         if is_newer(newer, older):
             reading.elsewhere[row["id"]] = f"{key} {release}"
             return True
-        if not may_have_changed(reading.version, release):
-            reading.faults.append(f"{where}: no document changed with {key} {release}")
     return False
 
 
@@ -255,11 +268,9 @@ def _overridden(
         errata=tuple(row.get("errata", ())),
         changed=_text(row, "changed", where),
         disputed=_text(row, "disputed", where),
-        not_tested=(
-            (_text(row, "not_tested", where) or None)
-            if "not_tested" in row
-            else generated.not_tested
-        ),
+        not_tested=(_text(row, "not_tested", where) or None)
+        if "not_tested" in row
+        else generated.not_tested,
     )
 
 

@@ -126,6 +126,12 @@ def _of_lines(version: str) -> Mapping[int, str]:
     return found
 
 
+def lines_not_released(version: str) -> int:
+    """Return how many lines of the register's document no release's own file has."""
+    first, last = _dates(version).get("not_in_release", (0, -1))
+    return int(last - first + 1)
+
+
 def released_lines(version: str, lines: Lines) -> Lines:
     """Return lines of the register's document as numbered in the release's own file."""
     first, last = _dates(version).get("not_in_release", (0, -1))

@@ -125,7 +125,8 @@ def bind(declared: Declaration, contract: Contract) -> Check | None:
     unknown = [r for r in missing if r not in contract.elsewhere]
     if unknown or not declared.proves:
         asked = unknown or declared.proves
-        raise Unbound(f"check {declared.id}: no row in contract/requirements: {asked}")
+        where = f"contract/requirements of {contract.version}"
+        raise Unbound(f"check {declared.id}: no row in {where}: {asked}")
     if missing:
         return None
     requirements = tuple(register[r] for r in declared.proves)

@@ -43,8 +43,6 @@ _KEYED = (
     ("partition-statistics", "snapshot-id"),
     ("encryption-keys", "key-id"),
 )
-_OF_ITS_TIME = frozenset({"last-updated-ms", "metadata-log", "snapshot-log", "version-log"})
-"""Members that are not compared, because they change with time."""
 _LOGS = ("metadata-log", "snapshot-log", "version-log")
 _OF_A_VERSION = ("timestamp-ms", "summary")
 _MEANT_AS_LEFT_OUT = frozenset(
@@ -260,7 +258,9 @@ def _is_same(due: Json, seen: Json) -> bool:
     """Return whether metadata are literally as due, which saves a full comparison."""
     texts = [
         json.dumps(
-            {k: v for k, v in each.items() if k not in _OF_ITS_TIME}, sort_keys=True, default=repr
+            {k: v for k, v in each.items() if k not in metadata_view.NOT_COMPARED},
+            sort_keys=True,
+            default=repr,
         )
         for each in (due, seen)
     ]

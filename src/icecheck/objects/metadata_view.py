@@ -2,8 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
+from icecheck.contract import SPEC_VERSIONS, load
+from icecheck.contract.document import resolve
 from icecheck.replies.expect import Blocked, Reply
 from icecheck.replies.matching import Matcher
 
@@ -14,11 +17,19 @@ _LISTS = (
     ("schemas", "schema-id"), ("partition-specs", "spec-id"), ("sort-orders", "order-id"),
     ("snapshots", "snapshot-id"),
 )  # fmt: skip
-_SCALARS = (
+_TOLD_FIRST = (
     "format-version", "current-schema-id", "default-spec-id", "default-sort-order-id",
     "last-column-id", "last-partition-id", "last-sequence-number", "next-row-id",
 )  # fmt: skip
+"""Of several members that differ, the first one names the finding."""
 _UNORDERED = ("statistics", "partition-statistics", "encryption-keys")
+_IN_ONE_SPELLING = ("table-uuid", "view-uuid", "location", "current-snapshot-id")
+"""Single values that a server may spell in several ways, so that each is compared by itself."""
+_CHANGES_WITH_TIME = "two loads of one version may differ in it, and a refused commit may move it"
+NOT_COMPARED: Mapping[str, str] = dict.fromkeys(
+    ("last-updated-ms", "metadata-log", "snapshot-log", "version-log"), _CHANGES_WITH_TIME
+)
+"""The members of table and view metadata that comparisons leave out, each with the reason."""
 
 
 def metadata_in(reply: Reply) -> dict[str, Any]:
@@ -38,7 +49,9 @@ def settled(metadata: Json, *property_keys: str) -> dict[str, Any]:
     two loads of one version may differ in them.
     """
     properties = metadata.get("properties")
-    kept: dict[str, Any] = {member: metadata.get(member) for member in _SCALARS}
+    kept: dict[str, Any] = {
+        member: metadata.get(member) for member in single_values("TableMetadata")
+    }
     kept["table-uuid"] = str(metadata.get("table-uuid")).lower()
     kept["location"] = place(metadata.get("location"))
     for member, id_member in _LISTS:
@@ -52,6 +65,23 @@ def settled(metadata: Json, *property_keys: str) -> dict[str, Any]:
     known = properties if isinstance(properties, dict) else {}
     kept["properties"] = {key: known.get(key) for key in property_keys}
     return kept
+
+
+@cache
+def single_values(schema: str) -> tuple[str, ...]:
+    """Return the members of a schema of metadata that hold one value, to be compared as they are.
+
+    They are those of every loaded document, so that what a new one adds is compared too.
+    """
+    found = dict.fromkeys(_TOLD_FIRST if schema == "TableMetadata" else ())
+    for version in SPEC_VERSIONS:
+        document = load(version).raw
+        members = document["components"]["schemas"][schema]["properties"]
+        for name, declared in members.items():
+            type_ = resolve(document, declared).get("type")
+            if type_ not in {None, "array", "object"}:
+                found.setdefault(name)
+    return tuple(name for name in found if name not in {*_IN_ONE_SPELLING, *NOT_COMPARED})
 
 
 def but_for_snapshots(metadata: Json, *keys: str) -> dict[str, Any]:

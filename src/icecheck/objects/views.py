@@ -19,7 +19,13 @@ from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.findings.symptoms import NOT_ALL_SEEN, UNNAMED_CHANGED, Severity, declare
 from icecheck.findings.verdict import SkipKind
 from icecheck.judging.probes import is_refusal, saw
-from icecheck.objects.metadata_view import field_ids, metadata_in, place, shape
+from icecheck.objects.metadata_view import (
+    field_ids,
+    metadata_in,
+    place,
+    shape,
+    single_values,
+)
 from icecheck.objects.reading import supported
 from icecheck.replies.expect import Blocked, NotOffered, Reply
 from icecheck.targets.target import Namespace
@@ -275,9 +281,8 @@ def settled_view(metadata: Json, *property_keys: str) -> Json:
     properties = metadata.get("properties") or {}
     return {
         "view-uuid": str(metadata.get("view-uuid")).lower(),
-        "format-version": metadata.get("format-version"),
         "location": place(metadata.get("location")),
-        "current-version-id": metadata.get("current-version-id"),
+        **{member: metadata.get(member) for member in single_values("ViewMetadata")},
         "schemas": {
             str(schema.get("schema-id", 0)): (shape(schema), [*field_ids(schema)])
             for schema in metadata.get("schemas") or ()

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from icecheck.client.catalog import Catalog
 from icecheck.contract import Contract
@@ -67,6 +68,30 @@ def kills(defect: Defect, checks: Sequence[Check]) -> tuple[Verdict, ...]:
         if failed:
             break
     return tuple(sorted(failed, key=lambda verdict: verdict.check))
+
+
+def fail_anyway(
+    defect: Defect, failed: Sequence[Verdict], checks: Sequence[Check]
+) -> tuple[str, ...]:
+    """Return those of the failures of a defect that the mock without a defect has too.
+
+    They prove nothing about the defect. A passive check judges the answers that others get, so it
+    is judged by the few that are about the defect.
+    """
+    ids = {verdict.check for verdict in failed}
+    aimed = aimed_at(defect, checks)
+    asked = {check for check in aimed if check.id in ids}
+    if any(verdict.passive for verdict in failed):
+        asked |= {*_few_of(aimed)}
+    faulty = {id_ for check in asked for id_ in _failures_without_a_defect(check)}
+    return tuple(sorted(ids & faulty))
+
+
+@cache
+def _failures_without_a_defect(check: Check) -> frozenset[str]:
+    """Return what fails when this check alone is judged on the faithful mock."""
+    verdicts = judged_with((), [check])
+    return frozenset(v.check for v in verdicts if v.outcome is Outcome.FAIL)
 
 
 def _few_of(aimed: Sequence[Check]) -> Sequence[Check]:

@@ -82,8 +82,10 @@ class Redactor:
         """Treat these values as secret from now on; ``whose``: "second" or "reader", or ours."""
         with self._lock:
             for secret in secrets:
-                # In a replay, marks stand for secrets: they are shown as they are.
-                if len(secret) >= _GIVEN_CHARACTERS_MIN and not is_mark(secret):
+                # In a replay, marks stand for secrets, also without the last letter, as a check
+                # sends them: they are shown as they are.
+                stands_for_one = is_mark(secret) or is_mark(f"{secret}>")
+                if len(secret) >= _GIVEN_CHARACTERS_MIN and not stands_for_one:
                     self._values.add(secret)
                     if whose:
                         self._whose[secret] = whose

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from icecheck.contract import IncompleteFacts, UnresolvedRows
+from icecheck.contract import DEFAULT_SPEC_VERSION, IncompleteFacts, UnresolvedRows
 from icecheck.contract.register import RegisterError
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import Unbound, check, declaration_of
@@ -322,7 +322,8 @@ def test_a_check_without_its_row_is_told_by_the_command_that_selects_it(icecheck
     monkeypatch.setattr("icecheck.run.collect.declarations", lambda _groups: iter([lone]))
     result = icecheck("run", "--mock", "--check", "a.b")
     assert result.exit_code == 3
-    assert result.stderr == "icecheck: check a.b: no row in contract/requirements: ['a.b']\n"
+    told = f"check a.b: no row in contract/requirements of {DEFAULT_SPEC_VERSION}: ['a.b']"
+    assert result.stderr == f"icecheck: {told}\n"
 
 
 # on a terminal

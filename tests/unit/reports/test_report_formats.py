@@ -14,10 +14,11 @@ import pytest
 
 import icecheck.reports
 from icecheck.cli.closing import closing_lines
+from icecheck.cli.commands import run as run_command
 from icecheck.findings.verdict import Level, Outcome, asked_of, totals_of
 from icecheck.reports import html, junit, run_json, summary
 from icecheck.reports.response_map import response_map
-from icecheck.run.output import FORMATS
+from icecheck.run.output import EXCHANGES_FILE, FORMATS
 from tests.kit.findings import a_finding
 from tests.kit.finished_runs import finished, verdict
 from tests.kit.page import Page
@@ -34,6 +35,12 @@ def test_every_format_of_the_folder_is_written():
     missing = [m.__name__ for m in MODULES if m.render not in FORMATS.values()]
     assert not missing, f"without a file name in FORMATS of icecheck.run.output: {missing}"
     assert len(MODULES) == len(FORMATS)
+
+
+def test_the_help_of_a_run_names_every_file_of_the_report():
+    told = run_command.command.help
+    missing = [name for name in (*FORMATS, EXCHANGES_FILE) if name not in told]
+    assert not missing, f"not in the help of src/icecheck/cli/commands/run.py: {missing}"
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__.rpartition(".")[2])
