@@ -1,6 +1,5 @@
 """The result of a run as plain data: outcomes, findings, verdicts, causes and the run itself."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -14,9 +13,9 @@ from icecheck.findings.expected_failures import (
     ExpectationKind,
     Expectations,
 )
+from icecheck.findings.run_made import without_generated
 from icecheck.findings.statuses import Statuses, what_is_wrong, wrong_status_severity
 from icecheck.findings.symptoms import Severity, Symptom
-from icecheck.targets.secret_marks import without_marks
 
 __all__ = [
     "CREDENTIALS",
@@ -105,31 +104,6 @@ class Evidence:
 
 
 _OPERATIONS_NAMED_MAX = 3
-_GENERATED = (
-    (re.compile(r"[a-z][a-z0-9+.-]*:/[^\s\"']+", re.IGNORECASE), "a location"),
-    (re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE), "a uuid"),
-    # Names begin as the user wants, and have then a key and a number.
-    (
-        re.compile(
-            r"icecheck_[0-9a-z_]*[0-9][0-9a-z_]*|[a-z][0-9a-z_]*_[0-9a-f]{6}_[0-9][0-9a-z_]*"
-        ),
-        "a name of the run",
-    ),
-    (re.compile(r"\b\d{10,}\b"), "a number"),
-)
-
-
-def _without_generated(text: str) -> str:
-    """Return a text with words for what differs from run to run.
-
-    These are the marks of secrets, locations, uuids, names and times.
-
-    Two runs of one catalog have the same causes, under the same ids.
-    """
-    text = without_marks(text)
-    for pattern, word in _GENERATED:
-        text = pattern.sub(word, text)
-    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +161,7 @@ class Finding:
         symptom = self.symptom.grouped_as
         if self.due is not None and self.answered is not None:
             return CauseKey.of_status(symptom, *what_is_wrong(self.due, self.answered))
-        values = (_without_generated(self.expected), _without_generated(self.actual))
+        values = (without_generated(self.expected), without_generated(self.actual))
         return CauseKey(symptom, *(symptom.told or values))
 
     @property
@@ -232,6 +206,18 @@ class Verdict:
     gating: bool = True
     scored: bool = True
     if_permitted: "Verdict | None" = None
+
+    @property
+    def shown_by(self) -> Evidence | None:
+        """The exchange that shows the first finding, or else the last one there is.
+
+        What Spark was answered is not recorded: the exchanges of such a check only made its places.
+        """
+        ordinal = self.findings[0].exchange if self.findings else None
+        if self.group is Group.SPARK and self.outcome is Outcome.FAIL and ordinal is None:
+            return None
+        pointed = (e for e in reversed(self.evidence) if e.ordinal == ordinal)
+        return next(pointed, self.evidence[-1] if self.evidence else None)
 
     @property
     def unanswered(self) -> bool:

@@ -43,7 +43,7 @@ _SIGNING = re.compile(
 _CODED = re.compile(r"aHR0c[A-Za-z0-9+/_-]{20,}=*|68747470(?:[0-9a-fA-F]{2}){12,}")
 _PARTS = re.compile(r"[?&;=]|%2F|/(?=\d{8}/)", re.IGNORECASE)
 _PIECES = re.compile(r"""([\s"'<>\\]+)""")
-_BEARER = re.compile(r"\b(Bearer\s+)([A-Za-z0-9._~+/-]{12,}=*)", re.IGNORECASE)
+_BEARER = re.compile(r"\b((?:Bearer|Basic)\s+)([A-Za-z0-9._~+/-]{12,}=*)", re.IGNORECASE)
 _JWT = re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?")
 _GIVEN_CHARACTERS_MIN = 4
 _SETTINGS = frozenset({"config", "defaults", "overrides"})

@@ -7,7 +7,7 @@ import pytest
 
 from icecheck.findings.shared_symptoms import ANOMALY, CHANGED_BESIDE
 from icecheck.findings.statuses import Statuses
-from icecheck.findings.telling.finding_card import card_of, describe, legible, one_line, witness_of
+from icecheck.findings.telling.finding_card import card_of, describe, legible, one_line
 from tests.kit.contracts import CONTRACT
 
 
@@ -45,10 +45,10 @@ def test_a_blocked_card_names_what_blocks_it(runs):
 def test_the_witness_is_the_exchange_the_finding_points_at(fail_verdict):
     failure = fail_verdict("x")
     first, second = failure.evidence
-    assert witness_of(failure) is second
+    assert failure.shown_by is second
     pointed = replace(failure, findings=(replace(failure.findings[0], exchange=1),))
-    assert witness_of(pointed) is first
-    assert witness_of(replace(failure, evidence=())) is None
+    assert pointed.shown_by is first
+    assert replace(failure, evidence=()).shown_by is None
 
 
 def test_what_led_up_to_a_finding_is_shown_with_its_answers_and_a_race_as_such(fail_verdict):

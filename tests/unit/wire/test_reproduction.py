@@ -8,7 +8,7 @@ import pytest
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
-from icecheck.findings.telling.finding_card import card_of, witness_of
+from icecheck.findings.telling.finding_card import card_of
 from icecheck.findings.verdict import Group
 from icecheck.findings.verdict import Outcome as Ending
 from icecheck.judging.judge import judge
@@ -129,7 +129,7 @@ def test_a_behaviour_turned_off_is_noticed_explained_and_reproduced(
         assert finding.expected in card
         assert finding.actual in card
         assert TOKEN not in card
-        shown = witness_of(verdict)
+        shown = verdict.shown_by
         assert shown.curl in card
         session.close()
         # What the run made is gone, so the lines that lead up to the request come first.

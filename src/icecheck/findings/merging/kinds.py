@@ -169,9 +169,8 @@ def lists_in_pages(seen: Seen) -> Iterator[Join]:
 
 
 def _is_shown_by_a_page(verdict: Verdict) -> bool:
-    ordinal = verdict.findings[0].exchange
-    shown = (e for e in reversed(verdict.evidence) if e.ordinal == ordinal)
-    return any(_PAGE_TOKEN in each.request for each in shown)
+    shown = verdict.shown_by
+    return shown is not None and _PAGE_TOKEN in shown.request
 
 
 def as_pages(_seen: Seen, groups: Sequence[Group]) -> CauseKey:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from icecheck.findings.merging.groups import Group, Join, Seen
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
-from icecheck.findings.telling.finding_card import witness_of
 from icecheck.findings.verdict import CauseKey, Verdict
 
 _REGISTER = "registerTable"
@@ -27,7 +26,7 @@ def new_identities(seen: Seen) -> Iterator[Join]:
 
 
 def _shows_another_uuid(verdict: Verdict) -> bool:
-    shown = witness_of(verdict)
+    shown = verdict.shown_by
     return shown is not None and shown.operation == _REGISTER and _is_about_uuid(verdict)
 
 

@@ -9,7 +9,7 @@ from icecheck.contract import Contract, Requirement
 from icecheck.contract.witnesses import is_unwitnessed
 from icecheck.findings.shared_symptoms import ANOMALY
 from icecheck.findings.telling.client_impact import hurt_by
-from icecheck.findings.verdict import Evidence, Finding, Group, Level, Outcome, Verdict
+from icecheck.findings.verdict import Evidence, Finding, Level, Outcome, Verdict
 
 UNWITNESSED = (
     "unwitnessed: only this project's own mock has passed this check so far; the check may be wrong"
@@ -99,7 +99,7 @@ def card_of(verdict: Verdict, contract: Contract) -> str:
 def describe(verdict: Verdict, contract: Contract) -> Card:
     """Join a verdict with its requirements and the exchange that shows it."""
     finding = verdict.findings[0] if verdict.findings else None
-    evidence = witness_of(verdict)
+    evidence = verdict.shown_by
     races = bool(finding and finding.symptom.is_a(ANOMALY))
     before = [
         e
@@ -147,7 +147,7 @@ def clauses_for(verdict: Verdict, contract: Contract) -> tuple[Clause, ...]:
     one of them: a check of a walk may fail by any operation's (verdict-rules 10).
     """
     finding = verdict.findings[0] if verdict.findings else None
-    shown = witness_of(verdict)
+    shown = verdict.shown_by
     due = finding.due.single if finding and finding.due else frozenset()
     rows = [f"{shown.operation}.{status}" for status in sorted(due)] if shown else []
     register = contract.requirements
@@ -176,18 +176,6 @@ def _age(requirement: Requirement, contract: Contract) -> str:
     told = f"since Iceberg {requirement.since}" * (requirement.since != contract.releases[0])
     changed = f"changed in {requirement.changed}" if requirement.changed else ""
     return "; ".join(filter(None, (told, changed)))
-
-
-def witness_of(verdict: Verdict) -> Evidence | None:
-    """Return the exchange that shows the first finding, or else the last one there is.
-
-    What Spark was answered is not recorded: the exchanges of such a check only made its places.
-    """
-    ordinal = verdict.findings[0].exchange if verdict.findings else None
-    if verdict.group is Group.SPARK and verdict.outcome is Outcome.FAIL and ordinal is None:
-        return None
-    pointed = (e for e in reversed(verdict.evidence) if e.ordinal == ordinal)
-    return next(pointed, verdict.evidence[-1] if verdict.evidence else None)
 
 
 def render_card(card: Card) -> str:

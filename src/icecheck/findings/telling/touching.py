@@ -11,7 +11,6 @@ from icecheck.findings.shared_symptoms import (
     EFFECT_MISSING,
     EFFECT_ON_ANOTHER,
 )
-from icecheck.findings.telling.finding_card import witness_of
 from icecheck.findings.verdict import Evidence, Finding, Group, Level, Verdict
 
 FEW_OPERATIONS = 2
@@ -40,7 +39,7 @@ def touched(verdict: Verdict, contract: Contract) -> tuple[str, ...]:
     """
     main = () if verdict.group is Group.SPARK else verdict.operations[:1]
     few = len(verdict.operations) <= FEW_OPERATIONS
-    shown = witness_of(verdict)
+    shown = verdict.shown_by
     if shown is None or shown.operation is None:
         return main
     answered = shown.operation
