@@ -4,9 +4,11 @@ import re
 import subprocess
 import sys
 
+import click
 import pytest
 import yaml
 
+from icecheck.cli import main
 from tests.pipeline.action import ROOT, action
 
 STEPS = action()["runs"]["steps"]
@@ -55,3 +57,14 @@ def test_every_script_is_run_by_a_step():
     run = {f"action/{script.name}" for script in SCRIPTS}
     named = {name for step in STEPS for name in re.findall(r"action/\w+\.sh", step.get("run", ""))}
     assert named == run
+
+
+def test_what_the_documents_give_to_the_action_exists():
+    text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    (snippet,) = re.findall(r"```yaml\n(- uses: OWNER.*?)```", text, re.DOTALL)
+    (step,) = yaml.safe_load(snippet)
+    assert set(step["with"]) <= set(action()["inputs"])
+    known = main.get_command(click.Context(main), "run").params
+    names = {name for parameter in known for name in (*parameter.opts, *parameter.secondary_opts)}
+    for line in step["with"]["options"].splitlines():
+        assert line.partition(" ")[0] in names
