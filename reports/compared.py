@@ -80,7 +80,12 @@ def as_markdown(comparison: Comparison) -> str:
 
 def as_json(comparison: Comparison) -> str:
     """Return one JSON object: the runs, the counts, the notes and every change."""
-    document: dict[str, Any] = {
+    return json.dumps(document(comparison), indent=1) + "\n"
+
+
+def document(comparison: Comparison) -> dict[str, Any]:
+    """Return as JSON values the runs, the counts, the notes and every change."""
+    return {
         "regression": comparison.is_regression,
         "old": _identity(comparison.old),
         "new": _identity(comparison.new),
@@ -103,7 +108,6 @@ def as_json(comparison: Comparison) -> str:
             for c in comparison.of(category)
         ],
     }
-    return json.dumps(document, indent=1) + "\n"
 
 
 def _row(change: Change) -> str:

@@ -121,7 +121,7 @@ class Sender:
         """Keep an exchange of this check."""
         self.exchanges.append(exchange)
         self.ordinal = max(self.ordinal, exchange.ordinal + 1)
-        self._kept[id(exchange)] = self.session.keep(exchange)
+        self._kept[id(exchange)] = self.session.record(exchange)
 
     def shown(self, exchange: Exchange) -> Exchange:
         """Return an exchange as it was kept, without its secrets.

@@ -148,12 +148,8 @@ class Session:
         """Return the check id of a probe; it names the worker, so that names do not collide."""
         return f"probe.{name}{self.worker}"
 
-    def record(self, exchange: Exchange) -> None:
-        """Keep an exchange without its secrets; may be called from any thread."""
-        self.keep(exchange)
-
-    def keep(self, exchange: Exchange) -> Exchange:
-        """Keep an exchange as ``record`` does, and return what is kept."""
+    def record(self, exchange: Exchange) -> Exchange:
+        """Keep an exchange without its secrets, and return it so; may be called from any thread."""
         self._note_stranger(exchange)
         redacted = self.connection.redactor.exchange(exchange)
         self.exchanges.append(redacted)

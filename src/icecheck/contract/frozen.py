@@ -64,10 +64,6 @@ class RequirementSet:
             return None
         return max(levels, key=tuple(Level).index)
 
-    def has(self, requirements: Iterable[str]) -> bool:
-        """Return whether the set has all of these requirements."""
-        return self.requirements.keys() >= {*requirements}
-
     def has_check(self, check: str, requirements: Iterable[str]) -> bool:
         """Return whether the set scores a check that proves these requirements."""
         rows = [self.requirements.get(id_) for id_ in requirements]

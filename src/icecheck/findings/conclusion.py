@@ -170,9 +170,8 @@ def as_frozen(verdict: Verdict, frozen: RequirementSet, contract: Contract) -> V
     if verdict.group in _IN_NO_SET:
         return verdict
     ids = verdict.requirements
-    known = frozen.has(ids) if verdict.passive else frozen.has_check(verdict.check, ids)
     level = frozen.level_of(ids)
-    if not known or level is None:
+    if level is None or not (verdict.passive or frozen.has_check(verdict.check, ids)):
         return _shown_only(verdict)
     changed = any(contract.requirements[id_].level is not level for id_ in ids)
     return replace(verdict, level=level) if changed else verdict

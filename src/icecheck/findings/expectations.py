@@ -226,14 +226,13 @@ def apply(run: Run, file: ExpectationFile, selection: Selection) -> Run:
         for entry in file.entries
     )
     expectations = Expectations(file, tuple(marks), tuple(u for u in found if u is not None))
-    tripped = run.exit_reason == "target-unusable" and not run.complete
     conclusion = conclude(
         run.verdicts,
         run.profiles,
         run.causes,
-        complete=run.complete or tripped,
+        complete=run.complete or run.tripped,
         residue=bool(run.facts["safety"]["residue"]),
-        tripped=tripped,
+        tripped=run.tripped,
         expectations=expectations,
     )
     if run.exit_reason == NO_ROOM:

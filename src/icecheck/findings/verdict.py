@@ -331,6 +331,11 @@ class Run:
     expectations: Expectations = NOTHING_EXPECTED
     preflight: tuple[Evidence, ...] = ()
 
+    @property
+    def tripped(self) -> bool:
+        """Whether the run ended early because the catalog could not be used any more."""
+        return self.exit_reason == "target-unusable" and not self.complete
+
 
 def in_words(operations: Sequence[str]) -> str:
     """Return operations as a title names them: up to three by name, of more the first two."""

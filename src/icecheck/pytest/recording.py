@@ -10,7 +10,6 @@ import pytest
 from icecheck.client.catalog import Catalog
 from icecheck.contract import Contract
 from icecheck.findings.causes import causes_of
-from icecheck.findings.conclusion import as_frozen, ungated_if_disputed, ungated_if_unwitnessed
 from icecheck.findings.expectations import entry_for, result_of_entry
 from icecheck.findings.expected_failures import EntryMatch, EntryResult
 from icecheck.findings.telling.finding_card import card_of
@@ -18,7 +17,7 @@ from icecheck.findings.verdict import Group, Level, Outcome, Verdict
 from icecheck.judging.check import Check, Declaration, bind, declaration_of
 from icecheck.run.check_runner import CheckRunner, NotBegun, open_runner
 from icecheck.run.demands import demanded_by
-from icecheck.run.finish import ProcessReport
+from icecheck.run.finish import ProcessReport, as_counted
 from icecheck.run.options import RunOptions
 from icecheck.spark.session import SparkWorkbench
 from icecheck.spark.unavailable import SparkUnavailable
@@ -116,11 +115,7 @@ class Recorder:
         finally:
             if self.unwritten:
                 item.session.shouldstop = self.unwritten
-        if self.options.witnessed_only:
-            verdict = ungated_if_unwitnessed(verdict)
-        verdict = ungated_if_disputed(verdict, self.options.contract)
-        if self.options.requirement_set is not None:
-            verdict = as_frozen(verdict, self.options.requirement_set, self.options.contract)
+        verdict = as_counted(verdict, self.options)
         item.user_properties.append((PROPERTY, msgspec.to_builtins(verdict)))
         if runner.breaker.why:
             item.session.shouldstop = runner.breaker.why

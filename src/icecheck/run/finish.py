@@ -75,7 +75,7 @@ def finish(
     offer = None if session.config is None else Offer.read(session.config, options.target)
     verdicts, passive = settled_with_passive(verdicts, session.permitted, observed, contract)
     everything = (*verdicts, *demanded_verdicts(passive, options.spec, contract))
-    everything = _as_scored(everything, options, contract)
+    everything = tuple(as_counted(verdict, options) for verdict in everything)
     causes = causes_of(everything, contract)
     in_part = frozenset(c.profile for c in left_out if c.level is Level.MUST)
     profiles = profiles_of(everything, offer, contract, in_part)
@@ -120,16 +120,14 @@ def finish(
     return without_room(run, unwritten) if unwritten else run
 
 
-def _as_scored(
-    verdicts: tuple[Verdict, ...], options: RunOptions, contract: Contract
-) -> tuple[Verdict, ...]:
-    """Return the verdicts as they count: by what is witnessed, disputed, and in a frozen set."""
+def as_counted(verdict: Verdict, options: RunOptions) -> Verdict:
+    """Return a verdict as it counts: by what is witnessed, disputed, and in a frozen set."""
     if options.witnessed_only:
-        verdicts = tuple(map(ungated_if_unwitnessed, verdicts))
-    verdicts = tuple(ungated_if_disputed(verdict, contract) for verdict in verdicts)
+        verdict = ungated_if_unwitnessed(verdict)
+    verdict = ungated_if_disputed(verdict, options.contract)
     if options.requirement_set is None:
-        return verdicts
-    return tuple(as_frozen(verdict, options.requirement_set, contract) for verdict in verdicts)
+        return verdict
+    return as_frozen(verdict, options.requirement_set, options.contract)
 
 
 def _left_for_residue(session: SessionSummary) -> str:

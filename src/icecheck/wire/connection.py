@@ -152,7 +152,7 @@ class Connection:
         """Allow only one more unanswered request; after it none is sent."""
         self._retries_stopped = True
 
-    def send(self, wire: Wire, record: Callable[[Exchange], None]) -> Exchange:
+    def send(self, wire: Wire, record: Callable[[Exchange], object]) -> Exchange:
         """Send a request and return its exchange; every attempt is recorded.
 
         Raises Unreachable when no usable answer came, KeyboardInterrupt once the run is stopped.
@@ -214,7 +214,9 @@ class Connection:
         if self.stopped.is_set() and step is not Step.UNDO:
             raise KeyboardInterrupt
 
-    def _attempt(self, wire: Wire, record: Callable[[Exchange], None], *, renew: bool) -> Exchange:
+    def _attempt(
+        self, wire: Wire, record: Callable[[Exchange], object], *, renew: bool
+    ) -> Exchange:
         """Send a request once, or again with a new token after a 401 if ``renew``; record it."""
         headers = self._headers(wire)
         drafted, given = _drafted(wire, headers), {name.lower() for name in headers}
@@ -246,7 +248,7 @@ class Connection:
 
     # ---- credentials
 
-    def _expect_token_to_live(self, wire: Wire, record: Callable[[Exchange], None]) -> None:
+    def _expect_token_to_live(self, wire: Wire, record: Callable[[Exchange], object]) -> None:
         """Raise CredentialsEnded if a 401 came because the token has expired.
 
         It has expired if a request that was answered 200 with it before is now answered 401 as

@@ -10,9 +10,12 @@ from icecheck.bundles.second.reading import Body, read_body
 from icecheck.bundles.second.validators import (
     JsonSchemaValidator,
     OpenApiCoreValidator,
+    Text,
+    text_of,
     verdict_of,
 )
 from icecheck.contract import Contract
+from icecheck.contract.document import resolve
 from icecheck.findings.verdict import Verdict
 from icecheck.wire.exchange import Exchange
 
@@ -244,8 +247,6 @@ def _types_in(value: Any) -> Iterator[Any]:
 
 def _has_strict_reading(contract: Contract, operation_id: str, status: str) -> bool:
     """Return whether the errata of a strict reading change the schema of a response."""
-    from icecheck.bundles.second.validators import Text, text_of
-
     operation = contract.operations[operation_id]
     shown = []
     for text in (Text.STRICT, Text.READINGS):
@@ -264,8 +265,5 @@ def _unfolded(document: Mapping[str, Any], node: Any, above: frozenset[str]) -> 
     found = {name: _unfolded(document, inner, above) for name, inner in node.items()}
     reference = node.get("$ref")
     if isinstance(reference, str) and reference not in above:
-        target: Any = document
-        for part in reference.removeprefix("#/").split("/"):
-            target = target[part.replace("~1", "/").replace("~0", "~")]
-        found["$ref"] = _unfolded(document, target, above | {reference})
+        found["$ref"] = _unfolded(document, resolve(document, node), above | {reference})
     return found

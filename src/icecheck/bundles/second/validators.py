@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Any, Protocol
 
 from icecheck.contract import Contract, Level
+from icecheck.contract.document import resolve
 
 
 class Text(Enum):
@@ -60,10 +61,7 @@ class JsonSchemaValidator:
 
     def fits(self, text: Text, operation_id: str, status: str, value: Any) -> bool:
         """Return whether a value fits the response."""
-        key = text, operation_id, status
-        if key not in self._made:
-            self._made[key] = self._validator(*key)
-        return bool(self._made[key].is_valid(value))
+        return bool(self._validator(text, operation_id, status).is_valid(value))
 
     def request_fits(self, operation_id: str, value: Any) -> bool:
         """Return whether the body of a request fits, what the prose demands included.
@@ -74,25 +72,28 @@ class JsonSchemaValidator:
         path = self._contract.raw["paths"][operation.path]
         if "requestBody" not in path[operation.method.lower()]:
             return True
-        key = Text.STRICT, operation_id, ""
-        if key not in self._made:
-            self._made[key] = self._validator(*key)
-        return bool(self._made[key].is_valid(value))
+        return bool(self._validator(Text.STRICT, operation_id, "").is_valid(value))
 
     def places(self, text: Text, operation_id: str, status: str, value: Any) -> Iterator[str]:
         """Yield the JSON pointers of what does not fit."""
-        self.fits(text, operation_id, status, value)
-        for error in self._made[text, operation_id, status].iter_errors(value):
+        for error in self._validator(text, operation_id, status).iter_errors(value):
             yield "".join(f"/{part}" for part in error.absolute_path)
 
     def _validator(self, text: Text, operation_id: str, status: str) -> Any:
+        """Return the validator of a response, of the request without a status; made once."""
+        key = text, operation_id, status
+        if key not in self._made:
+            self._made[key] = self._new_validator(*key)
+        return self._made[key]
+
+    def _new_validator(self, text: Text, operation_id: str, status: str) -> Any:
         import jsonschema
 
         document = text_of(self._contract, text)
         operation = self._contract.operations[operation_id]
         node = document["paths"][operation.path][operation.method.lower()]
         told = node["responses"][status] if status else node["requestBody"]
-        content = _target(document, told)["content"]
+        content = resolve(document, told)["content"]
         schema = next(iter(content.values()))["schema"]
         rooted = {"components": document["components"], "allOf": [schema]}
         return jsonschema.Draft202012Validator(rooted)
@@ -151,15 +152,6 @@ def _judge_of(document: dict[str, Any]) -> Callable[[_Request, _Response], bool]
         return next(iter(validator.iter_errors(request, response)), None) is None
 
     return judge
-
-
-def _target(document: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
-    while "$ref" in node:
-        found: Any = document
-        for part in node["$ref"].removeprefix("#/").split("/"):
-            found = found[part.replace("~1", "/").replace("~0", "~")]
-        node = found
-    return node
 
 
 def verdict_of(

@@ -29,17 +29,19 @@ def command(runs: tuple[Path, ...], form: str) -> int:
     longer offered in NEW (or NEW is incomplete), 2 they cannot be compared.
     """
     from icecheck.findings.comparison import compare
-    from icecheck.reports.compared import as_json, as_markdown, as_text
+    from icecheck.reports.compared import as_json, as_markdown, as_text, document
 
     if len(runs) < 2:
         raise click.UsageError("name two runs or more: OLD NEW")
     documents = [stored_run(path) for path in runs]
     *earlier, newest = documents
     steps = [compare(old, new) for old, new in pairwise(documents)]
-    lost = any(compare(old, newest).is_regression for old in earlier)
+    # The last step has compared the newest run with the one before it.
+    with_newest = [*(compare(old, newest) for old in earlier[:-1]), steps[-1]]
+    lost = any(each.is_regression for each in with_newest)
     if form == "json" and len(steps) > 1:
-        told = [json.loads(as_json(step)) for step in steps]
-        text = json.dumps({"regression": lost, "steps": told}, indent=1) + "\n"
+        told = {"regression": lost, "steps": list(map(document, steps))}
+        text = json.dumps(told, indent=1) + "\n"
     else:
         render = {"text": as_text, "markdown": as_markdown, "json": as_json}[form]
         text = "\n".join(map(render, steps))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from icecheck.contract import Contract, Level, load
+from icecheck.contract import Contract, Level
 from icecheck.findings.causes import causes_of
 from icecheck.findings.conclusion import conclude, profiles_of
 from icecheck.findings.expected_failures import (
@@ -16,6 +16,7 @@ from icecheck.findings.expected_failures import (
     FailedEntry,
 )
 from icecheck.findings.verdict import Capability, Group, Outcome, Run, SkipKind, Verdict
+from icecheck.reports.joined import contract_of
 from icecheck.run.collect import collect
 from icecheck.targets.offer import Offer
 from icecheck.targets.target import Target, UsageError
@@ -43,20 +44,20 @@ def merge(runs: Sequence[Run]) -> Run:
     of any part. Raises UsageError when the runs are not parts of one.
     """
     _expect_parts(runs)
-    contract = load(str(runs[0].facts["suite"]["requirement_set"]).rpartition("/")[2])
+    contract = contract_of(runs[0])
     verdicts = _verdicts(runs)
     causes = causes_of(verdicts, contract)
     facts = _facts(runs)
     profiles = profiles_of(
         verdicts, _offer(facts["target"]), contract, _in_part(verdicts, contract)
     )
-    tripped = next((run for run in runs if _tripped(run)), None)
+    tripped = next((run for run in runs if run.tripped), None)
     expectations = _expectations(runs, verdicts)
     conclusion = conclude(
         verdicts,
         profiles,
         causes,
-        complete=all(run.complete or _tripped(run) for run in runs),
+        complete=all(run.complete or run.tripped for run in runs),
         residue=bool(facts["safety"]["residue"]),
         tripped=tripped is not None,
         expectations=expectations,
@@ -89,10 +90,6 @@ def _expect_parts(runs: Sequence[Run]) -> None:
             raise UsageError(
                 f"the runs are of different {words}: put them side by side with `report matrix`"
             )
-
-
-def _tripped(run: Run) -> bool:
-    return run.exit_reason == "target-unusable" and not run.complete
 
 
 def _id_of(runs: Sequence[Run]) -> str:
