@@ -99,12 +99,13 @@ def test_a_run_whose_catalog_fell_silent_is_derived_again(tmp_path, monkeypatch)
     assert lines_of(verification_of(tmp_path)) == []
 
 
-def test_a_run_of_several_processes_is_judged_from_its_exchanges(tmp_path):
-    def of_workers(exchanges):
-        for each in exchanges:
-            check = each.check
-            yield replace(each, check=f"{check}gw0" if check == "probe.deletion" else check)
+def of_workers(exchanges):
+    for each in exchanges:
+        check = each.check
+        yield replace(each, check=f"{check}gw0" if check == "probe.deletion" else check)
 
+
+def test_a_run_of_several_processes_is_judged_from_its_exchanges(tmp_path):
     with open_catalog() as transport:
         run = recorded_run(tmp_path, transport, globs=("createNamespace.*",))
     changed_exchanges(tmp_path, of_workers)
@@ -114,6 +115,30 @@ def test_a_run_of_several_processes_is_judged_from_its_exchanges(tmp_path):
     assert why == "several processes have judged the checks"
     assert len(checks) == len([v for v in run.verdicts if not v.passive])
     assert shown.replayed == 0
+
+
+def test_a_whole_run_of_several_processes_without_some_answers_is_judged_from_the_rest(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr("icecheck.wire.retry._FIRST_WAIT_AFTER_LOSS_SECONDS", 0.001)
+    globs = ("createNamespace.*", "listTables.all", "listTables.list-present")
+    with open_catalog() as transport:
+        run = recorded_run(tmp_path, WithoutLists(transport), globs=globs)
+    assert (run.complete, run.exit_reason) == (True, "target-unusable")
+    changed_exchanges(tmp_path, of_workers)
+    assert lines_of(verification_of(tmp_path)) == []
+
+
+class WithoutLists(httpx.BaseTransport):
+    """Answers everything but lists of tables."""
+
+    def __init__(self, inner):
+        self._inner = inner
+
+    def handle_request(self, request):
+        if request.method == "GET" and request.url.path.endswith("/tables"):
+            raise httpx.ConnectError("refused")
+        return self._inner.handle_request(request)
 
 
 class Interrupted(httpx.BaseTransport):

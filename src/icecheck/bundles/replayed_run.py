@@ -158,8 +158,10 @@ class _Replay:
         self._only_read |= {check.id: why for check in checks}
         verdicts = [verdict_in(self._rows[check.id], symptom_named) for check in checks]
         summary = stated_summary(self._document, self._recording.exchanges)
-        tripped = self._document["verdict"]["exit_reason"] == "target-unusable"
-        words = self._document["verdict"]["headline"] if tripped else ""
+        stated = self._document["verdict"]
+        # A whole run has this reason too, if all that it missed is without an answer.
+        tripped = stated["exit_reason"] == "target-unusable" and not self._document["complete"]
+        words = stated["headline"] if tripped else ""
         return verdicts, ProcessReport(summary, self._observed(verdicts), words)
 
     def _verdict_on(self, check: Check, runner: CheckRunner) -> Verdict:
