@@ -265,6 +265,7 @@ def test_a_run_that_lost_what_worked_two_runs_before_is_a_regression(icecheck, w
         ({"suite": {"version": "0.2.0", "requirement_set_sha256": "sha256:0"}}, ["suite"]),
         ({"spec": {"id": "iceberg-rest/1.10.0", "sha256": "sha256:1"}}, ["document"]),
         ({"target": {"url": "u", "fingerprint": {"config_sha256": "sha256:1"}}}, ["server"]),
+        ({"target": {"url": "u", "fingerprint": {"config_sha256": None}}}, []),
         ({"config": {"groups": [], "globs": ["a.*"]}}, ["selection"]),
     ],
 )

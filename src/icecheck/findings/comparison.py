@@ -5,7 +5,7 @@ Both are run.json documents, so that a run of last year can be compared with one
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -24,8 +24,8 @@ _OUTCOMES = _BAD | {"pass", "skip", "error"}
 _CHANCE = re.compile(r"[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4,}){1,4}|[0-9]{5,}")
 # These kinds of skips follow from what the catalog offers, the others from what the user asked.
 _BY_THE_CATALOG = frozenset({"not-declared", "not-applicable"})
-
-
+_FINGERPRINT = ("target", "fingerprint")
+_CONFIG = (*_FINGERPRINT, "config_sha256")
 _OF_A_REQUIREMENT = ("level", "text", "condition", "since", "status")
 _SHORT = frozenset({"level", "status"})
 _REQUIREMENTS_MAX = 20
@@ -69,7 +69,7 @@ class Reason(StrEnum):
 _REASONS: Mapping[Reason, tuple[tuple[str, ...], ...]] = {
     Reason.DOCUMENT: (("spec", "sha256"),),
     Reason.SUITE: (("suite", "version"), ("suite", "requirement_set_sha256")),
-    Reason.SERVER: (("target", "implementation"), ("target", "fingerprint")),
+    Reason.SERVER: (("target", "implementation"), _FINGERPRINT),
     Reason.SELECTION: (("config", "groups"), ("config", "globs"), ("config", "safety")),
 }
 
@@ -130,10 +130,11 @@ class Comparison:
     @property
     def reasons(self) -> tuple[Reason, ...]:
         """What is recorded to have changed beside the outcomes, and may be why they did."""
-        return tuple(reason for reason, paths in _REASONS.items() if self._differ(paths))
-
-    def _differ(self, paths: Sequence[tuple[str, ...]]) -> bool:
-        return any(_at(self.old, path) != _at(self.new, path) for path in paths)
+        return tuple(
+            reason
+            for reason, paths in _REASONS.items()
+            if any(_differ(self.old, self.new, path) for path in paths)
+        )
 
     def of(self, category: Category) -> tuple[Change, ...]:
         """Return the changes of one category, required checks first."""
@@ -289,15 +290,14 @@ def _notes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
         ("the suite", ("suite", "version")),
         ("the set of requirements", ("suite", "requirement_set_sha256")),
         ("the catalog's URL", ("target", "url")),
-        ("the catalog's configuration", ("target", "fingerprint", "config_sha256")),
+        ("the catalog's configuration", _CONFIG),
         ("the selection of groups", ("config", "groups")),
         ("the selection of checks", ("config", "globs")),
     )
     for words, path in facts:
-        was, now = _at(old, path), _at(new, path)
-        # A run that got no config has no digest of it.
-        if was != now and not (path[-1] == "config_sha256" and None in {was, now}):
-            values = "" if "sha256" in path[-1] else f" ({_said(was)} → {_said(now)})"
+        if _differ(old, new, path):
+            was, now = _said(_at(old, path)), _said(_at(new, path))
+            values = "" if "sha256" in path[-1] else f" ({was} → {now})"
             notes.append(f"{words} differs{values}")
     return [*notes, *_changed_requirements(old, new)]
 
@@ -329,6 +329,14 @@ def _endings(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
         for name, document in (("old", old), ("new", new))
         if not document["complete"]
     ]
+
+
+def _differ(old: Mapping[str, Any], new: Mapping[str, Any], path: tuple[str, ...]) -> bool:
+    """Return whether two runs record something else; one that got no config knows no server."""
+    of_the_server = path[: len(_FINGERPRINT)] == _FINGERPRINT
+    if of_the_server and None in {_at(old, _CONFIG), _at(new, _CONFIG)}:
+        return False
+    return bool(_at(old, path) != _at(new, path))
 
 
 def _at(document: Mapping[str, Any], path: tuple[str, ...]) -> Any:
