@@ -40,6 +40,8 @@ MISUSE = [
     (["run", "http://127.0.0.1:1", "--fuzz-seconds", "0"], "--fuzz-seconds 60"),
     (["run", "http://127.0.0.1:1", "--fuzz-seconds", "nan"], "--fuzz-seconds 60"),
     (["run", "http://127.0.0.1:1", "--token", "t\u00fc"], "the token cannot be sent"),
+    (["run", "http://127.0.0.1:1", "--token", "t "], "the token cannot be sent"),
+    (["run", "http://127.0.0.1:1", "--second-token", " t"], "the second token cannot be sent"),
     (["run", "http://127.0.0.1:1", "--warehouse", "\udcff"], "the warehouse cannot be sent"),
     (["run", "http://a..test"], "cannot be read"),
     (["run", "http://127.0.0.1:1/\x01"], "cannot be read"),

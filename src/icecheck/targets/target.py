@@ -322,9 +322,17 @@ def _refuse_bad_principal(whose: str, token: str | None, credential: str | None)
         raise UsageError(f"give either a {whose}token or a {whose}credential, not both")
     if credential is not None and not credential.strip(":"):
         raise UsageError(f"the {whose}credential is empty: give it as ID:SECRET")
-    if token and not (token.isascii() and token.isprintable()):
-        raise UsageError(f"the {whose}token cannot be sent: only printable ASCII is possible in it")
+    if token and not can_be_sent(token):
+        raise UsageError(
+            f"the {whose}token cannot be sent: only printable ASCII is possible in it, "
+            "without blanks at its ends"
+        )
     _refuse_unencodable(f"{whose}credential", credential or "")
+
+
+def can_be_sent(token: str) -> bool:
+    """Return whether a header can carry a token."""
+    return token.isascii() and token.isprintable() and token == token.strip()
 
 
 def _refuse_unencodable(what: str, text: str) -> None:

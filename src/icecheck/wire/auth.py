@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import httpx
 
+from icecheck.targets.target import can_be_sent
 from icecheck.wire.json_text import read_json
 
 _MARGIN_SECONDS = 10.0
@@ -82,10 +83,10 @@ class BearerAuth(httpx.Auth):
 
         Raises TokenRefused for one that no header can carry.
         """
-        if not (token.isascii() and token.isprintable()):
+        if not can_be_sent(token):
             raise TokenRefused(
                 "the catalog gave a token that cannot be sent: only printable ASCII is possible "
-                "in it"
+                "in it, without blanks at its ends"
             )
         self._token, self._expires = token, self._now() + lifetime_seconds
 

@@ -232,13 +232,14 @@ def test_a_credential_that_is_refused_later_has_ended():
     assert "hush" not in str(caught.value)
 
 
-def test_a_token_that_cannot_be_sent_is_no_token():
-    answer = httpx.Response(200, json={"access_token": "hush-tökén"})
+@pytest.mark.parametrize("token", ["hush-tökén", "hush ", "\thush"])
+def test_a_token_that_cannot_be_sent_is_no_token(token):
+    answer = httpx.Response(200, json={"access_token": token})
     with pytest.raises(TargetUnusable, match="--credential") as caught:
         connection(lambda _: answer).send(wire(), lambda _: None)
     assert "hush" not in str(caught.value)
     with pytest.raises(TargetUnusable, match="cannot be sent"):
-        connection(TokenServer()).use_token("hush-tökén")
+        connection(TokenServer()).use_token(token)
 
 
 def test_the_second_principals_token_is_fetched_renewed_and_hidden():
