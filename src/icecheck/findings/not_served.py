@@ -55,7 +55,7 @@ def unserved_operations(verdicts: Iterable[Verdict]) -> dict[str, int]:
         lacked = verdict.skip is not None and verdict.skip.kind is SkipKind.MISSING_FIXTURE
         if verdict.passive or (verdict.outcome is Outcome.SKIP and not lacked):
             continue
-        for operation_id in {r.rpartition(".")[0] for r in verdict.requirements if _is_success(r)}:
+        for operation_id in _spoken_for(verdict):
             asked.setdefault(operation_id, []).append(verdict)
         for evidence in _asking(verdict):
             if _is_perhaps_a_refusal(verdict, evidence):
@@ -73,6 +73,19 @@ def unserved_operations(verdicts: Iterable[Verdict]) -> dict[str, int]:
             unserved[operation_id] = status
     tried = {id_ for id_, mine in asked.items() if any(v.outcome is not Outcome.SKIP for v in mine)}
     return {**unserved, **_said_not_to_be_served(verdicts, answers, tried)}
+
+
+def _spoken_for(verdict: Verdict) -> set[str]:
+    """Return the operations whose success a check proves or has missed."""
+    proven = {r.rpartition(".")[0] for r in verdict.requirements if _is_success(r)}
+    return {id_ for id_ in proven if not _waits_for_another(verdict, id_)}
+
+
+def _waits_for_another(verdict: Verdict, operation_id: str) -> bool:
+    """Return whether a check was blocked by something else before it asked an operation."""
+    blocked = verdict.outcome is Outcome.BLOCKED
+    own = any(by.partition(".")[0] == operation_id for by in verdict.blocked_by)
+    return blocked and not own and all(e.operation != operation_id for e in _asking(verdict))
 
 
 def _said_not_to_be_served(
@@ -232,7 +245,8 @@ def _operations_of_one_answer(verdicts: Iterable[Verdict]) -> dict[str, int]:
             answers.setdefault(operation_id, set()).add(status)
         if verdict.outcome is not Outcome.PASS:
             for operation_id, _, what in (r.partition(".") for r in verdict.requirements):
-                due.setdefault(operation_id, set()).add(what in _SUCCESS)
+                if not _waits_for_another(verdict, operation_id):
+                    due.setdefault(operation_id, set()).add(what in _SUCCESS)
     broken = {}
     for operation_id, kinds in due.items():
         status, *others = answers.get(operation_id, {None})

@@ -64,6 +64,24 @@ def test_one_that_ever_answered_otherwise_is_served(others: list[Verdict]) -> No
     assert unserved_operations([works(501), *others]) == {}
 
 
+def test_a_check_that_never_came_to_ask_does_not_speak_for_an_operation() -> None:
+    """A table that cannot be loaded blocks the success of tableExists; a missing one is a 404."""
+    waits = verdict(
+        "waits", Outcome.BLOCKED, asked("loadTable", 500), proves="tableExists.204",
+        blocked_by=("loadTable.200",),
+    )  # fmt: skip
+    gone = verdict("gone", Outcome.FAIL, asked("tableExists", 404), asked("loadTable", 500),
+                   proves="dropTable.gone")  # fmt: skip
+    refused = verdict("missing", Outcome.PASS, asked("tableExists", 404), proves="tableExists.404")
+    assert unserved_operations([waits, gone, refused]) == {}
+    assert failed_where_not_served([refused, waits, gone])[0].outcome is Outcome.PASS
+    met = verdict(
+        "met", Outcome.BLOCKED, asked("tableExists", 404), proves="tableExists.204",
+        blocked_by=("loadTable.200",),
+    )  # fmt: skip
+    assert unserved_operations([met, gone]) == {"tableExists": 404}
+
+
 def test_a_404_that_misses_an_object_is_the_answer_of_a_route() -> None:
     body = '{"error": {"type": "NoSuchTableException"}}'
     assert unserved_operations([works(404, body)]) == {}
@@ -256,6 +274,8 @@ def broke(check: str, due: str, proves: str, status: int = 500) -> Verdict:
 
 EXISTS = broke("exists", "204", "tableExists.204")
 MISSING = broke("missing", "404", "tableExists.404")
+WAITS = verdict("waits", Outcome.BLOCKED, asked("loadTable", 502), proves="tableExists.204",
+                blocked_by=("loadTable.200",))  # fmt: skip
 
 
 def test_an_operation_with_one_error_for_all_is_one_cause_whatever_was_due() -> None:
@@ -289,8 +309,17 @@ def test_an_operation_with_one_error_for_all_is_one_cause_whatever_was_due() -> 
             broke("exists", "204", "tableExists.204", 501),
             broke("no", "404", "tableExists.404", 501),
         ],
+        [MISSING, WAITS],
     ],
-    ids=["success-alone", "refusal-alone", "one-passed", "two-errors", "one-answer", "not-served"],
+    ids=[
+        "success-alone",
+        "refusal-alone",
+        "one-passed",
+        "two-errors",
+        "one-answer",
+        "not-served",
+        "success-not-asked",
+    ],
 )
 def test_one_that_may_answer_otherwise_has_more_than_one_answer(others: list[Verdict]) -> None:
     assert named_by_one_answer(others) == others
