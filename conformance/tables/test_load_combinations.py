@@ -13,7 +13,7 @@ from icecheck.client.given import (
     shared_namespace,
     some_table,
 )
-from icecheck.findings.shared_symptoms import LISTED_TWICE
+from icecheck.findings.shared_symptoms import LISTED_TWICE, STALE_READ_AFTER_COMMIT
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import generated_check
 from icecheck.judging.probes import has_capability
@@ -23,7 +23,6 @@ from icecheck.objects.reading import (
     BODY_ON_304,
     ETAG_UNCHANGED_BY_COMMIT,
     LOAD_IS_NOT_REPEATABLE,
-    STALE_READ_AFTER_COMMIT,
     not_applicable,
     object_in,
 )

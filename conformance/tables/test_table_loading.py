@@ -16,6 +16,7 @@ from icecheck.client.given import (
     some_shared_namespace,
     some_table,
 )
+from icecheck.findings.shared_symptoms import STALE_READ_AFTER_COMMIT
 from icecheck.findings.symptoms import ANOTHER_THING, NOT_ALL_SEEN, Severity, declare
 from icecheck.judging.check import check
 from icecheck.judging.probes import has_capability, saw
@@ -27,7 +28,6 @@ from icecheck.objects.reading import (
     ETAG_UNCHANGED_BY_COMMIT,
     EXISTENCE_CONTRADICTS_LOAD,
     LOAD_IS_NOT_REPEATABLE,
-    STALE_READ_AFTER_COMMIT,
 )
 from icecheck.replies.expect import Reply, equal
 from icecheck.replies.matching import ABSENT, ANY_INTEGER, ANY_STRING, Matcher

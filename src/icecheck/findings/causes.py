@@ -181,14 +181,17 @@ def _cause(group: Group, contract: Contract) -> Cause:
     proven = dict.fromkeys(r for v in members for r in v.requirements)
     told = (who for v in group.members for who in hurt_by(v, contract))
     hurts = [who for who in dict.fromkeys(told) if who != NOBODY]
-    shown_by = plainest(verdicts, level)
-    operations = operations_of(group.members, contract)
+    named = [v for v in group.members if v.findings and v.findings[0].key == group.key]
+    plain = [v for v in named if v.level is level] or verdicts
+    operations = dict.fromkeys(
+        (*operations_of(named, contract), *operations_of(group.members, contract))
+    )
     severity = min((f.severity for f in group.findings), default=group.key.symptom.severity)
     return Cause(
         id=_id(group.key),
-        operations=operations,
+        operations=tuple(operations),
         wrong=what_is_wrong_in(group, contract),
-        consequence=consequence_in(group.members, contract),
+        consequence=consequence_in(named or group.members, contract),
         level=level,
         symptom=group.key.symptom.slug,
         expected=group.key.expected,
@@ -198,7 +201,7 @@ def _cause(group: Group, contract: Contract) -> Cause:
         members=tuple(v.check for v in members),
         blocked=tuple(v.check for v in group.blocked),
         hurts=tuple(hurts) or (NOBODY,),
-        witness=shown_by.check,
+        witness=plainest(plain, level).check,
         lesser=tuple(v.check for v in group.members if v.level is not level),
     )
 

@@ -87,6 +87,13 @@ ANSWER_DIFFERS_FROM_LOAD = declare(
     Severity.FALSE_OR_LOST,
     NOT_AS_ACKNOWLEDGED,
 )
+STALE_READ_AFTER_COMMIT = declare(
+    "stale-read-after-commit",
+    "A load after a commit shows an older version",
+    Severity.FALSE_OR_LOST,
+    NOT_AS_ACKNOWLEDGED,
+    values_in_title=False,
+)
 LEAK = declare(
     "leak",
     "Answers a caller who has no right to the answer: {what}",

@@ -230,7 +230,8 @@ class Verdict:
 class Cause:
     """One root cause: all findings that share a symptom, an expectation and an answer.
 
-    ``operations`` are those that the failed checks are about. ``wrong`` is a sentence without a
+    ``operations`` are those that the failed checks are about, first those whose checks the cause is
+    named after. ``wrong`` is a sentence without a
     stop, ``consequence`` says whom it hurts and how; "" if no such client is known. ``witness`` is
     the check that shows it most plainly.
     ``members`` are the failed checks of the cause's level, ``lesser`` those of lower levels that

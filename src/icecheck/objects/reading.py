@@ -18,7 +18,6 @@ from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
 from icecheck.findings.symptoms import (
     ANOTHER_THING,
     NOT_ALL_SEEN,
-    NOT_AS_ACKNOWLEDGED,
     Severity,
     Symptom,
     declare,
@@ -69,12 +68,6 @@ DANGLING_CURRENT_ID = declare(
     "An id in the metadata points at something that is not there",
     Severity.SHAPE,
     "every client that loads it: the metadata cannot be read",
-)
-STALE_READ_AFTER_COMMIT = declare(
-    "stale-read-after-commit",
-    "A load after a commit shows an older version",
-    Severity.FALSE_OR_LOST,
-    NOT_AS_ACKNOWLEDGED,
 )
 LOAD_IS_NOT_REPEATABLE = declare(
     "load-is-not-repeatable",

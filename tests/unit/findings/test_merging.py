@@ -18,6 +18,7 @@ from icecheck.findings.merging.updates import IGNORED_UPDATES_MIN
 from icecheck.findings.verdict import CauseKey, Outcome, Verdict
 from tests.kit.contracts import CONTRACT
 from tests.unit.findings import test_merged_causes as of_merged
+from tests.unit.findings import test_merged_loads as of_loads
 from tests.unit.findings import test_merged_registrations as of_registrations
 from tests.unit.findings.test_merged_causes import ALIKE, HALF, LOST, evidence, failing, missed
 from tests.unit.findings.test_recorded_causes import NAMES
@@ -91,6 +92,7 @@ RUNS = {
     "odd-names": PERCENT,
     "missing-namespaces": (of_merged.MADE_IN_MISSING, of_merged.COME_BACK),
     "staged-at-once": (AT_ONCE, COMPLETES),
+    "stale-loads": (of_loads.STALE, of_loads.DROPPED, of_loads.LOST),
     "endpoints": (
         failing("format", "endpoint-format", "a verb", "v1"),
         failing("spelt", "endpoint-spelling", "/v1", "v1", level=Level.SHOULD),

@@ -4,17 +4,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from icecheck.contract import Level
-from icecheck.findings.merging import kinds, registrations, updates
+from icecheck.findings.merging import kinds, races, registrations, stale_loads, updates
 from icecheck.findings.merging.groups import Group, Join, Rule, Seen
 from icecheck.findings.shared_symptoms import (
-    ANOMALY,
     ANSWER_DIFFERS_FROM_LOAD,
     EFFECT_MISSING,
     SUITE_ERROR,
 )
-from icecheck.findings.statuses import ANY_SUCCESS, STATUS, Statuses
-from icecheck.findings.symptoms import Severity, Symptom, declare
+from icecheck.findings.statuses import STATUS, Statuses
+from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import CREDENTIALS, TARGET, CauseKey, Evidence, Outcome, Verdict
 
 _SAME_ANSWER = declare(
@@ -30,17 +28,6 @@ _NEVER_REFUSES = declare(
     "every client: it sees no error although its request was wrong",
     answer_in_id=False,
 )
-_DONE_ALTHOUGH_MISSING = CauseKey.of_status(STATUS, Statuses.of(404), ANY_SUCCESS)
-_INTO_NAMESPACES = frozenset({"createTable.404", "createView.404", "registerTable.404"})
-_LOST_IN_TRANSACTION = EFFECT_MISSING.of("second-change-of-a-table")
-_HALF_VISIBLE = ANOMALY.of("half-visible")
-_RESURRECTED = ANOMALY.of("resurrected")
-_DUPLICATE_SUCCESS = ANOMALY.of("duplicate-success")
-_TRANSACTION = frozenset({"commitTransaction"})
-_TOGETHER = "-together"
-"""The end of the names of the moves of drawn races that are transactions."""
-_COMMITTING = _TRANSACTION | {"updateTable", "replaceView", "updateProperties"}
-_LEVELS = tuple(Level)
 _OURS = frozenset({SUITE_ERROR.slug, TARGET, CREDENTIALS})
 """Symptoms that tell nothing about the catalog's answers."""
 
@@ -124,107 +111,6 @@ def _as_never_refuses(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
     due = Statuses.union(key.due for key in accepting if key.due)
     came = Statuses.union(key.came for key in accepting if key.came)
     return CauseKey(_NEVER_REFUSES, str(due), str(came))
-
-
-# ---- concurrent clients
-
-
-def _transactions(seen: Seen) -> Iterator[Join]:
-    """Join the findings about a transaction that is carried out as separate commits.
-
-    A lost update in a transaction shows that its changes were not applied as one, and that a change
-    does not look at what was committed since the transaction began. That a reader sees only some of
-    its tables changed, and that of two transactions at once one is lost, follows from that. Without
-    such a loss these are causes of their own, or parts of one with other anomalies of competing
-    clients.
-    """
-    whole = _of(seen, _LOST_IN_TRANSACTION)
-    parts = _of_transactions_alone(seen)
-    if whole and parts:
-        yield Join(whole | parts, "the changes of a transaction are committed one after the other")
-
-
-def _of_transactions_alone(seen: Seen) -> frozenset[CauseKey]:
-    """Return the keys of anomalies that only transactions show, and no other commit.
-
-    Where a MUST check shows one, checks of lesser levels decide nothing: what they are shown while
-    others write differs from run to run.
-    """
-    lost = _of(seen, kinds.LOST_UPDATE)
-    alone = (
-        group.key
-        for group in seen.groups
-        if group.key in lost and all(map(_needs_a_transaction, _most_demanding(group)))
-    )
-    return _of(seen, _HALF_VISIBLE).union(alone)
-
-
-def _most_demanding(group: Group) -> list[Verdict]:
-    return [v for v in group.members if _LEVELS.index(v.level) == _level_of(group)]
-
-
-def _needs_a_transaction(verdict: Verdict) -> bool:
-    """Return whether no commits but transactions show an anomaly.
-
-    Of a drawn race, nothing is left that could be left out.
-    """
-    together = any(_TOGETHER in finding.steps for finding in verdict.findings[:1])
-    return together or _COMMITTING & {*verdict.operations} == _TRANSACTION
-
-
-def _as_transaction(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
-    return _least([g for g in groups if g.key.symptom == _LOST_IN_TRANSACTION])
-
-
-def _names_given_twice(seen: Seen) -> Iterator[Join]:
-    """Join the findings about a name that is given twice, with and without a race."""
-    whole = frozenset(g.key for g in seen.groups if g.key == kinds.TAKEN_TWICE)
-    raced = _of(seen, _DUPLICATE_SUCCESS)
-    if whole and raced:
-        yield Join(whole | raced, "a name in use is given again, also without a race")
-
-
-def _namespaces_not_looked_for(seen: Seen) -> Iterator[Join]:
-    """Join what is made in a missing namespace with dropped namespaces that come back in a race."""
-    whole = frozenset(
-        group.key
-        for group in seen.groups
-        if group.key == _DONE_ALTHOUGH_MISSING
-        and any(_INTO_NAMESPACES.intersection(v.requirements) for v in group.members)
-    )
-    raced = frozenset(
-        group.key
-        for group in seen.groups
-        if group.key.symptom == _RESURRECTED
-        and all("dropNamespace" in v.operations for v in group.members)
-    )
-    if whole and raced:
-        yield Join(whole | raced, "nothing looks whether a namespace is there")
-
-
-def _competing_clients(seen: Seen) -> Iterator[Join]:
-    """Join the anomalies of concurrent requests that no other rule explains, for each level.
-
-    What an INTEROP check alone shows is not told as what a MUST check has found (verdict-rules 22).
-    """
-    explained: set[CauseKey] = set()
-    if _of(seen, _LOST_IN_TRANSACTION):
-        explained |= _of_transactions_alone(seen)
-    if any(g.key == kinds.TAKEN_TWICE for g in seen.groups):
-        explained |= _of(seen, _DUPLICATE_SUCCESS)
-    for join in _namespaces_not_looked_for(seen):
-        explained |= join.keys
-    anomalies: dict[int, set[CauseKey]] = {}
-    for group in seen.groups:
-        if group.key.symptom.is_a(ANOMALY) and group.key not in explained:
-            anomalies.setdefault(_level_of(group), set()).add(group.key)
-    for alike in anomalies.values():
-        if len(alike) > 1:
-            yield Join(frozenset(alike), "the catalog does not isolate concurrent requests")
-
-
-def _as_competing(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
-    return _least([g for g in groups if g.key.symptom.is_a(ANOMALY)])
 
 
 # ---- one wrong value
@@ -341,51 +227,40 @@ def _as_status(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
     return replace(CauseKey.of_status(STATUS, due, came), actual=every.named)
 
 
-def _of(seen: Seen, symptom: Symptom) -> frozenset[CauseKey]:
-    return frozenset(g.key for g in seen.groups if g.key.symptom == symptom)
-
-
-def _least(groups: Sequence[Group]) -> CauseKey:
-    """Return the key of the most demanding group: one with a MUST before lesser levels."""
-
-    def rank(group: Group) -> tuple[int, str, str, str]:
-        return (_level_of(group), group.key.symptom.slug, group.key.expected, group.key.actual)
-
-    return min(groups, key=rank).key
-
-
-def _level_of(group: Group) -> int:
-    """Return the place of the highest level among a group's checks; 0 is MUST."""
-    return min((_LEVELS.index(v.level) for v in group.members), default=len(_LEVELS))
-
-
-RULES = (
-    Rule("one answer to everything", 0, _same_answer, _as_same_answer),
-    Rule("nothing is refused", 1, _never_refuses, _as_never_refuses),
-    Rule("requirements not looked at", 2, kinds.requirements_ignored, kinds.as_requirements),
-    Rule("transactions in parts", 3, _transactions, _as_transaction),
-    Rule("names given twice", 4, _names_given_twice, _as_status),
-    Rule("several updates ignored", 5, updates.ignored_updates, updates.as_ignored_updates),
-    Rule("staged tables made at once", 6, kinds.staged_at_once, kinds.as_staged),
-    Rule("names mixed up", 7, kinds.names_mixed_up, kinds.as_names),
-    Rule("a missing effect and its answer", 8, _same_value, _as_missing_effect),
-    Rule(
-        "registered under another uuid", 21, registrations.new_identities, registrations.as_identity
-    ),
-    Rule("competing clients", 9, _competing_clients, _as_competing),
-    Rule("malformed requests not read", 10, kinds.unread_bodies, kinds.as_unread),
-    Rule("one demand missed in several ways", 11, _one_demand, _as_status),
-    Rule("demands with a choice", 12, _choices, _as_status),
-    Rule("the list of endpoints", 13, kinds.listed_endpoints, kinds.as_listed),
-    Rule("refusals that break off", 14, kinds.broken_refusals, kinds.as_broken_refusals),
-    Rule("bodies of server errors", 15, kinds.error_bodies, kinds.as_broken),
-    Rule("version 3 in part", 16, kinds.version_3_in_part, kinds.as_defaults),
-    Rule("lists of elsewhere", 17, kinds.lists_of_elsewhere, kinds.as_lists_of_elsewhere),
-    Rule("missing namespaces made up", 18, _namespaces_not_looked_for, _as_status),
-    Rule("lists in pages", 20, kinds.lists_in_pages, kinds.as_pages),
-    Rule("full namespaces dropped", 19, kinds.full_namespaces_dropped, _as_status),
+RULES = tuple(
+    Rule(name, place, joins, named)
+    for place, (name, joins, named) in enumerate(
+        (
+            ("one answer to everything", _same_answer, _as_same_answer),
+            ("nothing is refused", _never_refuses, _as_never_refuses),
+            ("loads that answer as before", stale_loads.stale_loads, stale_loads.as_stale_loads),
+            ("requirements not looked at", kinds.requirements_ignored, kinds.as_requirements),
+            ("transactions in parts", races.transactions, races.as_transaction),
+            ("names given twice", races.names_given_twice, _as_status),
+            ("several updates ignored", updates.ignored_updates, updates.as_ignored_updates),
+            ("staged tables made at once", kinds.staged_at_once, kinds.as_staged),
+            ("names mixed up", kinds.names_mixed_up, kinds.as_names),
+            ("a missing effect and its answer", _same_value, _as_missing_effect),
+            ("competing clients", races.competing_clients, races.as_competing),
+            ("malformed requests not read", kinds.unread_bodies, kinds.as_unread),
+            ("one demand missed in several ways", _one_demand, _as_status),
+            ("demands with a choice", _choices, _as_status),
+            ("the list of endpoints", kinds.listed_endpoints, kinds.as_listed),
+            ("refusals that break off", kinds.broken_refusals, kinds.as_broken_refusals),
+            ("bodies of server errors", kinds.error_bodies, kinds.as_broken),
+            ("version 3 in part", kinds.version_3_in_part, kinds.as_defaults),
+            ("lists of elsewhere", kinds.lists_of_elsewhere, kinds.as_lists_of_elsewhere),
+            ("missing namespaces made up", races.namespaces_not_looked_for, _as_status),
+            ("full namespaces dropped", kinds.full_namespaces_dropped, _as_status),
+            ("lists in pages", kinds.lists_in_pages, kinds.as_pages),
+            (
+                "registered under another uuid",
+                registrations.new_identities,
+                registrations.as_identity,
+            ),
+        )
+    )
 )
-"""The reasons to merge groups. Where several rules connect a cause, the one with the smallest
-precedence names it: first what explains all findings, then what explains one kind of finding, then
-single statuses.
+"""The reasons to merge groups. Where several rules connect a cause, the first one names it: first
+what explains all findings, then what explains one kind of finding, then single statuses.
 """

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from icecheck.contract import Changes, Contract
+from icecheck.findings.not_served import NOT_SERVED, ONE_ANSWER
 from icecheck.findings.shared_symptoms import (
     ANSWER_DIFFERS_FROM_LOAD,
     CHANGED_ALTHOUGH_REFUSED,
@@ -32,10 +33,10 @@ _GROUPS = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS, Group.CLIENTS, Group.
 def touched(verdict: Verdict, contract: Contract) -> tuple[str, ...]:
     """Return the operations that a failed check has found something about, the first one first.
 
-    That is the operation whose answer was wrong, and that one alone if it broke down. Where a read
-    shows that a change was not carried out as it was answered, it is the change. A check of few
-    operations is about its first one too, and about that one alone if it reads. Which of its
-    requests a statement of Spark fails at is not known: then there is none.
+    That is the operation whose answer was wrong, and that one alone if it broke down, or answers
+    everything alike. Where a read shows that a change was not carried out as it was answered, it is
+    the change. A check of few operations is about its first one too, and about that one alone if it
+    reads. Which of its requests a statement of Spark fails at is not known: then there is none.
     """
     main = () if verdict.group is Group.SPARK else verdict.operations[:1]
     few = len(verdict.operations) <= FEW_OPERATIONS
@@ -90,6 +91,8 @@ def _is_of_the_response_table(requirement_id: str) -> bool:
 
 
 def _breaks_down(finding: Finding) -> bool:
+    if any(map(finding.symptom.is_a, (NOT_SERVED, ONE_ANSWER))):
+        return True
     return finding.answered is not None and finding.answered >= _SERVER_ERROR
 
 
