@@ -18,6 +18,7 @@ from tests.bundles.recorded import (
     secured_catalog,
     verification_of,
 )
+from tests.kit.shares import some
 from tests.lawful.designs import DESIGNS, FREEDOMS
 from tests.lawful.serving import design_transport
 
@@ -28,6 +29,8 @@ PLANTED = (
     "other-code-loadTable.404",
     "mistypes-replaceView-metadata",
 )
+SECRETS_IN = ("auth.*", "error.*", "getToken.*", "loadCredentials.*", "race.drop")
+OF_THREADS = ("createNamespace.*", "listTables.*", "renameView.*", "updateTable.*", "replaceView.*")
 
 
 def test_a_run_on_a_faithful_catalog_is_derived_again(tmp_path):
@@ -52,7 +55,7 @@ def test_findings_are_derived_again_with_their_evidence(tmp_path):
 
 def test_a_run_with_secrets_is_derived_again_from_their_digests(tmp_path):
     with secured_catalog() as (transport, target):
-        recorded_run(tmp_path, transport, target=target, globs=(*GLOBS, "auth.*"))
+        recorded_run(tmp_path, transport, target=target, globs=SECRETS_IN)
     shown = verification_of(tmp_path)
     assert lines_of(shown) == []
     assert sorted(check for checks in shown.only_read.values() for check in checks) == [
@@ -63,11 +66,11 @@ def test_a_run_with_secrets_is_derived_again_from_their_digests(tmp_path):
 
 def test_checks_that_came_in_the_order_of_threads_are_derived_again(tmp_path):
     with open_catalog(*PLANTED[:2]) as transport:
-        recorded_run(tmp_path, transport, globs=GLOBS, workers=3)
+        recorded_run(tmp_path, transport, globs=OF_THREADS, workers=3)
     assert lines_of(verification_of(tmp_path)) == []
 
 
-@pytest.mark.parametrize("name", ["hadoop-veteran", "azure-lake"])
+@pytest.mark.parametrize("name", some(["hadoop-veteran", "azure-lake"], 2))
 def test_a_run_on_a_catalog_unlike_ours_is_derived_again(tmp_path, name):
     freedoms = [FREEDOMS[each] for each in DESIGNS[name].freedoms]
     with design_transport(freedoms) as transport:
@@ -172,7 +175,7 @@ def test_the_same_requests_are_sent_whatever_the_hashes_of_words_are(tmp_path):
     with open_catalog("status-updateTable.400-is-500") as transport:
         recorded_run(tmp_path, transport, globs=("assertion.assert-ref-*", "commit.unknown-*"))
     bundle = packed(tmp_path)
-    for seed in ("1", "2", "3", "4"):
+    for seed in ("1", "2"):
         ended = subprocess.run(
             [sys.executable, "-m", "icecheck", "verify", str(bundle)],
             env={**os.environ, "PYTHONHASHSEED": seed},
