@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import icecheck.bundles.second
+from icecheck.bundles.replayed_run import observed_in
 from icecheck.bundles.second.passive import SecondOpinion, second_opinion
 from icecheck.bundles.second.reading import read_body
 from icecheck.bundles.second.validators import (
@@ -289,3 +290,18 @@ def test_the_second_judge_shares_no_code_with_the_first():
                 first = ("icecheck.judging", "icecheck.replies", "jsonschema_rs", "msgspec")
                 assert not name.startswith(first), (path.name, name)
                 assert name != "icecheck.wire.json_text", path.name
+
+
+def test_both_judges_say_the_same_of_an_error_after_something_wrong_was_accepted():
+    accepted = exchange("updateTable", 200, {"metadata": {}}, request_body=b"{}")
+    broken = exchange("renameView", 500, error(500, "NullPointerException"), request_body=b"{}")
+    for exchanges in ([accepted, broken], [broken]):
+        observed = observed_in(exchanges, {}, schema_judge(CONTRACT))
+        names = {check for check, each in observed.items() if each.seen}
+        seen = {
+            check
+            for check, each in second_opinion(exchanges, {}, CONTRACT).tallies.items()
+            if each.seen
+        }
+        assert ("schema.renameView.5XX" in names) == ("schema.renameView.5XX" in seen)
+        assert ("schema.renameView.5XX" in names) == (exchanges == [broken])

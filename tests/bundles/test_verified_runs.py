@@ -30,6 +30,11 @@ PLANTED = (
     "mistypes-replaceView-metadata",
 )
 SECRETS_IN = ("auth.*", "error.*", "getToken.*", "loadCredentials.*", "race.drop")
+LENT = (
+    "assertion.*",
+    "update.set-properties.not-a-string",
+    "error.type-of-missing-namespace",
+)
 OF_THREADS = ("createNamespace.*", "listTables.*", "renameView.*", "updateTable.*", "replaceView.*")
 
 
@@ -67,6 +72,13 @@ def test_a_run_with_secrets_is_derived_again_from_their_digests(tmp_path):
 def test_checks_that_came_in_the_order_of_threads_are_derived_again(tmp_path):
     with open_catalog(*PLANTED[:2]) as transport:
         recorded_run(tmp_path, transport, globs=OF_THREADS, workers=3)
+    assert lines_of(verification_of(tmp_path)) == []
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_check_that_names_no_shared_table_is_shown_the_one_that_it_was_lent(tmp_path, workers):
+    with open_catalog("table-makes-its-namespace", "status-updateTable.400-is-500") as transport:
+        recorded_run(tmp_path, transport, globs=LENT, workers=workers)
     assert lines_of(verification_of(tmp_path)) == []
 
 

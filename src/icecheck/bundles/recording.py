@@ -4,12 +4,14 @@ import contextlib
 import json
 import re
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2s
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote
 
+from icecheck.findings.verdict import Evidence
 from icecheck.targets.secret_marks import without_marks
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.retry import UNSENDABLE
@@ -31,12 +33,19 @@ class Asked(NamedTuple):
 class Recording:
     """Holds the exchanges of a run; each answers one request, equal requests in recorded order.
 
-    ``folders`` is a directory for the files that checks write beside tables. Not safe for threads.
+    ``folders`` is a directory for the files that checks write beside tables. ``setups`` is check ->
+    what the report shows of the shared setup that it used. Not safe for threads.
     """
 
-    def __init__(self, exchanges: Sequence[Exchange], folders: Path) -> None:
+    def __init__(
+        self,
+        exchanges: Sequence[Exchange],
+        folders: Path,
+        setups: Mapping[str, Sequence[Evidence]] = MappingProxyType({}),
+    ) -> None:
         self.exchanges = tuple(exchanges)
         self._folders = folders
+        self._setups = setups
         self._used: set[int] = set()
         self._exactly: defaultdict[Asked, deque[int]] = defaultdict(deque)
         self._in_substance: defaultdict[Asked, deque[int]] = defaultdict(deque)
@@ -88,7 +97,7 @@ class Recording:
     # ---- what a session asks (client.shared_objects)
 
     def names(self, check_id: str, name: str) -> bool:
-        """Return whether a request of the check names the object.
+        """Return whether a request of the check names the object, or what is told of its setup.
 
         One name of a run may be the beginning of another: words are compared.
         """
@@ -96,16 +105,19 @@ class Recording:
         return name in words if _WORD.fullmatch(name) else name in text
 
     def names_one_of(self, check_id: str, beginning: str) -> bool:
-        """Return whether a request of the check names an object whose name begins like this."""
+        """Return whether one of these names an object whose name begins like this."""
         return any(word.startswith(beginning) for word in self._words_of(check_id)[1])
 
     def _words_of(self, check_id: str) -> tuple[str, frozenset[str]]:
-        """Return the requests of a check as one text, and the words in it."""
+        """Return the requests of a check and of its setup as one text, and the words in it."""
         if check_id not in self._texts:
-            parts = (
+            parts = [
                 f"{unquote(e.url)} {(e.request_body or b'').decode('utf-8', 'replace')}"
                 for e in self._sent(check_id)
-            )
+            ]
+            parts += [
+                f"{unquote(e.request)} {e.request_body}" for e in self._setups.get(check_id, ())
+            ]
             text = "\n".join(parts)
             self._texts[check_id] = text, frozenset(_WORD.findall(text))
         return self._texts[check_id]

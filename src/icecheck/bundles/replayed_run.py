@@ -12,9 +12,10 @@ from icecheck.bundles.options import options_from
 from icecheck.bundles.recording import Recording
 from icecheck.bundles.replaying import ReplayTransport, Unrecorded
 from icecheck.bundles.stated import stated_summary
+from icecheck.client.shared_objects import SETUP_ORDINAL
 from icecheck.contract import Contract
 from icecheck.findings.symptoms import symptom_named
-from icecheck.findings.verdict import Group, Outcome, Run, SkipKind, Verdict
+from icecheck.findings.verdict import Evidence, Group, Outcome, Run, SkipKind, Verdict
 from icecheck.judging.check import Check
 from icecheck.judging.judge import not_run
 from icecheck.judging.observed import Observed
@@ -28,7 +29,6 @@ from icecheck.run.finish import ProcessReport, finish
 from icecheck.run.options import RunOptions
 from icecheck.targets.target import UsageError
 from icecheck.wire.exchange import Exchange
-from icecheck.wire.retry import foreign_words
 
 _ELSEWHERE = {Group.SPARK: "Spark has sent its requests", Group.CLIENTS: "a real client has sent"}
 
@@ -70,11 +70,17 @@ def replayed(document: Mapping[str, Any], exchanges: Sequence[Exchange]) -> Repl
     Raises UsageError for a report that does not say how it was run.
     """
     with tempfile.TemporaryDirectory(prefix="icecheck-verify-") as folders:
-        recording = Recording(exchanges, Path(folders))
+        recording = Recording(exchanges, Path(folders), _setups(document))
         secrets = recording.secrets()
         options = options_from(document, secrets)
         transport = ReplayTransport(recording, options.redactor, secrets)
         return _Replay(document, recording, options, transport).result()
+
+
+def _setups(document: Mapping[str, Any]) -> dict[str, list[Evidence]]:
+    """Return check -> what is told of the shared setup that it used; of findings alone it is."""
+    stated = (verdict_in(row, symptom_named) for row in document["checks"])
+    return {v.check: [e for e in v.evidence if e.ordinal == SETUP_ORDINAL] for v in stated}
 
 
 class _NotToBeOpened(Exception):
@@ -208,11 +214,11 @@ def observed_in(
 ) -> dict[str, Observed]:
     """Judge recorded exchanges passively, those of one check together, as the run has done."""
     observed: dict[str, Observed] = {}
+    foreign: dict[str, Observed] = {}
     for check_id, together in _by_check(exchanges):
-        own = [e for e in together if not foreign_words(e)]
-        foreign = [e for e in together if foreign_words(e)]
-        observe(own, schemas, observed, verdicts.get(check_id))
-        observe(foreign, schemas, observed, verdicts.get(check_id))
+        observe(together, schemas, observed, verdicts.get(check_id), foreign)
+    for check_id, seen in foreign.items():
+        observed.setdefault(check_id, Observed()).merge(seen)
     return observed
 
 

@@ -29,10 +29,10 @@ class RecordedRun(Protocol):
     """
 
     def names(self, check_id: str, name: str) -> bool:
-        """Return whether a request of the check names the object."""
+        """Return whether a request of the check names the object, or what is told of its setup."""
 
     def names_one_of(self, check_id: str, beginning: str) -> bool:
-        """Return whether a request of the check names an object whose name begins like this."""
+        """Return whether one of these names an object whose name begins like this."""
 
     def goes_on(self, check_id: str) -> bool:
         """Return whether the check has sent requests that were not replayed yet."""

@@ -75,7 +75,7 @@ class SharedSetup:
         """Return the object that a recorded check has borrowed, made if need be; None in a run.
 
         Which of several objects a check got was a matter of its threads, and whether one was handed
-        on of how other checks ended; its requests name it.
+        on of how other checks ended; its requests name it, or the setup that is told of a finding.
         """
         recorded, made = self._session.recorded, self._again.setdefault(kind, [])
         maker = self._session.probe_id(f"shared-{kind}")
@@ -85,6 +85,8 @@ class SharedSetup:
         while True:
             for each in made:
                 if recorded.names(borrower.check_id, each.thing.name):
+                    idle = self._idle.setdefault(kind, [])
+                    self._idle[kind] = [other for other in idle if other is not each]
                     return each
             if not recorded.goes_on(maker):
                 return None

@@ -8,7 +8,6 @@ from icecheck.findings.verdict import Outcome, Verdict
 from icecheck.judging.observed import Observed
 from icecheck.judging.passive import observe
 from icecheck.wire.exchange import Exchange
-from icecheck.wire.retry import foreign_words
 
 
 class PassiveObserver:
@@ -70,13 +69,7 @@ class PassiveObserver:
         self._perhaps_foreign = {}
 
     def _pass_on(self, exchanges: Sequence[Exchange], verdict: Verdict | None = None) -> None:
-        schemas = self._session.schemas
-        own: list[Exchange] = []
-        foreign: list[Exchange] = []
-        for exchange in exchanges:
-            (foreign if foreign_words(exchange) else own).append(exchange)
-        observe(own, schemas, self.observed, verdict)
-        observe(foreign, schemas, self._perhaps_foreign, verdict)
+        observe(exchanges, self._session.schemas, self.observed, verdict, self._perhaps_foreign)
         if self._on_exchange is not None:
             for exchange in exchanges:
                 self._on_exchange(exchange)

@@ -17,7 +17,7 @@ from icecheck.judging.observed import Observed
 from icecheck.replies.repeated import SNAPSHOTS, repeated
 from icecheck.replies.schema import SchemaJudge, has_strict_reading
 from icecheck.wire.exchange import Exchange, Step
-from icecheck.wire.retry import is_stopped_on_the_way
+from icecheck.wire.retry import foreign_words, is_stopped_on_the_way
 
 _BODY_ON_204 = declare(
     "body-on-204", "Sends a body with status 204", Severity.SHAPE, values_in_title=False
@@ -51,13 +51,16 @@ def observe(
     schemas: SchemaJudge,
     into: dict[str, Observed] | None = None,
     verdict: Verdict | None = None,
+    foreign: dict[str, Observed] | None = None,
 ) -> dict[str, Observed]:
     """Judge exchanges (already redacted) passively; return passive check id -> what was seen.
+
+    ``foreign``, if given, gets what answers show that need not come from the catalog.
 
     ``verdict`` is that of the check which sent them: an answer that was not due at all, as it says,
     gets no findings for its shape or its type name, which are consequences.
     """
-    observed = {} if into is None else into
+    own = {} if into is None else into
     blamed = _blamed(verdict)
     proper = True
     for exchange in exchanges:
@@ -68,6 +71,7 @@ def observe(
             continue
         if is_stopped_on_the_way(exchange):
             continue
+        observed = own if foreign is None or not foreign_words(exchange) else foreign
         # While things are removed, what other checks made wrong on purpose may be shown.
         due = proper and not blamed(exchange) and exchange.step is not Step.UNDO
         if exchange.status == 200:  # what was accepted although it is wrong is given back wrong
@@ -78,7 +82,7 @@ def observe(
             _observe_loser(exchange, schemas, observed)
         _observe_wire(exchange, schemas.contract, observed, due=due)
         _observe_json(exchange, observed)
-    return observed
+    return own
 
 
 def _blamed(verdict: Verdict | None) -> Callable[[Exchange], bool]:
