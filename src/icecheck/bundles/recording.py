@@ -12,6 +12,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote
 
 from icecheck.findings.verdict import Evidence
+from icecheck.judging.evidence import evidence_from
 from icecheck.targets.secret_marks import without_marks
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.retry import UNSENDABLE
@@ -97,7 +98,7 @@ class Recording:
     # ---- what a session asks (client.shared_objects)
 
     def names(self, check_id: str, name: str) -> bool:
-        """Return whether a request of the check names the object, or what is told of its setup.
+        """Return whether a request of the check names the object.
 
         One name of a run may be the beginning of another: words are compared.
         """
@@ -105,22 +106,29 @@ class Recording:
         return name in words if _WORD.fullmatch(name) else name in text
 
     def names_one_of(self, check_id: str, beginning: str) -> bool:
-        """Return whether one of these names an object whose name begins like this."""
+        """Return whether a request of the check names an object whose name begins like this."""
         return any(word.startswith(beginning) for word in self._words_of(check_id)[1])
 
     def _words_of(self, check_id: str) -> tuple[str, frozenset[str]]:
-        """Return the requests of a check and of its setup as one text, and the words in it."""
+        """Return the requests of a check as one text, and the words in it."""
         if check_id not in self._texts:
-            parts = [
+            parts = (
                 f"{unquote(e.url)} {(e.request_body or b'').decode('utf-8', 'replace')}"
                 for e in self._sent(check_id)
-            ]
-            parts += [
-                f"{unquote(e.request)} {e.request_body}" for e in self._setups.get(check_id, ())
-            ]
+            )
             text = "\n".join(parts)
             self._texts[check_id] = text, frozenset(_WORD.findall(text))
         return self._texts[check_id]
+
+    def shows(self, check_id: str, made: Sequence[Exchange]) -> bool:
+        """Return whether the setup that is told of a check's finding has these exchanges."""
+        told = {(e.request, e.request_body) for e in self._setups.get(check_id, ())}
+        return bool(made) and told.issuperset(map(_as_told, made))
+
+    def shows_next(self, check_id: str, maker: str) -> bool:
+        """Return whether that setup has the next request of a maker that was not replayed yet."""
+        waiting = [e for e in self.unused_of(maker) if e.step is not Step.UNDO]
+        return self.shows(check_id, waiting[:1])
 
     def goes_on(self, check_id: str) -> bool:
         """Return whether the check has sent requests that were not replayed yet."""
@@ -189,6 +197,12 @@ def _plain(body: bytes | None) -> bytes | None:
     with contextlib.suppress(ValueError, RecursionError):  # a form, or what no client sends
         text = json.dumps(json.loads(body))
     return without_marks(text).encode()
+
+
+def _as_told(exchange: Exchange) -> tuple[str, str]:
+    """Return the request of an exchange as evidence tells it."""
+    told = evidence_from(exchange, "")
+    return told.request, told.request_body
 
 
 def _was_unsendable(exchange: Exchange) -> bool:

@@ -1,6 +1,6 @@
 """Objects that several checks use one after another, as long as they stay as they were made."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -29,10 +29,16 @@ class RecordedRun(Protocol):
     """
 
     def names(self, check_id: str, name: str) -> bool:
-        """Return whether a request of the check names the object, or what is told of its setup."""
+        """Return whether a request of the check names the object."""
 
     def names_one_of(self, check_id: str, beginning: str) -> bool:
-        """Return whether one of these names an object whose name begins like this."""
+        """Return whether a request of the check names an object whose name begins like this."""
+
+    def shows(self, check_id: str, made: Sequence[Exchange]) -> bool:
+        """Return whether the setup that is told of a check's finding has these exchanges."""
+
+    def shows_next(self, check_id: str, maker: str) -> bool:
+        """Return whether that setup has the next request of a maker that was not replayed yet."""
 
     def goes_on(self, check_id: str) -> bool:
         """Return whether the check has sent requests that were not replayed yet."""

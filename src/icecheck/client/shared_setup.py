@@ -78,17 +78,18 @@ class SharedSetup:
         on of how other checks ended; its requests name it, or the setup that is told of a finding.
         """
         recorded, made = self._session.recorded, self._again.setdefault(kind, [])
-        maker = self._session.probe_id(f"shared-{kind}")
-        beginning = borrower.apart(maker).own_names
-        if recorded is None or not recorded.names_one_of(borrower.check_id, beginning):
+        if recorded is None:
             return None
+        check, maker = borrower.check_id, self._session.probe_id(f"shared-{kind}")
+        named = recorded.names_one_of(check, borrower.apart(maker).own_names)
         while True:
             for each in made:
-                if recorded.names(borrower.check_id, each.thing.name):
+                used = recorded.names(check, each.thing.name) if named else False
+                if used or (not named and recorded.shows(check, each.made)):
                     idle = self._idle.setdefault(kind, [])
                     self._idle[kind] = [other for other in idle if other is not each]
                     return each
-            if not recorded.goes_on(maker):
+            if not (recorded.goes_on(maker) if named else recorded.shows_next(check, maker)):
                 return None
             self._new(borrower, kind, make)
 
