@@ -10,7 +10,7 @@ from icecheck.findings.verdict import Cause, Outcome, Verdict, in_words
 from tests.kit.contracts import CONTRACT
 from tests.kit.findings import a_finding
 from tests.kit.finished_runs import verdict
-from tests.unit.findings.test_merged_causes import missed
+from tests.unit.findings.test_merged_causes import evidence, missed
 from tests.unit.findings.test_merging import NOT_READ_EITHER, UNREAD, malformed
 
 
@@ -113,3 +113,21 @@ def test_a_merged_cause_names_every_status_that_came() -> None:
     ways.append(replace(missed("a", "404 or 409", "422"), check="a2"))
     (cause,) = causes_of(ways, CONTRACT)
     assert cause.wrong == "Answers 410 or 422 where 404 is due"
+
+
+def lost(check: str, *actions: str) -> Verdict:
+    """A check whose last commit, with updates of these actions, shows no effect."""
+    updates = ",".join(f'{{"action": "{action}"}}' for action in actions)
+    sent = replace(evidence("updateTable"), request_body=f'{{"updates":[{updates}]}}')
+    given = {"operations": ("updateTable",), "evidence": (sent, evidence("loadTable"))}
+    return failed(check, "a commit that takes effect", "another", "effect-missing:commit", **given)
+
+
+def test_lost_commits_of_one_kind_of_update_name_it():
+    plain = "Accepts a change and shows something else afterwards: commit"
+    assert cause(lost("a", "set-properties")).wrong == f"{plain} (set-properties)"
+    both = lost("a", "set-properties"), lost("b", "add-schema", "set-properties")
+    assert cause(*both).wrong == f"{plain} (set-properties)"
+    assert cause(*both, lost("c", "add-schema")).wrong == plain
+    assert cause(lost("a", "add-schema", "set-current-schema")).wrong == plain
+    assert cause(lost("a")).wrong == plain

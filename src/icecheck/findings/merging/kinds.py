@@ -47,6 +47,7 @@ _IGNORED_PARENT = "listNamespaces.no-children"
 _LISTS = frozenset({"listNamespaces"})
 """The operations whose missing ``parent`` is answered as one that they do not look at."""
 _OF_WHAT_IS_THERE = frozenset({404, 409})
+LOST_COMMIT = EFFECT_MISSING.of("commit")
 LOST_UPDATE = ANOMALY.of("lost-update")
 _PAGES = "pages-incomplete"
 _PAGE_TOKEN = "pageToken="  # noqa: S105 - the parameter of a request for a page

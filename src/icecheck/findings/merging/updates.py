@@ -27,7 +27,6 @@ _IGNORES_UPDATES = declare(
 )
 
 _COLUMNS_NOT_COUNTED = EFFECT_MISSING.of("last-column-id")
-_LOST_COMMIT = EFFECT_MISSING.of("commit")
 IGNORED_UPDATES_MIN = 3
 """The number of missing effects of commits that count as one cause: two may have two reasons."""
 _SUBJECTS = tuple(
@@ -161,7 +160,7 @@ def _is_of_metadata(group: Group) -> bool:
 
 def as_ignored_updates(_seen: Seen, groups: Sequence[Group]) -> CauseKey:
     """Return the key of whole commits that are not kept, if there are any: it says more."""
-    if whole := [g.key for g in groups if g.key.symptom == _LOST_COMMIT]:
+    if whole := [g.key for g in groups if g.key.symptom == kinds.LOST_COMMIT]:
         return whole[0]
     ways = {way for group in groups if group.members for way in _ways(group)}
     told = [way for way in _WAYS if way in ways] + [_UPDATES] * (_UPDATES in ways)

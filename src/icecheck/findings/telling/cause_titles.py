@@ -1,9 +1,11 @@
 """What the findings of a cause say in words: what is wrong, and what comes of it."""
 
+import re
 from collections.abc import Sequence
 
 from icecheck.contract import Action, Contract, Level
 from icecheck.findings.merging.groups import Group
+from icecheck.findings.merging.kinds import COMMITS, LOST_COMMIT
 from icecheck.findings.shared_symptoms import SUITE_ERROR, VALUE
 from icecheck.findings.statuses import STATUS, Statuses
 from icecheck.findings.symptoms import NOBODY
@@ -11,6 +13,7 @@ from icecheck.findings.telling.client_impact import consequence_of
 from icecheck.findings.telling.touching import operations_of, plainest
 from icecheck.findings.verdict import CauseKey, Verdict
 
+_ACTION = re.compile(r'"action":\s*"([a-z-]+)"')
 _DROPS = frozenset({Action.DROP})
 _NAMING = frozenset({Action.CREATE, Action.REGISTER, Action.RENAME})
 """The actions that give a name to something."""
@@ -23,7 +26,19 @@ def what_is_wrong_in(group: Group, contract: Contract) -> str:
         return key.symptom.title.replace("{what}", group.members[0].title)
     if key.symptom == STATUS and key.due is not None and key.came is not None:
         return _of_status(key, key.due, key.came, _asked_to_do(group.members, contract))
-    return key.symptom.title_of(key.expected, key.actual)
+    title = key.symptom.title_of(key.expected, key.actual)
+    action = _only_update_of(group.members) if key.symptom == LOST_COMMIT else ""
+    return f"{title} ({action})" if action else title
+
+
+def _only_update_of(members: Sequence[Verdict]) -> str:
+    """Return the one kind of update that all the commits have which were lost, or ""."""
+    alike: set[str] | None = None
+    for verdict in members:
+        commits = [e for e in verdict.evidence if e.operation in COMMITS]
+        sent = set(_ACTION.findall(commits[-1].request_body)) if commits else set[str]()
+        alike = sent if alike is None else alike & sent
+    return alike.pop() if alike and len(alike) == 1 else ""
 
 
 def consequence_in(members: Sequence[Verdict], contract: Contract) -> str:
