@@ -1,8 +1,8 @@
 """``python -m tests.reference [--spark] [--record] [NAME …]``: verify catalogs, or record them.
 
 A catalog whose packages cannot be fetched is skipped with the reason. Exit code 1: a catalog did
-not start, something failed that its expectations.toml does not explain, or a check that passed in
-the recorded run no longer does.
+not start, something failed that its expectations.toml does not explain, a check that passed in the
+recorded run no longer does, or the bundle of the run gives another verdict.
 """
 
 import argparse
@@ -15,6 +15,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from icecheck.bundles.bundle import Product
+from icecheck.bundles.packing import open_bundle, pack
+from icecheck.bundles.verification import verified
 from icecheck.findings.comparison import compare
 from icecheck.findings.expectations import entry_for
 from icecheck.findings.expected_failures import ExpectationKind
@@ -68,11 +71,28 @@ def _holds(catalog: ReferenceCatalog, file: str, keep: Path | None, *, record: b
             return False
         document = json.loads((report / "run.json").read_text(encoding="utf-8"))
         _say(catalog, _counts(document))
+        derived = _derived_again(catalog, report)
         if record:
             _record(catalog.name, document, file)
-            return True
+            return derived
         fine = {0, _RESIDUE_LEFT} if "--accept-residue" in catalog.options else {0}
-        return code in fine and _compared(catalog, document, file)
+        return code in fine and _compared(catalog, document, file) and derived
+
+
+def _derived_again(catalog: ReferenceCatalog, report: Path) -> bool:
+    """Return whether a bundle of the run gives every verdict again, without the catalog."""
+    bundle = report / "bundle.zip"
+    pack(report, bundle, Product(product=catalog.implementation))
+    shown = verified(open_bundle(bundle))
+    for each in shown.differences:
+        _say(catalog, f"not derived again: {each.line}")
+    read = sum(map(len, shown.only_read.values()))
+    _say(
+        catalog,
+        f"{shown.replayed} verdicts derived again by their checks, {shown.passive} by both judges, "
+        f"{read} read only; {shown.compared} bodies, {shown.disagreements} judged differently",
+    )
+    return not shown.differences and not shown.disagreements
 
 
 def _record(name: str, document: dict[str, Any], file: str) -> None:
