@@ -21,6 +21,7 @@ from icecheck.conformance.generated.sample_values import (
     NAMESPACE,
     TABLE_LOCATION,
     TABLE_TIME,
+    sample_of,
 )
 from icecheck.objects.after_updates import LAST_ADDED
 
@@ -201,11 +202,9 @@ def _about(snapshot_id: int) -> tuple[list[Json], ...]:
     branch = bodies.snapshot_ref(snapshot_id, "icecheck_branch", min_snapshots_to_keep=3)
     tag = bodies.snapshot_ref(snapshot_id, "icecheck_tag", "tag", max_ref_age_ms=86_400_000)
     gone = {"action": "remove-snapshot-ref", "ref-name": "icecheck_branch"}
-    partition_statistics = {
-        "snapshot-id": snapshot_id,
-        "statistics-path": f"{TABLE_LOCATION}/metadata/partition-statistics.parquet",
-        "file-size-in-bytes": 4096,
-    }
+    statistics = {**sample_of("StatisticsFile"), "snapshot-id": snapshot_id}
+    of_file = {"action": "set-statistics", "snapshot-id": snapshot_id, "statistics": statistics}
+    partitions = {**sample_of("PartitionStatisticsFile"), "snapshot-id": snapshot_id}
     return (
         [bodies.snapshot_ref(snapshot_id)],
         [bodies.snapshot_ref(snapshot_id)],
@@ -216,8 +215,10 @@ def _about(snapshot_id: int) -> tuple[list[Json], ...]:
         [bodies.snapshot_ref(_UNKNOWN_ID)],
         [gone],
         [{"action": "remove-snapshots", "snapshot-ids": [snapshot_id]}],
-        [{"action": "set-partition-statistics", "partition-statistics": partition_statistics}],
+        [of_file],
         [{"action": "remove-statistics", "snapshot-id": snapshot_id}],
+        [{"action": "set-partition-statistics", "partition-statistics": partitions}],
+        [{"action": "remove-partition-statistics", "snapshot-id": snapshot_id}],
     )
 
 

@@ -221,6 +221,11 @@ _SAMPLES: dict[str, Any] = {
 }
 
 
+def sampled_schemas() -> frozenset[str]:
+    """Return the names of the schemas that have a sample."""
+    return frozenset(_SAMPLES)
+
+
 def sample_of(schema_name: str) -> Any:
     """Return the sample of a schema, which must not be changed; raise KeyError if there is none."""
     return _SAMPLES[schema_name]
@@ -229,10 +234,11 @@ def sample_of(schema_name: str) -> Any:
 def seeded(document: dict[str, Any]) -> dict[str, Any]:
     """Return a copy of an OpenAPI document whose request schemas have the samples as examples.
 
-    Raises KeyError for a sample of a schema that the document lacks, as it would have no effect.
+    An older document may lack the schema of a sample.
     """
     copied = copy.deepcopy(document)
     schemas = copied["components"]["schemas"]
     for name, sample in _SAMPLES.items():
-        schemas[name]["example"] = copy.deepcopy(sample)
+        if name in schemas:
+            schemas[name]["example"] = copy.deepcopy(sample)
     return copied

@@ -10,6 +10,7 @@ import pytest
 
 from icecheck.cli.closing import closing_lines
 from icecheck.contract import load
+from icecheck.contract.document import DEFAULT_SPEC_VERSION
 from icecheck.findings.verdict import Level, Outcome
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects import defects
@@ -141,12 +142,12 @@ def test_a_badge_says_the_verdict_and_is_green_for_a_whole_run_only(
 ):
     name = stored(run)
     told = json.loads(icecheck("report", "render", name, "--format", "shields").stdout)
-    assert (told["schemaVersion"], told["label"]) == (1, "Iceberg REST 1.10.0")
+    assert (told["schemaVersion"], told["label"]) == (1, f"Iceberg REST {DEFAULT_SPEC_VERSION}")
     assert (told["message"], told["color"]) == (words, colour)
     badge = icecheck("report", "render", name, "--format", "badge").stdout
     picture = ET.fromstring(badge)  # noqa: S314 - ours
     texts = [e.text for e in picture.iter("{http://www.w3.org/2000/svg}text")]
-    assert texts == ["Iceberg REST 1.10.0", words]
+    assert texts == [f"Iceberg REST {DEFAULT_SPEC_VERSION}", words]
     assert run.run_id in picture.get("aria-label")
 
 
@@ -170,7 +171,10 @@ def test_catalogs_stand_side_by_side(icecheck, stored):
     (requirement,) = document["requirements"].items()
     assert requirement[0] == "createNamespace.409"
     assert requirement[1]["values"] == ["pass", "fail"]
-    assert requirement[1]["title"] == load("1.10.0").requirements["createNamespace.409"].text
+    assert (
+        requirement[1]["title"]
+        == load(DEFAULT_SPEC_VERSION).requirements["createNamespace.409"].text
+    )
     assert document["held_by_all"]["write"] == 1
     rows = rows_of(matrix_of(icecheck, "markdown", *names))
     assert rows[0] == ["", "Acme", "Bcme"]

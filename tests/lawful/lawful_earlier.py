@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from icecheck.contract.releases import is_newer
+from icecheck.contract.model import Ref, RefKind
+from icecheck.contract.releases import is_newer, since
 from icecheck.mock_server.core.context import Call, Registries
 from icecheck.mock_server.defects.kit.requests import sent_json, with_json
 from icecheck.mock_server.defects.kit.rewriting import (
@@ -12,18 +13,13 @@ from icecheck.mock_server.defects.kit.rewriting import (
     refuse_as,
 )
 from tests.kill.refusing import refuse_if, updates_in
+from tests.kit.contracts import CONTRACT
 from tests.lawful.lawful_tables import LAWFUL_TABLES
 
 Body = dict[str, Any]
 COMMITS = ("updateTable", "commitTransaction")
 METADATA = ("createTable", "loadTable", "registerTable", "updateTable")
 
-# Release -> the updates that its document brought.
-_UPDATES = {
-    "1.7.0": {"remove-partition-specs"},
-    "1.9.0": {"remove-schemas"},
-    "1.10.0": {"add-encryption-key", "remove-encryption-key"},
-}
 _LATER_MEMBERS = {
     "1.8.0": {"content-offset", "content-size-in-bytes", "initial-default", "write-default"},
     "1.10.0": {"next-row-id", "first-row-id", "encryption-keys"},
@@ -32,7 +28,7 @@ _LATER_MEMBERS = {
 
 def follow(registries: Registries, release: str) -> None:
     """Let a catalog follow the document of a release from 1.6.0 on."""
-    refused = _after(release, _UPDATES)
+    refused = _later_updates(release)
 
     def is_later(call: Call) -> bool:
         return any(
@@ -47,7 +43,8 @@ def follow(registries: Registries, release: str) -> None:
     for operation_id in COMMITS:
         refuse_if(registries, operation_id, is_later, 400, "BadRequestException")
     refuse_if(registries, "createTable", wants_version_3, 400, "BadRequestException")
-    unknown = _after(release, _LATER_MEMBERS)
+    later = (names for since, names in _LATER_MEMBERS.items() if is_newer(since, release))
+    unknown = set[str]().union(*later)
     for operation_id in (*METADATA, "planTableScan", "fetchPlanningResult", "fetchScanTasks"):
         if operation_id in registries.operations:
             alter_body(registries, operation_id, lambda body: _without(body, unknown))
@@ -62,8 +59,11 @@ def follow(registries: Registries, release: str) -> None:
         _before_1_7(registries)
 
 
-def _after(release: str, brought: dict[str, set[str]]) -> set[str]:
-    return {name for since, names in brought.items() if is_newer(since, release) for name in names}
+def _later_updates(release: str) -> set[str]:
+    """Return the actions of the updates that a release's document does not have yet."""
+    schemas = CONTRACT.raw["components"]["schemas"]["BaseUpdate"]["discriminator"]["mapping"]
+    named = {a: Ref(RefKind.SCHEMA, each.rpartition("/")[2]) for a, each in schemas.items()}
+    return {a for a, ref in named.items() if is_newer(since(CONTRACT.version, [ref]), release)}
 
 
 def _without(value: Any, members: set[str]) -> Any:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 import icecheck
-from icecheck.contract import Level
+from icecheck.contract import Level, load
 from icecheck.contract.frozen import (
     FOLDER,
     UnknownSet,
@@ -31,14 +31,25 @@ NOW = requirement_set_of(CONTRACT)
 CURRENT = set_id(CONTRACT.version, icecheck.__version__)
 
 
-def test_the_set_of_this_release_is_what_it_demands() -> None:
-    """Once a release is published its file stays, and the next one has its own."""
-    name = f"{CURRENT.replace('/', '-')}.json"
-    expect_golden(name, as_json(NOW).splitlines(), FOLDER)
+def is_of_this_release(id_: str) -> bool:
+    return id_.rpartition("@")[2] == icecheck.__version__
+
+
+OF_THIS_RELEASE = sorted({CURRENT, *filter(is_of_this_release, frozen_ids())})
+"""The set of the default document, and those of others that were the default before it."""
+
+
+@pytest.mark.parametrize("id_", OF_THIS_RELEASE)
+def test_a_set_of_this_release_is_what_it_demands(id_: str) -> None:
+    """Once a release is published its files stay, and the next one has its own."""
+    document = id_.rpartition("/")[2].partition("@")[0]
+    demanded = requirement_set_of(load(document))
+    assert demanded.id == id_
+    expect_golden(f"{id_.replace('/', '-')}.json", as_json(demanded).splitlines(), FOLDER)
 
 
 def test_the_sets_of_published_releases_are_as_they_were() -> None:
-    published = [id_ for id_ in frozen_ids() if id_ != CURRENT]
+    published = [id_ for id_ in frozen_ids() if not is_of_this_release(id_)]
     expect_golden("frozen_sets.txt", [f"{id_} {frozen_set(id_).sha256}" for id_ in published])
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from msgspec import NODEFAULT, Struct, structs
 
+from icecheck.client.catalog import Catalog
+from icecheck.conformance.round_trips.test_roundtrip_updates import given_rich_table
 from icecheck.contract.document import resolve
 from icecheck.mock_server.metadata import model
 from icecheck.mock_server.metadata import view_metadata as views
@@ -13,6 +15,7 @@ from icecheck.mock_server.metadata.column_types import StructField
 from icecheck.mock_server.metadata.encoding import decode, to_builtins
 from icecheck.objects.metadata_view import NOT_COMPARED, settled
 from icecheck.objects.views import settled_view
+from tests.kill.killing import mock_session
 from tests.kit.contracts import CONTRACT
 
 Json = Mapping[str, Any]
@@ -96,6 +99,8 @@ PARTS: Mapping[str, type[Struct]] = {
     "SQLViewRepresentation": views.SQLViewRepresentation,
 }
 """Schema of a part of metadata -> what the mock keeps of it."""
+COLUMN_TYPES = frozenset({"StructType", "ListType", "MapType"})
+"""The types of columns, which `mock_server/metadata/column_types.py` reads with code of its own."""
 
 
 def lacking(tables: Json, of_views: Json) -> list[str]:
@@ -183,6 +188,42 @@ def test_every_member_of_a_part_of_metadata_is_kept() -> None:
         and member != struct.__struct_config__.tag_field
     ]
     assert not told, "\n".join(told)
+
+
+def parts_of(*schemas: str) -> set[str]:
+    """Return the schemas with members that these refer to, and those that they refer to."""
+    found: set[str] = set()
+    waiting: list[Any] = [CONTRACT.raw["components"]["schemas"][name] for name in schemas]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, list):
+            waiting += each
+        elif isinstance(each, dict):
+            waiting += each.values()
+            name = str(each.get("$ref", "")).rpartition("/")[2]
+            if name and name not in found:
+                found.add(name)
+                waiting.append(CONTRACT.raw["components"]["schemas"][name])
+    return {name for name in found if members_of(name)}
+
+
+def test_every_part_of_metadata_is_one_that_the_mock_keeps() -> None:
+    missing = parts_of("TableMetadata", "ViewMetadata") - PARTS.keys() - COLUMN_TYPES
+    assert not missing, f"{', '.join(sorted(missing))}: no entry in PARTS of {HERE}"
+
+
+def test_the_table_of_round_trips_has_something_in_every_list_and_object() -> None:
+    """What it lacks, no round trip of another update would miss."""
+    with mock_session() as (_, session):
+        metadata = given_rich_table(Catalog(session, "rich"), 3).metadata
+    holding = [
+        name
+        for name, member in members_of("TableMetadata").items()
+        if resolve(CONTRACT.raw, member).get("type") in {"array", "object"}
+    ]
+    empty = [name for name in holding if not metadata.get(name)]
+    where = "given_rich_table of conformance/round_trips/test_roundtrip_updates.py"
+    assert not empty, f"{', '.join(empty)}: nothing of it in {where}"
 
 
 def test_a_new_member_is_told_everything_it_lacks_at_once() -> None:

@@ -3,9 +3,11 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from pathlib import Path
 
 import pytest
 
+from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.conformance.generated.sample_values import sample_of
 from icecheck.judging.judge import judge
@@ -26,6 +28,10 @@ WALKS = {
 }
 """For each operation that commits, the checks that take a table or a view through every update."""
 _ROWS = "src/icecheck/contract/requirements"
+ROOT = Path(__file__).parents[2]
+DRAWN = ROOT / "conformance/fuzzed/drawn_commits.py"
+MADE_BY_HELPERS = {bodies.set_properties({})["action"], bodies.snapshot_ref(1)["action"]}
+"""The actions that do not stand in it by name."""
 STATES = ("test_states", "test_view_states")
 
 
@@ -90,6 +96,8 @@ def _lacking_of_table(action: str) -> Iterator[str]:
         yield f"no row update.{action}.effect in {_ROWS}/updates.toml"
     for operation_id in ("updateTable", "commitTransaction"):
         yield from _unwalked(action, operation_id, "*_stages.py")
+    if action not in MADE_BY_HELPERS and f'"{action}"' not in DRAWN.read_text("utf-8"):
+        yield f"never drawn in {DRAWN.relative_to(ROOT)}"
     yield from _lacking_of_any(action)
 
 

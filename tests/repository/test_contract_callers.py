@@ -7,9 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from icecheck.conformance.generated.test_generated import LISTINGS
-from icecheck.contract import SPEC_VERSIONS, Action, load
-from icecheck.contract.document import line_index
+from icecheck.contract import DEFAULT_SPEC_VERSION, SPEC_VERSIONS, Action, load
+from icecheck.contract.document import FOLDERS, line_index, version_text
 from icecheck.mock_server.protocol.served_contract import SERVED
 from icecheck.objects import moves
 from icecheck.scenarios.steps import step
@@ -44,6 +46,20 @@ for found in pkgutil.walk_packages(icecheck.__path__, "icecheck."):
         importlib.import_module(found.name)
 print(json.dumps(sorted(asking)))
 """
+
+
+@pytest.mark.parametrize("version", FOLDERS)
+def test_what_is_written_by_hand_for_a_version_names_it(version: str) -> None:
+    """Its tag is in every link to a line of the document."""
+    assert version_text(version, "release.tag").strip() == f"apache-iceberg-{version}"
+    for name in ("prose.json", "overlay.json", "later.json"):
+        told = json.loads(version_text(version, name))["info"]
+        assert version in f"{told['title']} {told.get('version', '')}", f"the title in {name}"
+
+
+def test_the_readme_names_the_default_version() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"Specification: Iceberg REST Catalog {DEFAULT_SPEC_VERSION}." in text
 
 
 def test_only_where_there_is_no_run_is_a_version_chosen() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from icecheck.conformance.generated.flaws import Flaw, spots_in
 from icecheck.conformance.generated.generation import cases_of
-from icecheck.conformance.generated.sample_values import seeded
+from icecheck.conformance.generated.sample_values import sampled_schemas, seeded
 from icecheck.conformance.generated.test_generated import BODIES, OPERATIONS
 from icecheck.replies.schema import schema_judge
 from tests.kit.contracts import CONTRACT
@@ -134,6 +134,19 @@ def test_the_samples_satisfy_the_schemas_they_stand_in():
             }
             errors = [e.message for e in jsonschema_rs.iter_errors(rooted, schema["example"])]
             assert errors == [], name
+
+
+def test_every_sample_is_of_a_schema_of_the_document():
+    assert sampled_schemas() <= CONTRACT.raw["components"]["schemas"].keys()
+
+
+def test_a_document_that_lacks_the_schema_of_a_sample_gets_the_others():
+    document = CONTRACT.corrected(("repair", "strict"))
+    schemas = document["components"]["schemas"]
+    older = {name: each for name, each in schemas.items() if name != "RemoveEncryptionKeyUpdate"}
+    copied = seeded({**document, "components": {**document["components"], "schemas": older}})
+    shown = {n for n, each in copied["components"]["schemas"].items() if "example" in each}
+    assert shown >= sampled_schemas() - {"RemoveEncryptionKeyUpdate"}
 
 
 @pytest.mark.parametrize("operation_id", BODIES)
