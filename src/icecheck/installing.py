@@ -3,7 +3,9 @@
 import json
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from shutil import which
 from urllib.parse import unquote, urlsplit
 
 PUBLISHED = False
@@ -23,11 +25,30 @@ def install_command(extra: str, again: str = "icecheck …") -> str:
     options, place, installer = _origin()
     if not place:
         return _by_name(extra)
+    if _is_of_uvx():
+        return f"{shlex.join(_uvx(place, extra))} {again}"
     requirement = shlex.quote(f"{place}[{extra}]")
-    if any(part.startswith(_UVX_CACHE) for part in Path(sys.prefix).parts):
-        return f"uvx --from {requirement} {again}"
     pip = "uv pip install" if installer == "uv" else "pip install"
     return " ".join([pip, *options, requirement])
+
+
+def command_with(extra: str, arguments: Sequence[str]) -> list[str]:
+    """Return the command that runs icecheck with an extra in an environment of uvx.
+
+    It is empty where this environment is none of uvx, or uvx is not there to make another one.
+    """
+    _, place, _ = _origin()
+    if not place or not _is_of_uvx() or which("uvx") is None:
+        return []
+    return [*_uvx(place, extra), _NAME, *arguments]
+
+
+def _is_of_uvx() -> bool:
+    return any(part.startswith(_UVX_CACHE) for part in Path(sys.prefix).parts)
+
+
+def _uvx(place: str, extra: str) -> list[str]:
+    return ["uvx", "--from", f"{place}[{extra}]"]
 
 
 def how_to_have(extra: str) -> str:

@@ -70,8 +70,19 @@ def test_a_wheel_verifies_a_catalog_without_being_installed(uvx, wheel, mock, tm
         assert (output / "run.json").is_file()
 
 
-def test_without_the_extra_one_line_says_what_works_when_it_is_typed(uvx, wheel, mock, tmp_path):
-    done = uvx(tmp_path, "uvx", "-q", "--from", wheel, "icecheck", "run", mock.uri, *FEW)
+def test_without_the_extra_it_goes_on_with_it(uvx, wheel, mock, tmp_path):
+    command = ("uvx", "-q", "--from", wheel, "icecheck", "run", mock.uri, "--warehouse", "wh", *FEW)
+    done = uvx(tmp_path, *command)
+    assert done.returncode == 0, done.stderr
+    assert "CONFORMANT" in done.stdout or "PARTIAL" in done.stdout
+    (line, *_) = done.stderr.splitlines()
+    typed = line.partition(" goes on with ")[2]
+    assert shlex.split(typed) == ["uvx", "--from", f"{wheel}[suite]"]
+
+
+def test_where_uvx_cannot_go_on_one_line_says_what_to_type(uvx, wheel, mock, tmp_path):
+    command = ("uvx", "-q", "--from", wheel, "icecheck", "run", mock.uri, *FEW)
+    done = uvx(tmp_path, "env", "ICECHECK_GOES_ON_WITH=suite", *command)
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
     typed = line.partition(" run ")[2]

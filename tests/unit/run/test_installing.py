@@ -8,6 +8,7 @@ from importlib import metadata
 import pytest
 
 from icecheck import installing
+from icecheck.cli import extras
 from icecheck.installing import how_to_have, install_command
 
 
@@ -59,6 +60,42 @@ def test_under_uvx_the_command_is_run_in_another_environment(installed, wheel, m
     installed({"url": wheel.as_uri(), "archive_info": {}}, "uv")
     said = install_command("suite", "icecheck run URL")
     assert shlex.split(said) == ["uvx", "--from", f"{wheel}[suite]", "icecheck", "run", "URL"]
+
+
+@pytest.fixture
+def under_uvx(installed, wheel, monkeypatch):
+    monkeypatch.setattr(sys, "prefix", "/home/me/.cache/uv/archive-v0/QsIMtCR2wGduou7h")
+    monkeypatch.setattr(installing, "which", lambda _: "/usr/bin/uvx")
+    monkeypatch.setattr(sys, "argv", ["icecheck", "run", "http://c.test", "--token", "hush"])
+    installed({"url": wheel.as_uri(), "archive_info": {}}, "uv")
+    return [f"{wheel}[suite]", "icecheck", "run", "http://c.test", "--token", "hush"]
+
+
+def ran(monkeypatch):
+    """What the process is replaced by where the suite is missing: program, arguments, variables."""
+    found = []
+    monkeypatch.setattr(extras.os, "execvpe", lambda *told: found.append(told))
+    extras._go_on_under_uvx("suite")
+    return found
+
+
+def test_under_uvx_a_command_goes_on_with_what_it_lacks(under_uvx, monkeypatch, capsys):
+    ((program, arguments, variables),) = ran(monkeypatch)
+    assert (program, arguments) == ("uvx", ["uvx", "--from", *under_uvx])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("icecheck: goes on with uvx --from ")
+    assert "hush" not in line
+    monkeypatch.setattr(extras.os, "environ", variables)
+    assert ran(monkeypatch) == []  # not a second time
+
+
+def test_without_uvx_or_its_environment_nothing_goes_on(under_uvx, monkeypatch, capsys):
+    monkeypatch.setattr(installing, "which", lambda _: None)
+    assert ran(monkeypatch) == []
+    monkeypatch.setattr(installing, "which", lambda _: "/usr/bin/uvx")
+    monkeypatch.setattr(sys, "prefix", "/usr")
+    assert ran(monkeypatch) == []
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(
