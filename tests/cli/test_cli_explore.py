@@ -102,6 +102,7 @@ def test_what_is_known_is_not_kept_again(tmp_path):
     assert later.take(verdict, other, "1.10.0") not in {None, kept}
 
 
+@pytest.mark.complete("the usual command explores a catalog with a fault")
 def test_a_catalog_without_fault_is_told_as_such(icecheck, tmp_path):
     with MockCatalog() as mock:
         done = icecheck("explore", mock.uri, "--minutes", "0", "--seed", "3")

@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[2]
 BY_PATH = ("conformance", "scenarios")
 BY_NAME = ("--pyargs", "icecheck.conformance", "icecheck.scenarios")
 SECONDS_MAX = 600
-OTHERS = pytest.mark.complete("a whole pytest of its own, as the first of them is")
+OTHERS = pytest.mark.complete("test_one_runner compares both in the usual command, on few checks")
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def choose(checks: Iterable[Check], folder: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("isolation", "where", "how"),
     [
-        ("nested", BY_NAME, ("-n", "2")),
+        pytest.param("nested", BY_NAME, ("-n", "2"), marks=OTHERS),
         pytest.param("flat", BY_PATH, ("-p", "randomly", "-p", "no:xdist"), marks=OTHERS),
         pytest.param("parent", BY_NAME, ("-p", "randomly", "-n", "2"), marks=OTHERS),
     ],

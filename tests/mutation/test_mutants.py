@@ -45,6 +45,7 @@ def outcome(module):
     return found
 
 
+@pytest.mark.complete("tox -e mutation puts in every change of the product")
 def test_each_change_is_put_in_alone_and_can_be_noticed(module, tmp_path):
     faithful = outcome(module)
     (path, functions) = next(iter(functions_below(tmp_path).items()))

@@ -24,7 +24,7 @@ REMOVING = {"dropNamespace", "dropTable", "dropView"}
 
 
 @in_shares
-@pytest.mark.parametrize("operation_id", some(HIDEABLE, 3))
+@pytest.mark.parametrize("operation_id", some(HIDEABLE, 5))
 def test_one_operation_is_not_offered_and_nothing_else_is_wrong(operation_id: str) -> None:
     checks = watched().checks_of_operation(operation_id)
     assert len(checks) > 0

@@ -167,7 +167,7 @@ def by_java(jvm: Any, base: Json, updates: list[Json]) -> Json | str:
     return comparable(json.loads(parser.toJson(made))) if made.changes().size() else "unchanged"
 
 
-@settings(deadline=None, max_examples=100, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 @given(commits=COMMITS)
 def test_generated_commits_come_out_as_in_the_java_library(
     workbench: SparkWorkbench, commits: list[list[Json]]
