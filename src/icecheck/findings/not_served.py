@@ -1,6 +1,6 @@
 """Finds operations that a catalog claims and does not serve; all of them are one cause."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from icecheck.findings.shared_symptoms import ENDPOINT_NOT_SERVED
@@ -48,6 +48,7 @@ def unserved_operations(verdicts: Iterable[Verdict]) -> dict[str, int]:
     checks had the same status. If no check of its success was run, the status has to say so.
     """
     verdicts = tuple(verdicts)
+    missed = _missed_successes(verdicts)
     asked: dict[str, list[Verdict]] = {}
     answers: dict[str, set[int | None]] = {}
     for verdict in verdicts:
@@ -55,7 +56,7 @@ def unserved_operations(verdicts: Iterable[Verdict]) -> dict[str, int]:
         lacked = verdict.skip is not None and verdict.skip.kind is SkipKind.MISSING_FIXTURE
         if verdict.passive or (verdict.outcome is Outcome.SKIP and not lacked):
             continue
-        for operation_id in _spoken_for(verdict):
+        for operation_id in _spoken_for(verdict, missed):
             asked.setdefault(operation_id, []).append(verdict)
         for evidence in _asking(verdict):
             if _is_perhaps_a_refusal(verdict, evidence):
@@ -75,10 +76,10 @@ def unserved_operations(verdicts: Iterable[Verdict]) -> dict[str, int]:
     return {**unserved, **_said_not_to_be_served(verdicts, answers, tried)}
 
 
-def _spoken_for(verdict: Verdict) -> set[str]:
+def _spoken_for(verdict: Verdict, missed: Collection[str]) -> set[str]:
     """Return the operations whose success a check proves or has missed."""
     proven = {r.rpartition(".")[0] for r in verdict.requirements if _is_success(r)}
-    return {id_ for id_ in proven if not _waits_for_another(verdict, id_)}
+    return {id_ for id_ in proven if id_ in missed or not _waits_for_another(verdict, id_)}
 
 
 def _waits_for_another(verdict: Verdict, operation_id: str) -> bool:
@@ -86,6 +87,19 @@ def _waits_for_another(verdict: Verdict, operation_id: str) -> bool:
     blocked = verdict.outcome is Outcome.BLOCKED
     own = any(by.partition(".")[0] == operation_id for by in verdict.blocked_by)
     return blocked and not own and all(e.operation != operation_id for e in _asking(verdict))
+
+
+def _missed_successes(verdicts: Iterable[Verdict]) -> frozenset[str]:
+    """Return the operations that failed where a success of them was due."""
+    return frozenset(
+        str(evidence.operation)
+        for verdict in verdicts
+        if verdict.outcome is Outcome.FAIL
+        for finding in verdict.findings[:1]
+        if finding.due is not None and finding.due.all_success
+        for evidence in _asking(verdict)
+        if evidence.ordinal == finding.exchange
+    )
 
 
 def _said_not_to_be_served(
@@ -236,6 +250,8 @@ def _operations_of_one_answer(verdicts: Iterable[Verdict]) -> dict[str, int]:
     No check of it passed, those of access and of malformed requests aside. A success and something
     else were due of it: otherwise it may be the success alone that fails.
     """
+    verdicts = tuple(verdicts)
+    missed = _missed_successes(verdicts)
     due: dict[str, set[bool]] = {}
     answers: dict[str, set[int | None]] = {}
     for verdict in verdicts:
@@ -245,7 +261,7 @@ def _operations_of_one_answer(verdicts: Iterable[Verdict]) -> dict[str, int]:
             answers.setdefault(operation_id, set()).add(status)
         if verdict.outcome is not Outcome.PASS:
             for operation_id, _, what in (r.partition(".") for r in verdict.requirements):
-                if not _waits_for_another(verdict, operation_id):
+                if operation_id in missed or not _waits_for_another(verdict, operation_id):
                     due.setdefault(operation_id, set()).add(what in _SUCCESS)
     broken = {}
     for operation_id, kinds in due.items():

@@ -70,8 +70,11 @@ def test_a_check_that_never_came_to_ask_does_not_speak_for_an_operation() -> Non
         "waits", Outcome.BLOCKED, asked("loadTable", 500), proves="tableExists.204",
         blocked_by=("loadTable.200",),
     )  # fmt: skip
-    gone = verdict("gone", Outcome.FAIL, asked("tableExists", 404), asked("loadTable", 500),
-                   proves="dropTable.gone")  # fmt: skip
+    loaded = replace(asked("loadTable", 500), ordinal=2)
+    gone = replace(
+        verdict("gone", Outcome.FAIL, asked("tableExists", 404), loaded, proves="dropTable.gone"),
+        findings=(a_finding("status", "404", "500", exchange=2),),
+    )
     refused = verdict("missing", Outcome.PASS, asked("tableExists", 404), proves="tableExists.404")
     assert unserved_operations([waits, gone, refused]) == {}
     assert failed_where_not_served([refused, waits, gone])[0].outcome is Outcome.PASS
@@ -80,6 +83,11 @@ def test_a_check_that_never_came_to_ask_does_not_speak_for_an_operation() -> Non
         blocked_by=("loadTable.200",),
     )  # fmt: skip
     assert unserved_operations([met, gone]) == {"tableExists": 404}
+    there = replace(
+        verdict("there", Outcome.FAIL, asked("tableExists", 404), proves="tableExists.agrees"),
+        findings=(a_finding("status", "204", "404", exchange=1),),
+    )
+    assert unserved_operations([waits, gone, there]) == {"tableExists": 404}
 
 
 def test_a_404_that_misses_an_object_is_the_answer_of_a_route() -> None:
