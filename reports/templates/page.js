@@ -28,6 +28,10 @@
 
   const section = document.getElementById("checks");
   const bar = document.getElementById("filter");
+  if (!bar) {  // a run that ended before its first check
+    opened();
+    return;
+  }
   const text = bar.querySelector("input[type=search]");
   const said = bar.querySelector("output");
   const checks = [...section.querySelectorAll("[data-outcome]")];
