@@ -26,7 +26,7 @@ from icecheck.bundles.options import release_of
 from icecheck.bundles.replayed_run import Replayed, replayed
 from icecheck.bundles.second.passive import SecondOpinion, second_opinion
 from icecheck.contract import contract_for
-from icecheck.findings.not_served import unserved_operations
+from icecheck.findings.never_worked import unserved_operations
 from icecheck.findings.verdict import Outcome
 from icecheck.reports import run_json
 from icecheck.targets.target import UsageError

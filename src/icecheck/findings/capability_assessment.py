@@ -6,13 +6,8 @@ Capabilities that no endpoint announces get a row too.
 from collections.abc import Container, Iterable, Mapping, Sequence
 
 from icecheck.contract import Contract
-from icecheck.findings.not_served import (
-    NOT_SERVED,
-    NOT_SERVED_STATUSES,
-    named_by_endpoint,
-    proves_success,
-    unserved_operations,
-)
+from icecheck.findings.never_worked import NOT_SERVED_STATUSES, proves_success, unserved_operations
+from icecheck.findings.not_served import NOT_SERVED, named_by_endpoint
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.findings.statuses import STATUS, Statuses
 from icecheck.findings.verdict import Capability, Finding, Outcome, Verdict

@@ -6,13 +6,8 @@ from dataclasses import replace
 from icecheck.contract import Contract, Level
 from icecheck.findings.merging.groups import Group, Rule, Seen, merged
 from icecheck.findings.merging.rules import RULES
-from icecheck.findings.not_served import (
-    NOT_SERVED,
-    ONE_ANSWER,
-    blocking_id,
-    named_by_operation,
-    operation_of_success,
-)
+from icecheck.findings.never_worked import operation_of_success
+from icecheck.findings.not_served import NOT_SERVED, ONE_ANSWER, blocking_id, named_by_operation
 from icecheck.findings.statuses import STATUS, Statuses, what_is_wrong
 from icecheck.findings.symptoms import NOBODY, Severity, Symptom, declare
 from icecheck.findings.telling.cause_titles import consequence_in, what_is_wrong_in

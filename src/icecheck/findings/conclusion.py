@@ -8,7 +8,7 @@ from icecheck.contract import PROFILES, Contract, Level
 from icecheck.contract.frozen import RequirementSet
 from icecheck.contract.witnesses import is_unwitnessed
 from icecheck.findings.expected_failures import NOTHING_EXPECTED, Expectations
-from icecheck.findings.not_served import proves_success
+from icecheck.findings.never_worked import proves_success
 from icecheck.findings.verdict import (
     Cause,
     Group,

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.shared_objects import SETUP_ORDINAL
-from icecheck.findings.not_served import NOT_SERVED_STATUSES
+from icecheck.findings.never_worked import NOT_SERVED_STATUSES
 from icecheck.findings.verdict import Evidence, Finding
 from icecheck.targets.secret_marks import without_marks
 from icecheck.wire.exchange import Exchange, Step, as_curl

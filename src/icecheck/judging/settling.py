@@ -4,11 +4,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from icecheck.contract import Contract
-from icecheck.findings.not_served import (
-    failed_where_not_served,
-    operation_of_success,
-    unserved_operations,
-)
+from icecheck.findings.never_worked import operation_of_success, unserved_operations
+from icecheck.findings.not_served import failed_where_not_served
 from icecheck.findings.verdict import Outcome, Verdict
 from icecheck.judging.observed import Observed
 from icecheck.judging.passive import passive_verdicts

@@ -6,7 +6,7 @@ from dataclasses import replace
 from icecheck.client.catalog import Catalog
 from icecheck.client.session import Session
 from icecheck.contract import Action, Object
-from icecheck.findings.not_served import NOT_SERVED_STATUSES
+from icecheck.findings.never_worked import NOT_SERVED_STATUSES
 from icecheck.findings.statuses import STATUS
 from icecheck.findings.verdict import Outcome, Verdict
 from icecheck.judging.check import Check

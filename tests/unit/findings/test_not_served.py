@@ -6,11 +6,11 @@ import pytest
 
 from icecheck.contract import Level
 from icecheck.findings.causes import causes_of
+from icecheck.findings.never_worked import unserved_operations
 from icecheck.findings.not_served import (
     failed_where_not_served,
     named_by_endpoint,
     named_by_one_answer,
-    unserved_operations,
 )
 from icecheck.findings.verdict import Evidence, Group, Outcome, Skip, SkipKind, Verdict
 from tests.kit.contracts import CONTRACT
@@ -72,8 +72,8 @@ def test_a_check_that_never_came_to_ask_does_not_speak_for_an_operation() -> Non
     )  # fmt: skip
     loaded = replace(asked("loadTable", 500), ordinal=2)
     gone = replace(
-        verdict("gone", Outcome.FAIL, asked("tableExists", 404), loaded, proves="dropTable.gone"),
-        findings=(a_finding("status", "404", "500", exchange=2),),
+        verdict("gone", Outcome.FAIL, asked("tableExists", 404), loaded, proves="loadTable.200"),
+        findings=(a_finding("status", "200", "500", exchange=2),),
     )
     refused = verdict("missing", Outcome.PASS, asked("tableExists", 404), proves="tableExists.404")
     assert unserved_operations([waits, gone, refused]) == {}
@@ -83,6 +83,12 @@ def test_a_check_that_never_came_to_ask_does_not_speak_for_an_operation() -> Non
         blocked_by=("loadTable.200",),
     )  # fmt: skip
     assert unserved_operations([met, gone]) == {"tableExists": 404}
+    never = verdict("never", Outcome.FAIL, asked("loadTable", 404), proves="loadTable.200")
+    waits = replace(waits, evidence=(asked("loadTable", 404),))
+    assert unserved_operations([waits, refused, never]) == {"loadTable": 404}
+    told = asked("tableExists", 404)
+    also = verdict("also", Outcome.FAIL, asked("loadTable", 404), told, proves="dropTable.gone")
+    assert unserved_operations([waits, never, also]) == {"loadTable": 404, "tableExists": 404}
     there = replace(
         verdict("there", Outcome.FAIL, asked("tableExists", 404), proves="tableExists.agrees"),
         findings=(a_finding("status", "204", "404", exchange=1),),

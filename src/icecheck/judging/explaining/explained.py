@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from icecheck.client.catalog import Catalog
-from icecheck.findings.not_served import NOT_SERVED_STATUSES
+from icecheck.findings.never_worked import NOT_SERVED_STATUSES
 from icecheck.findings.shared_symptoms import ANOMALY
 from icecheck.findings.verdict import Finding
 from icecheck.judging.explaining.effects import EFFECTS, Effect
