@@ -194,9 +194,9 @@ class _Fuzz:
 
 def _wrong(reply: Reply, case: GeneratedCase, why: Impossible | None) -> Violation | None:
     """Return what is wrong with an answer; ``why`` a request that is allowed must be refused."""
+    if reply.status == _UNSUPPORTED:  # it may also ask for what this catalog does not support
+        return None
     if why is not None:
-        if reply.status == _UNSUPPORTED:  # it may also ask for what this catalog does not support
-            return None
         description = f"{case.description}: {why.why}"
         return refused(reply, replace(case, description=description), why.accepted)
     expectation = refused if case.flaw is Flaw.UNUSABLE else no_server_error
