@@ -7,7 +7,6 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2s
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote
 
@@ -42,7 +41,7 @@ class Recording:
         self,
         exchanges: Sequence[Exchange],
         folders: Path,
-        setups: Mapping[str, Sequence[Evidence]] = MappingProxyType({}),
+        setups: Mapping[str, Sequence[Evidence]],
     ) -> None:
         self.exchanges = tuple(exchanges)
         self._folders = folders

@@ -79,7 +79,8 @@ def replayed(document: Mapping[str, Any], exchanges: Sequence[Exchange]) -> Repl
 
 def _setups(document: Mapping[str, Any]) -> dict[str, list[Evidence]]:
     """Return check -> what is told of the shared setup that it used; of findings alone it is."""
-    stated = (verdict_in(row, symptom_named) for row in document["checks"])
+    told = (row for row in document["checks"] if row["exchanges"])
+    stated = (verdict_in(row, symptom_named) for row in told)
     return {v.check: [e for e in v.evidence if e.ordinal == SETUP_ORDINAL] for v in stated}
 
 

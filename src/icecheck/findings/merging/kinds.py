@@ -109,12 +109,13 @@ def staged_at_once(seen: Seen) -> Iterator[Join]:
 
 def _met_staged(verdict: Verdict) -> bool:
     """Return whether a check staged a table and then met it, or a conflict with it."""
-    staged = [e for e in verdict.evidence if _STAGED.search(e.request_body) and _ok(e)]
+    staged = [e for e in verdict.evidence if _STAGED.search(e.request_body) and succeeded(e)]
     last = verdict.evidence[-1] if verdict.evidence else None
-    return bool(staged) and last is not None and (_ok(last) or last.status == 409)
+    return bool(staged) and last is not None and (succeeded(last) or last.status == 409)
 
 
-def _ok(evidence: Evidence) -> bool:
+def succeeded(evidence: Evidence) -> bool:
+    """Return whether a request was answered with a success."""
     return evidence.status is not None and 200 <= evidence.status < 300
 
 

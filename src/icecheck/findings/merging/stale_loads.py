@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from icecheck.findings.merging import kinds
 from icecheck.findings.merging.groups import Group, Join, Seen
 from icecheck.findings.shared_symptoms import (
     ANSWER_DIFFERS_FROM_LOAD,
@@ -42,7 +43,7 @@ def _older_answer(verdict: Verdict) -> str:
     changed: set[str] = set()
     dropped: set[str] = set()
     for each in verdict.evidence:
-        if each.status is None or not 200 <= each.status < 300:
+        if not kinds.succeeded(each):
             continue
         operation = each.operation or ""
         address = each.request.partition("?")[0].partition(" ")[2]

@@ -44,7 +44,7 @@ def touched(verdict: Verdict, contract: Contract) -> tuple[str, ...]:
     if shown is None or shown.operation is None:
         return main
     answered = shown.operation
-    if any(map(_breaks_down, verdict.findings[:1])):
+    if any(map(_is_about_the_answer_alone, verdict.findings[:1])):
         return (answered,)
     if verdict.passive or _changes(answered, contract):
         return tuple(dict.fromkeys((answered, *(main if few else ()))))
@@ -90,7 +90,7 @@ def _is_of_the_response_table(requirement_id: str) -> bool:
     return requirement_id.rpartition(".")[2].isdecimal()
 
 
-def _breaks_down(finding: Finding) -> bool:
+def _is_about_the_answer_alone(finding: Finding) -> bool:
     if any(map(finding.symptom.is_a, (NOT_SERVED, ONE_ANSWER))):
         return True
     return finding.answered is not None and finding.answered >= _SERVER_ERROR
