@@ -13,6 +13,7 @@ marked ``complete("reason")`` repeat with more data, or in more settings, what o
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -22,6 +23,9 @@ from tests.kit.shares import EVERYTHING, JUDGES, SHARE
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - a directory of our own is made in it
 _BYTES_FREE = 8 << 30
+
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 if "PYTEST_XDIST_WORKER" in os.environ or "TMPDIR" not in os.environ:
     _in_memory = (
