@@ -82,6 +82,18 @@ def test_a_check_that_names_no_shared_table_is_shown_the_one_that_it_was_lent(tm
     assert lines_of(verification_of(tmp_path)) == []
 
 
+LACKING = ("/properties", "/register", "/tables/rename")
+
+
+def test_a_check_that_was_judged_again_is_shown_each_table_that_it_was_lent(tmp_path):
+    with open_catalog() as transport:
+        inner = Without(transport, LACKING)
+        run = recorded_run(tmp_path, inner, globs=("error.several-faults",))
+    verdict = next(v for v in run.verdicts if v.check == "error.several-faults")
+    assert len(verdict.without) == len(LACKING)
+    assert lines_of(verification_of(tmp_path)) == []
+
+
 @pytest.mark.parametrize("name", some(["hadoop-veteran", "azure-lake"], 2))
 def test_a_run_on_a_catalog_unlike_ours_is_derived_again(tmp_path, name):
     freedoms = [FREEDOMS[each] for each in DESIGNS[name].freedoms]
@@ -142,6 +154,18 @@ def test_a_whole_run_of_several_processes_without_some_answers_is_judged_from_th
     assert (run.complete, run.exit_reason) == (True, "target-unusable")
     changed_exchanges(tmp_path, of_workers)
     assert lines_of(verification_of(tmp_path)) == []
+
+
+class Without(httpx.BaseTransport):
+    """Answers 501 to requests whose path ends in one of these ways."""
+
+    def __init__(self, inner, endings):
+        self._inner, self._endings = inner, endings
+
+    def handle_request(self, request):
+        if request.method == "POST" and request.url.path.endswith(self._endings):
+            return httpx.Response(501)
+        return self._inner.handle_request(request)
 
 
 class WithoutLists(httpx.BaseTransport):

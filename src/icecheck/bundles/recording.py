@@ -1,10 +1,11 @@
 """The recorded exchanges of a run, by the requests that they answer."""
 
 import contextlib
+import itertools
 import json
 import re
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2s
 from pathlib import Path
 from typing import NamedTuple
@@ -50,7 +51,7 @@ class Recording:
         self._exactly: defaultdict[Asked, deque[int]] = defaultdict(deque)
         self._in_substance: defaultdict[Asked, deque[int]] = defaultdict(deque)
         self._of_check: defaultdict[str, list[int]] = defaultdict(list)
-        self._texts: dict[str, tuple[str, frozenset[str]]] = {}
+        self._words: dict[int, tuple[str, ...]] = {}
         for at, exchange in enumerate(self.exchanges):
             asked = asked_by(exchange)
             self._exactly[asked].append(at)
@@ -96,28 +97,20 @@ class Recording:
 
     # ---- what a session asks (client.shared_objects)
 
-    def names(self, check_id: str, name: str) -> bool:
-        """Return whether a request of the check names the object.
+    def names(self, check_id: str, beginning: str) -> list[str]:
+        """Return the names that begin like this in a check's requests, those to come first."""
+        sent = [at for at in self._of_check.get(check_id, ()) if not self._cleans_up(at)]
+        sent.sort(key=self._used.__contains__)
+        words = itertools.chain.from_iterable(map(self._words_of, sent))
+        return list(dict.fromkeys(word for word in words if word.startswith(beginning)))
 
-        One name of a run may be the beginning of another: words are compared.
-        """
-        text, words = self._words_of(check_id)
-        return name in words if _WORD.fullmatch(name) else name in text
-
-    def names_one_of(self, check_id: str, beginning: str) -> bool:
-        """Return whether a request of the check names an object whose name begins like this."""
-        return any(word.startswith(beginning) for word in self._words_of(check_id)[1])
-
-    def _words_of(self, check_id: str) -> tuple[str, frozenset[str]]:
-        """Return the requests of a check as one text, and the words in it."""
-        if check_id not in self._texts:
-            parts = (
-                f"{unquote(e.url)} {(e.request_body or b'').decode('utf-8', 'replace')}"
-                for e in self._sent(check_id)
-            )
-            text = "\n".join(parts)
-            self._texts[check_id] = text, frozenset(_WORD.findall(text))
-        return self._texts[check_id]
+    def _words_of(self, at: int) -> tuple[str, ...]:
+        """Return the words in a recorded request, the address before the body."""
+        if at not in self._words:
+            sent = self.exchanges[at]
+            text = (sent.request_body or b"").decode("utf-8", "replace")
+            self._words[at] = tuple(_WORD.findall(f"{unquote(sent.url)} {text}"))
+        return self._words[at]
 
     def shows(self, check_id: str, made: Sequence[Exchange]) -> bool:
         """Return whether the setup that is told of a check's finding has these exchanges."""
@@ -139,12 +132,15 @@ class Recording:
         Then the check has sent nothing about the table after it was made.
         """
         place = f"/tables/{table}"
-        if not any(place in e.url and e.method == "POST" for e in self._sent(check_id)):
+        sent = (
+            self.exchanges[at] for at in self._of_check.get(check_id, ()) if not self._cleans_up(at)
+        )
+        if not any(place in each.url and each.method == "POST" for each in sent):
             return None
         return self._folders / blake2s(f"{check_id} {table}".encode(), digest_size=8).hexdigest()
 
-    def _sent(self, check_id: str) -> Iterator[Exchange]:
-        return (e for e in self.of_check(check_id) if e.step is not Step.UNDO)
+    def _cleans_up(self, at: int) -> bool:
+        return self.exchanges[at].step is Step.UNDO
 
     # ---- who has sent the requests
 

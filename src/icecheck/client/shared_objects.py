@@ -28,11 +28,12 @@ class RecordedRun(Protocol):
     that it is on. A replay takes them from the recording.
     """
 
-    def names(self, check_id: str, name: str) -> bool:
-        """Return whether a request of the check names the object."""
+    def names(self, check_id: str, beginning: str) -> Sequence[str]:
+        """Return the names that begin like this in a check's requests, as they come.
 
-    def names_one_of(self, check_id: str, beginning: str) -> bool:
-        """Return whether a request of the check names an object whose name begins like this."""
+        Those of requests that were not replayed yet come first: a check that is judged several
+        times may borrow another object each time.
+        """
 
     def shows(self, check_id: str, made: Sequence[Exchange]) -> bool:
         """Return whether the setup that is told of a check's finding has these exchanges."""

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TypeVar
 
 from icecheck.client.catalog import Catalog
@@ -81,17 +82,23 @@ class SharedSetup:
         if recorded is None:
             return None
         check, maker = borrower.check_id, self._session.probe_id(f"shared-{kind}")
-        named = recorded.names_one_of(check, borrower.apart(maker).own_names)
-        while True:
-            for each in made:
-                used = recorded.names(check, each.thing.name) if named else False
-                if used or (not named and recorded.shows(check, each.made)):
-                    idle = self._idle.setdefault(kind, [])
-                    self._idle[kind] = [other for other in idle if other is not each]
-                    return each
-            if not (recorded.goes_on(maker) if named else recorded.shows_next(check, maker)):
-                return None
-            self._new(borrower, kind, make)
+        names = recorded.names(check, borrower.apart(maker).own_names)
+        searches: list[tuple[Callable[[SharedObject], bool], Callable[[], bool]]] = [
+            (partial(_is_named, name), partial(recorded.goes_on, maker)) for name in names
+        ] or [
+            (
+                lambda each: recorded.shows(check, each.made),
+                partial(recorded.shows_next, check, maker),
+            )
+        ]
+        for is_wanted, may_come in searches:
+            while (found := next(filter(is_wanted, made), None)) is None and may_come():
+                self._new(borrower, kind, make)
+            if found is not None:
+                idle = self._idle.setdefault(kind, [])
+                self._idle[kind] = [other for other in idle if other is not found]
+                return found
+        return None
 
     def _new(self, borrower: Catalog, kind: str, make: Callable[[Catalog], T]) -> SharedObject:
         if kind not in self._lenders:
@@ -131,6 +138,11 @@ def remove_shared(session: Session) -> None:
         shared, session.shared = session.shared, None
         if isinstance(shared, SharedSetup):
             shared.remove()
+
+
+def _is_named(name: str, shared: SharedObject) -> bool:
+    thing: Named = shared.thing
+    return thing.name == name
 
 
 @contextlib.contextmanager
