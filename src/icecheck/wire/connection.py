@@ -239,7 +239,7 @@ class Connection:
             exchange = self._pool.send(drafted, asked, given)
             record(exchange)
             sent.append(exchange)
-            return as_response(exchange) if renew and exchange.status is not None else None
+            return as_response(exchange) if renew and exchange.status == 401 else None
 
         flow = self._credentials.flow(wire.operation, wire.headers).sync_auth_flow(request)
         with self._told_if_refused(self._credentials.own, "--credential and --oauth2-server-uri"):

@@ -10,9 +10,8 @@ import threading
 import time
 import weakref
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpx
 
@@ -45,18 +44,15 @@ class Pool:
         self.latencies_ms: defaultdict[str, list[float]] = defaultdict(list)
         self._lock = threading.Lock()
         self._timeout_seconds = target.timeout_seconds
-        self._http = httpx.Client(
-            transport=transport or SocketTransport(target),
-            headers={"Accept-Encoding": ACCEPTED_ENCODING, "User-Agent": target.agent},
-            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-            timeout=target.timeout_seconds,
-            follow_redirects=False,
-            trust_env=False,
-        )
+        self._timeouts = httpx.Timeout(target.timeout_seconds).as_dict()
+        self._transport = transport or SocketTransport(target)
+        always = {"Accept": "*/*", "Accept-Encoding": ACCEPTED_ENCODING}
+        always |= {"Connection": "keep-alive", "User-Agent": target.agent}
+        self._always = httpx.Headers(always).raw
 
     def close(self) -> None:
         """Close all connections."""
-        self._http.close()
+        self._transport.close()
 
     def send(
         self, drafted: Exchange, asked: httpx.Request, given: Collection[str] = ()
@@ -66,22 +62,20 @@ class Pool:
         The headers of ``asked`` are sent and recorded. Headers that every request has are recorded
         only if their names, in lower case, are among the ``given``.
         """
-        headers = {
-            name: value
-            for name, value in _headers_of(asked).items()
-            if name.lower() not in _OF_EVERY_REQUEST or name.lower() in given
-        }
-        request = self._http.build_request(
+        headers = asked.headers.raw
+        named = {name.lower() for name, _ in headers}
+        every = [*headers, *(each for each in self._always if each[0].lower() not in named)]
+        request = httpx.Request(
             asked.method,
             asked.url,
-            headers=headers,
-            content=asked.read() or None,
-            extensions={DRAFTED: drafted},
+            headers=every,
+            stream=asked.stream,
+            extensions={DRAFTED: drafted, "timeout": self._timeouts},
         )
-        sent = replace(drafted, request_headers=tuple(headers.items()))
+        sent = replace(drafted, request_headers=_told(headers, given))
         started = time.perf_counter()
         try:
-            with contextlib.closing(self._http.send(request, stream=True)) as response:
+            with contextlib.closing(self._transport.handle_request(request)) as response:
                 body = read_answer(response, started + self._timeout_seconds)
         except httpx.HTTPError as error:
             said = str(error) or type(error).__name__
@@ -135,6 +129,13 @@ def as_response(exchange: Exchange) -> httpx.Response:
     return httpx.Response(exchange.status or 0, content=exchange.response_body)
 
 
-def _headers_of(request: httpx.Request) -> Mapping[str, str]:
-    """Return the headers with their names as they are spelled; ``items`` changes the case."""
-    return {name.decode("ascii"): value.decode("ascii") for name, value in request.headers.raw}
+def _told(
+    headers: Iterable[tuple[bytes, bytes]], given: Collection[str]
+) -> tuple[tuple[str, str], ...]:
+    """Return headers as they are recorded, with their names as they are spelled."""
+    texts = ((name.decode("ascii"), value.decode("ascii")) for name, value in headers)
+    return tuple(
+        (name, value)
+        for name, value in texts
+        if name.lower() not in _OF_EVERY_REQUEST or name.lower() in given
+    )
