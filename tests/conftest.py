@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.kit.once import SHARED
 from tests.kit.shares import EVERYTHING, JUDGES, SHARE
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - a directory of our own is made in it
@@ -36,6 +37,11 @@ if "PYTEST_XDIST_WORKER" in os.environ or "TMPDIR" not in os.environ:
     _own = tempfile.mkdtemp(prefix="icecheck-tests-", dir=_MEMORY if _in_memory else None)
     atexit.register(shutil.rmtree, _own, ignore_errors=True)
     os.environ["TMPDIR"] = tempfile.tempdir = _own
+
+if SHARED not in os.environ:
+    _shared = tempfile.mkdtemp(prefix="icecheck-shared-")
+    atexit.register(shutil.rmtree, _shared, ignore_errors=True)
+    os.environ[SHARED] = _shared
 
 TIERS = ("hostile", "complete")
 _DESELECTED: pytest.StashKey[dict[str, int]] = pytest.StashKey()

@@ -26,8 +26,8 @@ CHECKS = (
     "createTable.already-exists",
     "loadTable.complete",
     "race.drop",
-    "assertion.assert-ref-snapshot-id.*",
-    "error.*",
+    "assertion.assert-ref-snapshot-id.without-id",
+    "error.several-faults",
 )
 DEFECTS = ("status-updateTable.400-is-500", "other-code-loadTable.404")
 

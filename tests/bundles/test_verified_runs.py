@@ -29,6 +29,8 @@ PLANTED = (
     "other-code-loadTable.404",
     "mistypes-replaceView-metadata",
 )
+SHOW_PLANTED = ("assertion.*", "dropNamespace.*", "loadTable.*", "renameView.*", "view-update.*")
+UNLIKE_OURS = tuple(each for each in GLOBS if each not in {"planTableScan.e*", "scenario.*"})
 SECRETS_IN = ("auth.*", "error.*", "getToken.*", "loadCredentials.*", "race.drop")
 LENT = (
     "assertion.*",
@@ -53,8 +55,8 @@ def test_a_run_on_a_faithful_catalog_is_derived_again(tmp_path):
 
 def test_findings_are_derived_again_with_their_evidence(tmp_path):
     with open_catalog(*PLANTED) as transport:
-        run = recorded_run(tmp_path, transport, globs=GLOBS)
-    assert run.causes
+        run = recorded_run(tmp_path, transport, globs=SHOW_PLANTED)
+    assert len(run.causes) == len(PLANTED)
     assert lines_of(verification_of(tmp_path)) == []
 
 
@@ -98,7 +100,7 @@ def test_a_check_that_was_judged_again_is_shown_each_table_that_it_was_lent(tmp_
 def test_a_run_on_a_catalog_unlike_ours_is_derived_again(tmp_path, name):
     freedoms = [FREEDOMS[each] for each in DESIGNS[name].freedoms]
     with design_transport(freedoms) as transport:
-        recorded_run(tmp_path, transport, globs=GLOBS)
+        recorded_run(tmp_path, transport, globs=UNLIKE_OURS)
     assert lines_of(verification_of(tmp_path)) == []
 
 

@@ -1,11 +1,8 @@
-"""What several laws compare with, made once for all workers of a test run."""
-
-import fcntl
-import json
-import os
+"""What several laws compare with, and the order in which golden files are written."""
 
 import pytest
 
+from tests.kit.once import made_once
 from tests.laws.golden import updating
 from tests.laws.test_faithful import PlainRun, plain_run
 
@@ -28,17 +25,6 @@ def _turn(item: pytest.Item) -> tuple[int, str, int]:
 
 
 @pytest.fixture(scope="session")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> PlainRun:
-    """A run of everything, one check after the other, in their own order.
-
-    The first worker that needs it makes it; others read its file.
-    """
-    folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent
-    found = folder / "plain_run.json"
-    with (folder / "plain_run.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not found.exists():
-            found.write_text(json.dumps(plain_run()), encoding="utf-8")
-    return PlainRun(*json.loads(found.read_text(encoding="utf-8")))
+def plain() -> PlainRun:
+    """A run of everything, one check after the other, in their own order."""
+    return made_once("plain_run", plain_run)

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import msgspec
@@ -17,6 +17,7 @@ from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.wire.exchange import Exchange, Step
 from tests.kit.contracts import CONTRACT
+from tests.kit.once import made_once
 from tests.kit.shares import EVERYTHING, JUDGES, share
 from tests.lawful.capabilities.designs import designs
 from tests.lawful.capabilities.rarer_forms import watch_forms
@@ -77,6 +78,10 @@ def watched() -> Watched:
 
 @cache
 def _watched(judged: str) -> Watched:
+    return made_once(f"watched-{judged}", partial(_watch, judged))
+
+
+def _watch(judged: str) -> Watched:
     current = [""]
     met: dict[str, set[str]] = {name: set() for name in designs()}
     asked: defaultdict[str, set[str]] = defaultdict(set)
