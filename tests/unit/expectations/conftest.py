@@ -55,7 +55,7 @@ def expecting(run, *entries, selected=None, whole=True):
     return gated(run, file, Selection(frozenset(checks), whole))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def a():
     """The makers of verdicts, runs and entries, by name."""
 

@@ -22,6 +22,7 @@ STATUS_500 = '{ symptom = "status", actual = "500" }'
 HOSTILE = '"<script>alert(1)</script>|` \\u202e"'
 
 
+@pytest.fixture(scope="module")
 def cases(a):
     """One run for each way in which entries and outcomes meet."""
     both = a.finished(a.passed(CREATED), a.failed(EXISTS), a.blocked(DROPPED, EXISTS))
@@ -57,12 +58,12 @@ NAMES = (
 
 
 @pytest.fixture(params=NAMES)
-def run(request, a):
-    return cases(a)[request.param]
+def run(request, cases):
+    return cases[request.param]
 
 
-def test_every_way_is_tried(a):
-    assert set(cases(a)) == set(NAMES)
+def test_every_way_is_tried(cases):
+    assert set(cases) == set(NAMES)
 
 
 def test_run_json_satisfies_both_schemas(run):
@@ -106,8 +107,8 @@ def test_every_link_of_the_page_leads_somewhere(run):
     assert len(page.ids) == len(set(page.ids))
 
 
-def test_run_json_marks_each_check_and_lists_each_entry(a):
-    document = run_json.document(cases(a)["excused in part"])
+def test_run_json_marks_each_check_and_lists_each_entry(cases):
+    document = run_json.document(cases["excused in part"])
     rows = {c["id"]: c for c in document["checks"]}
     assert rows[EXISTS]["expected"] == "known-failure"
     assert rows[EXISTS]["expectation"] == {
@@ -132,8 +133,8 @@ def test_run_json_marks_each_check_and_lists_each_entry(a):
         ("matches nothing", "stale", []),
     ],
 )
-def test_run_json_lists_what_is_unmet(a, name, block, checks):
-    (row,) = run_json.document(cases(a)[name])["expectations"][block]
+def test_run_json_lists_what_is_unmet(name, block, checks, cases):
+    (row,) = run_json.document(cases[name])["expectations"][block]
     assert row["checks"] == checks
     assert row["why"]
     assert row["line"] == 1
@@ -154,17 +155,17 @@ def check_of(document):
         lambda d: d["expectations"].update(stale=d["expectations"]["applied"]),
     ],
 )
-def test_the_schema_refuses_a_report_that_lies_about_them(a, lie):
-    document = run_json.document(cases(a)["excused"])
+def test_the_schema_refuses_a_report_that_lies_about_them(lie, cases):
+    document = run_json.document(cases["excused"])
     assert document["verdict"]["exit_code"] == 0
     assert run_json.problems_of(json.dumps(document)) == []
     lie(document)
     assert run_json.problems_of(json.dumps(document))
 
 
-def test_junit_says_of_each_case_what_was_foreseen(a):
+def test_junit_says_of_each_case_what_was_foreseen(cases):
     def case(name, check):
-        root = ET.fromstring(junit.render(cases(a)[name]))  # noqa: S314 - our own text
+        root = ET.fromstring(junit.render(cases[name]))  # noqa: S314 - our own text
         return root.find(f".//testcase[@name='{check}']")
 
     known = case("excused", EXISTS).find("skipped")
@@ -174,14 +175,14 @@ def test_junit_says_of_each_case_what_was_foreseen(a):
     assert case("error waived", EXISTS).find("skipped").get("type") == "conformance.waived"
     differing = case("differs below must", EXISTS).find("failure")
     assert differing.get("type") == "conformance.fails-differently"
-    root = ET.fromstring(junit.render(cases(a)["stale"]))  # noqa: S314 - our own text
+    root = ET.fromstring(junit.render(cases["stale"]))  # noqa: S314 - our own text
     (stale,) = root.findall("testsuite[@name='expectations']/testcase/failure")
     assert stale.get("type") == "expectation.stale"
     assert case("stale", CREATED).find("failure") is None
 
 
-def test_the_closing_lines_say_both_gate_and_verdict(a):
-    first, gate, *rest = closing_lines(cases(a)["excused"], Path("index.html"))
+def test_the_closing_lines_say_both_gate_and_verdict(cases):
+    first, gate, *rest = closing_lines(cases["excused"], Path("index.html"))
     assert first.startswith("NOT CONFORMANT")
     assert gate.startswith("gate: satisfied (1 known failure, 1 flaky excused), exit 0")
     assert not any(line.startswith("expectations:") for line in rest)
@@ -202,8 +203,8 @@ def test_a_cause_is_expected_when_nothing_in_it_gates_and_something_is_excused(a
 
 
 @pytest.mark.parametrize("name", ["stale", "expired", "differs", "matches nothing"])
-def test_the_closing_lines_name_each_entry_that_fails_the_gate(a, name):
-    run = cases(a)[name]
+def test_the_closing_lines_name_each_entry_that_fails_the_gate(name, cases):
+    run = cases[name]
     lines = closing_lines(run, Path("index.html"))
     (unmet,) = run.expectations.unmet
     assert f"not satisfied ({run.exit_reason})" in lines[1]
