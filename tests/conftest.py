@@ -11,6 +11,7 @@ marked ``complete("reason")`` repeat with more data, or in more settings, what o
 """
 
 import atexit
+import gc
 import os
 import shutil
 import sys
@@ -95,6 +96,15 @@ def _only_our_plugins(request, monkeypatch):
     if request.node.get_closest_marker("hostile") is None:
         monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
         monkeypatch.setenv("PYTEST_PLUGINS", "icecheck.pytest.plugin,xdist.plugin")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection():
+    """Look for no garbage among what is collected: all of it stays, and looking takes as long."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(config, items):

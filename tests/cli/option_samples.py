@@ -148,7 +148,7 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
     | _CHOOSING
     | {"--spec": Sample(("--spec", "1.8.0"), beside=("--check", "dropNamespace.*"))},
     "explore": {
-        "--minutes": Sample(("--minutes", "0.02"), beside=("URL",), **_MOCK),
+        "--minutes": Sample(("--minutes", "0.002"), beside=("URL",), **_MOCK),
         "--spec": Sample(("--spec", "99.0.0")),
         "--findings": Sample(("--findings", "mine")),
     },

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from icecheck.findings.symptoms import Severity
@@ -25,11 +26,13 @@ def sources() -> list[Path]:
     ]
 
 
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sources()}
+@cache
+def trees() -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sources()}
 
 
 def calls(*names: str) -> Iterator[tuple[Path, ast.Call]]:
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
                 name = getattr(node.func, "attr", getattr(node.func, "id", ""))
@@ -43,7 +46,7 @@ def declarations() -> dict[str, str]:
         node.value.args[0].value if isinstance(node.value.args[0], ast.Constant) else "": (
             node.targets[0].id
         )
-        for tree in TREES.values()
+        for tree in trees().values()
         for node in tree.body
         if isinstance(node, ast.Assign)
         and isinstance(node.targets[0], ast.Name)
@@ -80,7 +83,7 @@ def test_a_family_is_a_symptom_that_is_declared() -> None:
 def test_every_symptom_that_is_declared_can_be_raised() -> None:
     read = {
         node.id if isinstance(node, ast.Name) else node.name
-        for tree in TREES.values()
+        for tree in trees().values()
         for node in ast.walk(tree)
         if (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
         or isinstance(node, ast.alias)
@@ -109,7 +112,7 @@ def test_no_text_is_taken_for_a_symptom() -> None:
     ]
     plain += [
         f"{path.name}:{call.lineno}"
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         for call in ast.walk(tree)
         if isinstance(call, ast.Call)
         for keyword in call.keywords

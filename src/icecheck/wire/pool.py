@@ -72,6 +72,7 @@ class Pool:
             stream=asked.stream,
             extensions={DRAFTED: drafted, "timeout": self._timeouts},
         )
+        request.read()
         sent = replace(drafted, request_headers=_told(headers, given))
         started = time.perf_counter()
         try:

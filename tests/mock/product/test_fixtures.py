@@ -28,7 +28,7 @@ def run_pytest(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_every_test_has_a_fresh_warehouse_also_with_four_workers(tmp_path: Path) -> None:
+def test_every_test_has_a_fresh_warehouse_also_with_two_workers(tmp_path: Path) -> None:
     (tmp_path / "test_mine.py").write_text(
         "import json, os, pathlib, pytest\n"
         f"{ORDERS}\n"
@@ -43,7 +43,7 @@ def test_every_test_has_a_fresh_warehouse_also_with_four_workers(tmp_path: Path)
         "    seen.append(os.environ['PYTEST_XDIST_WORKER'])\n"
         "    pathlib.Path(f'seen-{number}.json').write_text(json.dumps(seen))\n"
     )
-    done = run_pytest(tmp_path, "-n", "4")
+    done = run_pytest(tmp_path, "-n", "2")
     assert done.returncode == 0, done.stdout
     seen = [json.loads(each.read_text()) for each in tmp_path.glob("seen-*.json")]
     uris, names, locations, workers = zip(*seen, strict=True)

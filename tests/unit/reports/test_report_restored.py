@@ -3,8 +3,6 @@
 import json
 from dataclasses import replace
 
-import pytest
-
 from icecheck.findings.expectations import Selection, parse
 from icecheck.findings.statuses import Statuses
 from icecheck.findings.symptoms import symptom_named
