@@ -25,6 +25,7 @@ from tests.kit.shares import EVERYTHING, JUDGES, SHARE
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - a directory of our own is made in it
 _BYTES_FREE = 8 << 30
+_ALLOCATIONS_BEFORE_A_LOOK = 10_000  # for garbage: what JSON is read into has no cycles
 
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -104,6 +105,7 @@ def pytest_collection():
     gc.disable()
     yield
     gc.freeze()
+    gc.set_threshold(_ALLOCATIONS_BEFORE_A_LOOK)
     gc.enable()
 
 

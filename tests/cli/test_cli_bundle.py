@@ -41,6 +41,16 @@ def test_a_changed_verdict_is_named_and_ends_with_1(icecheck, report):
     assert last == "NOT VERIFIED: run bundled1: 1 difference"
 
 
+def test_a_run_of_another_version_is_said_to_be_of_that(icecheck, report):
+    document = json.loads((report / "run.json").read_text())
+    document["suite"]["version"] = "0.0.9"
+    (report / "run.json").write_text(json.dumps(document))
+    icecheck("bundle", report, "--output", "b.zip")
+    *_, told, _last = icecheck("verify", "b.zip").output.splitlines()
+    assert told.startswith("the run was made by icecheck 0.0.9, and this is ")
+    assert told.endswith("verify it with icecheck 0.0.9 before you call it changed")
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from icecheck.mock_server import MockCatalog
+from tests.kit.shares import some
 
 ENVIRONMENT = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 PATHS = tuple(filter(None, [os.environ.get("PYTHONPATH")]))
@@ -79,7 +80,7 @@ def test_an_option_of_the_same_name_is_theirs(tmp_path, order, spelling):
     assert "1 passed" in done.stdout
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("order", some(ORDERS, 3))
 def test_icechecks_own_spelling_works_beside_theirs_and_a_warning_names_it(tmp_path, order, mock):
     adds, plugins = ORDERS[order]
     project(tmp_path, adds, expected="abc")
@@ -235,8 +236,10 @@ for name in NAMES:
 """
 
 
-@pytest.mark.parametrize("adds", ["conftest", "theirs"])
-@pytest.mark.parametrize("redirected", [False, True])
+@pytest.mark.parametrize(
+    ("adds", "redirected"),
+    some([("conftest", False), ("theirs", False), ("conftest", True), ("theirs", True)], 3),
+)
 def test_fixtures_of_theirs_win_over_ours(tmp_path, adds, redirected, mock):
     (tmp_path / f"{adds}.py").write_text(OWN_FIXTURES)
     (tmp_path / "test_theirs.py").write_text(

@@ -94,7 +94,7 @@ EVERY_LAWFUL: dict[str, Install] = {
 # --------------------------------------------------------------------- lawful catalogs
 
 
-@pytest.mark.parametrize("name", some(EVERY_LAWFUL, 2))
+@pytest.mark.parametrize("name", some(EVERY_LAWFUL, 4))
 def test_no_check_fails_on_a_lawful_catalog(name: str) -> None:
     with lawful_session(EVERY_LAWFUL[name]) as session:
         verdicts = [judge(check, Catalog(session, check.id)) for check in CHECKS]

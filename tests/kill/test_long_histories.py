@@ -56,7 +56,7 @@ def test_the_shortest_history_of_every_defect_is_known() -> None:
     assert set(SHORTEST) == set(NAMES)
 
 
-@pytest.mark.parametrize("name", some(NAMES, 3))
+@pytest.mark.parametrize("name", some(NAMES, 6))
 @pytest.mark.parametrize(
     "seeds",
     [

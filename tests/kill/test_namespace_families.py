@@ -50,7 +50,7 @@ def all_verdicts(session: Session) -> list[Verdict]:
 
 
 # --------------------------------------------------------------------- lawful catalogs
-@pytest.mark.parametrize("name", some(LAWFUL, 2))
+@pytest.mark.parametrize("name", some(LAWFUL, 4))
 def test_no_check_fails_on_a_lawful_catalog(name: str) -> None:
     with lawful_session(LAWFUL[name]) as session:
         verdicts = all_verdicts(session)

@@ -156,7 +156,7 @@ ELSEWHERE = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", some(ELSEWHERE, 3))
+@pytest.mark.parametrize("name", some(ELSEWHERE, 6))
 def test_lawful_catalogs_are_not_blamed(name: str) -> None:
     with lawful_session(EVERY_LAWFUL[name]) as session:
         verdicts = judged(session)

@@ -95,7 +95,7 @@ def verdicts_on(name: str) -> tuple[list[Verdict], list[str]]:
     return verdicts, session.residue
 
 
-@pytest.mark.parametrize("name", some(LAWFUL_HERE, 2))
+@pytest.mark.parametrize("name", some(LAWFUL_HERE, 4))
 def test_no_check_fails_on_a_lawful_catalog(name: str) -> None:
     verdicts, residue = verdicts_on(name)
     wrong = [v for v in verdicts if v.outcome not in {Outcome.PASS, Outcome.SKIP}]

@@ -66,8 +66,14 @@ def test_a_defect_says_who_suffers() -> None:
     assert [name for name, d in defects().items() if not d.suffering.endswith(".")] == []
 
 
-DRAWN = {"commits.crossing_races", "commits.long_histories", "commits.overlooked_races"}
-"""Each finding of these is shrunk, which takes long; tests/kill finds them with one seed."""
+LONG = {
+    "commits.crossing_races",
+    "commits.long_histories",
+    "commits.overlooked_races",
+    "listing.large_catalogs",
+}
+"""Each finding of the drawn histories is shrunk, which takes long, and tests/kill finds them with
+one seed; for the lists, hundreds of objects are made."""
 
 
 @cache
@@ -101,7 +107,7 @@ def first_caught() -> dict[str, list[Defect]]:
     met: set[str] = set()
     found: dict[str, list[Defect]] = {}
     for family, every in families().items():
-        for defect in every if family not in DRAWN else ():
+        for defect in every if family not in LONG else ():
             catching = caught_by().get(defect.name, defect.breaks)
             if catching not in met:
                 met.add(catching)

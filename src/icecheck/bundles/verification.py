@@ -40,7 +40,8 @@ class Verification:
     ``replayed`` counts the verdicts that the checks themselves gave again, ``passive`` those that
     were read off the exchanges by both judges. ``only_read`` are the checks that were judged from
     their exchanges only, by the reason. ``compared`` counts the exchanges whose body both
-    validators have judged.
+    validators have judged. ``suite`` is the version of icecheck that made the run, or "" if its
+    report does not say.
     """
 
     run_id: str
@@ -51,6 +52,7 @@ class Verification:
     compared: int = 0
     disagreements: int = 0
     only_read: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    suite: str = ""
 
 
 def verified(bundle: Bundle) -> Verification:
@@ -104,6 +106,7 @@ def _derived(
         compared=opinion.compared,
         disagreements=len(opinion.disagreements),
         only_read=by_reason,
+        suite=document["suite"]["version"],
     )
 
 

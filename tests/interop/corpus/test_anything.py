@@ -75,7 +75,7 @@ def request_like(operation_id: str, **changes: Any) -> CorpusCase:
     return CorpusCase(**{**made, **changes})
 
 
-@pytest.mark.parametrize("operation_id", some(READING_JSON, 3))
+@pytest.mark.parametrize("operation_id", some(READING_JSON, 6))
 def test_a_changed_request_is_answered_and_what_is_taken_can_be_read(
     stocked: StockedServer, operation_id: str
 ) -> None:

@@ -185,8 +185,8 @@ def race(new_sender: Callable[[], Send], commits: int) -> None:
     assert min(head.turn for head in heads.values()) > commits / 10
 
 
-def test_16_threads_with_1000_commits_each_lose_no_update(mock: MockCatalog, send: Send) -> None:
-    race(lambda: send, commits=1000)
+def test_16_threads_with_250_commits_each_lose_no_update(mock: MockCatalog, send: Send) -> None:
+    race(lambda: send, commits=250)
 
 
 def test_many_connections_lose_no_update() -> None:

@@ -251,7 +251,8 @@ def test_where_a_run_may_only_read_nothing_is_created(tmp_path, mock):
 
 
 @pytest.mark.parametrize(
-    "fixture", ["mock_catalog", "mock_catalog_server", "iceberg_spark_conf", "iceberg_spark"]
+    "fixture",
+    some(["mock_catalog", "mock_catalog_server", "iceberg_spark_conf", "iceberg_spark"], 3),
 )
 def test_what_is_only_on_the_mock_says_so_under_a_catalog_url(tmp_path, mock, fixture):
     (tmp_path / "test_mine.py").write_text(f"def test_mine({fixture}):\n    pass\n")

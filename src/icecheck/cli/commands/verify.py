@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import icecheck
 from icecheck.cli.extras import require_suite
 
 if TYPE_CHECKING:
@@ -58,6 +59,11 @@ def _lines(shown: "Verification") -> Iterator[str]:
         f"of {shown.exchanges} exchanges; {shown.compared} bodies judged by openapi-core and by "
         f"jsonschema, {shown.disagreements} of them differently"
     )
+    if shown.suite not in {"", icecheck.__version__}:
+        yield legible(
+            f"the run was made by icecheck {shown.suite}, and this is {icecheck.__version__}: where"
+            f" they differ, verify it with icecheck {shown.suite} before you call it changed"
+        )
     read = sum(map(len, shown.only_read.values()))
     if shown.differences:
         yield legible(
