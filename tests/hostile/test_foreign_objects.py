@@ -22,6 +22,7 @@ from icecheck.run.runner import run_checks
 from icecheck.targets.target import Target
 from icecheck.wire.connection import TargetUnusable, Wire
 from icecheck.wire.exchange import Step
+from tests.kit.shares import some
 
 ADDRESS = "http://catalog.test"
 SCHEMA = {"type": "struct", "schema-id": 0, "fields": []}
@@ -277,7 +278,7 @@ def test_a_request_for_what_is_not_the_runs_own_is_not_sent(
 # --------------------------------------------------------- what others put into a namespace
 
 
-@pytest.mark.parametrize("isolation", ["nested", "flat", "parent"])
+@pytest.mark.parametrize("isolation", some(["nested", "flat", "parent"], 3))
 @pytest.mark.parametrize("cascades", [False, True], ids=["keeps", "cascades"])
 def test_what_others_put_into_a_namespace_of_the_run_stays(
     mock: MockCatalog, isolation: str, cascades: bool

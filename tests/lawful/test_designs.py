@@ -81,7 +81,7 @@ def test_a_few_designs_are_not_blamed(name: str) -> None:
     def is_usual(check: Check) -> bool:
         return is_plain(check) and has_turn(check, turn, 4)
 
-    expect_no_blame(name, share(every, turn, 2 * len(USUAL), always=is_usual))
+    expect_no_blame(name, share(every, turn, 4 * len(USUAL), always=is_usual))
 
 
 @pytest.mark.complete("all checks on all designs; the usual command has a few designs and a share")

@@ -90,7 +90,7 @@ CELLS = {
 
 
 # Every pair of settings is in one of these. The plain run judges all checks; these cells share out
-# the plain ones, and half of the generated ones.
+# the plain ones, and a quarter of the generated ones.
 PAIRS = (
     "flat-percent-encoded-secured", "flat-none-open", "flat-of-two-segments-secured",
     "parent-none-open", "parent-of-two-segments-open", "parent-percent-encoded-secured",
@@ -111,7 +111,7 @@ def checks_in(name: str) -> tuple[Check, ...]:
     return share(
         collect(GROUPS, CONTRACT),
         turn,
-        2 * len(PAIRS),
+        4 * len(PAIRS),
         always=lambda check: is_plain(check) and has_turn(check, turn, len(PAIRS)),
     )
 
