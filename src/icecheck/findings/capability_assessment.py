@@ -10,6 +10,7 @@ from icecheck.findings.never_worked import NOT_SERVED_STATUSES, proves_success, 
 from icecheck.findings.not_served import NOT_SERVED, named_by_endpoint
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.findings.statuses import STATUS, Statuses
+from icecheck.findings.telling.touching import FEW_OPERATIONS, touched
 from icecheck.findings.verdict import Capability, Finding, Outcome, Verdict
 from icecheck.targets.offer import Offer
 
@@ -42,7 +43,8 @@ def capabilities_of(
     for operation in contract.operations.values():
         declared = None if offer is None else offer.claims(operation.id, contract)
         mine = [v for v in verdicts if v.operations and v.operations[0] == operation.id]
-        observed = _observed(operation.id, mine, unserved) if declared else tried.get(operation.id)
+        about = [v for v in mine if not _failed_at_others(v, operation.id, contract)]
+        observed = _observed(operation.id, about, unserved) if declared else tried.get(operation.id)
         rows.append(
             Capability(
                 id=f"endpoint:{operation.endpoint}",
@@ -105,6 +107,15 @@ def _is_of_another(verdict: Verdict, operation_id: str, unserved: Container[str]
         verdict.outcome is Outcome.FAIL
         and _is_seen_elsewhere(verdict, operation_id, unserved)
         and not _is_the_opposite(verdict.findings[0])
+    )
+
+
+def _failed_at_others(verdict: Verdict, operation_id: str, contract: Contract) -> bool:
+    """Return whether a walk over several operations has found something about others alone."""
+    return (
+        verdict.outcome is Outcome.FAIL
+        and len(verdict.operations) > FEW_OPERATIONS
+        and operation_id not in touched(verdict, contract)
     )
 
 

@@ -143,6 +143,14 @@ def test_what_is_claimed_and_works_is_supported() -> None:
     assert len(found) == len(OPERATIONS) + len(CAPABILITIES)
 
 
+def test_a_walk_that_fails_at_others_says_nothing_of_its_first_operation() -> None:
+    walk = "request.json-on-every-route"
+    wanted = [c for c in every_check() if c.id in {walk, "createNamespace.created"}]
+    said = said_of(wanted, defects()["load-cached"].install)
+    assert [line.partition(":")[0] for line in said.wrong] == [f"fail {walk}"]
+    assert assessment(said, "createNamespace") == "supported"
+
+
 @pytest.mark.parametrize(
     ("status", "operation_id"),
     some(

@@ -324,6 +324,15 @@ def test_full_namespaces_that_are_dropped_are_one_cause_with_what_a_race_loses_b
     assert len(causes(EMPTIED[0], table)) == 2
 
 
+def test_what_several_races_lose_is_named_after_the_plain_check_that_explains_one_of_them() -> None:
+    back = failing("back", "anomaly:resurrected", operations=("dropNamespace", "updateProperties"))
+    (cause,) = causes(*EMPTIED, back)
+    assert (cause.symptom, cause.witness) == ("status", "holds")
+    changed = failing("changed", "anomaly:stale-read", operations=("updateTable",))
+    (cause,) = causes(*EMPTIED, changed)
+    assert (cause.symptom, cause.witness) == ("status", "holds")
+
+
 MADE_IN_MISSING = failing("made", requirements=("createTable.404",))
 COME_BACK = failing("back", "anomaly:resurrected", operations=("dropNamespace", "updateProperties"))
 

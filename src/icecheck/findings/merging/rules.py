@@ -241,7 +241,6 @@ RULES = tuple(
             ("staged tables made at once", kinds.staged_at_once, kinds.as_staged),
             ("names mixed up", kinds.names_mixed_up, kinds.as_names),
             ("a missing effect and its answer", _same_value, _as_missing_effect),
-            ("competing clients", races.competing_clients, races.as_competing),
             ("malformed requests not read", kinds.unread_bodies, kinds.as_unread),
             ("one demand missed in several ways", _one_demand, _as_status),
             ("demands with a choice", _choices, _as_status),
@@ -258,9 +257,11 @@ RULES = tuple(
                 registrations.new_identities,
                 registrations.as_identity,
             ),
+            ("competing clients", races.competing_clients, races.as_competing),
         )
     )
 )
 """The reasons to merge groups. Where several rules connect a cause, the first one names it: first
-what explains all findings, then what explains one kind of finding, then single statuses.
+what explains all findings, then what explains one kind of finding, then single statuses; last what
+competing clients are shown, which any of these may explain.
 """
