@@ -10,7 +10,7 @@ from icecheck.findings.never_worked import NOT_SERVED_STATUSES, proves_success, 
 from icecheck.findings.not_served import NOT_SERVED, named_by_endpoint
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.findings.statuses import STATUS, Statuses
-from icecheck.findings.telling.touching import FEW_OPERATIONS, touched
+from icecheck.findings.telling.touching import touched
 from icecheck.findings.verdict import Capability, Finding, Outcome, Verdict
 from icecheck.targets.offer import Offer
 
@@ -111,12 +111,9 @@ def _is_of_another(verdict: Verdict, operation_id: str, unserved: Container[str]
 
 
 def _failed_at_others(verdict: Verdict, operation_id: str, contract: Contract) -> bool:
-    """Return whether a walk over several operations has found something about others alone."""
-    return (
-        verdict.outcome is Outcome.FAIL
-        and len(verdict.operations) > FEW_OPERATIONS
-        and operation_id not in touched(verdict, contract)
-    )
+    """Return whether a check has found something, and about other operations alone."""
+    about = touched(verdict, contract) if verdict.outcome is Outcome.FAIL else ()
+    return bool(about) and operation_id not in about
 
 
 def _is_the_opposite(finding: Finding) -> bool:
