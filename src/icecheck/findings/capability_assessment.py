@@ -5,7 +5,7 @@ Capabilities that no endpoint announces get a row too.
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 
-from icecheck.contract import Contract
+from icecheck.contract import Changes, Contract, Operation
 from icecheck.findings.never_worked import NOT_SERVED_STATUSES, proves_success, unserved_operations
 from icecheck.findings.not_served import NOT_SERVED, named_by_endpoint
 from icecheck.findings.shared_symptoms import EFFECT_MISSING
@@ -44,7 +44,7 @@ def capabilities_of(
         declared = None if offer is None else offer.claims(operation.id, contract)
         mine = [v for v in verdicts if v.operations and v.operations[0] == operation.id]
         about = [v for v in mine if not _failed_at_others(v, operation.id, contract)]
-        observed = _observed(operation.id, about, unserved) if declared else tried.get(operation.id)
+        observed = _observed(operation, about, unserved) if declared else tried.get(operation.id)
         rows.append(
             Capability(
                 id=f"endpoint:{operation.endpoint}",
@@ -135,7 +135,8 @@ def _is_refusal(requirement_id: str) -> bool:
     return requirement_id.rpartition(".")[2].startswith("4")
 
 
-def _observed(operation_id: str, verdicts: Iterable[Verdict], unserved: Container[str]) -> str:
+def _observed(operation: Operation, verdicts: Iterable[Verdict], unserved: Container[str]) -> str:
+    operation_id = operation.id
     if operation_id in unserved:
         return "absent"
     # A passive verdict does not show what the operation does, and refusing a bad request does not
@@ -148,7 +149,9 @@ def _observed(operation_id: str, verdicts: Iterable[Verdict], unserved: Containe
         and not _is_of_another(v, operation_id, unserved)
     ]
     judged = [v for v in ran if proves_success(v)]
-    in_vain = [v for v in ran if _is_false_acceptance(v, operation_id, unserved)]
+    # A read accepts nothing: what it shows wrongly is no change that was not carried out.
+    changes = operation.facts.changes is Changes.OBJECTS
+    in_vain = [v for v in ran if changes and _is_false_acceptance(v, operation_id, unserved)]
     failed = [v for v in judged or ran if v.outcome is Outcome.FAIL and v not in in_vain]
     if judged and failed and all(map(_has_another_success, failed)):
         failed = []

@@ -17,9 +17,10 @@ from icecheck.mock_server.defects.kit.rewriting import (
     refuse_as,
 )
 from icecheck.mock_server.protocol.problem import Problem
+from icecheck.run.collect import collect
 from tests.kit.contracts import CONTRACT
 from tests.kit.shares import in_shares, some
-from tests.lawful.capabilities.serving import Said, every_check, said_of
+from tests.lawful.capabilities.serving import GROUPS, Said, every_check, said_of
 from tests.lawful.capabilities.watching import watched
 from tests.lawful.lawful import Install
 
@@ -149,6 +150,14 @@ def test_a_walk_that_fails_at_others_says_nothing_of_its_first_operation() -> No
     said = said_of(wanted, defects()["load-cached"].install)
     assert [line.partition(":")[0] for line in said.wrong] == [f"fail {walk}"]
     assert assessment(said, "createNamespace") == "supported"
+
+
+def test_a_read_that_shows_a_change_wrongly_has_accepted_nothing_itself() -> None:
+    wanted = {"loadTable.succeeds", "states.every-look"}
+    checks = [c for c in collect(GROUPS, CONTRACT) if c.id in wanted]
+    said = said_of(checks, defects()["register-new-uuid"].install)
+    assert [line.partition(":")[0] for line in said.wrong] == ["fail states.every-look"]
+    assert assessment(said, "loadTable") == "supported"
 
 
 @pytest.mark.parametrize(
