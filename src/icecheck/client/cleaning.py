@@ -15,7 +15,8 @@ from icecheck.replies.expect import Reply, Violation
 from icecheck.replies.matching import ABSENT, find
 from icecheck.targets.target import Target, UsageError
 from icecheck.wire.redaction import Redactor
-from icecheck.wire.unreachable import Unreachable
+from icecheck.wire.retry import trouble_of
+from icecheck.wire.unreachable import REMOVALS_MAX, Unreachable
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +67,22 @@ def clean(
 
 
 def remove_again(session: Session) -> None:
-    """Try once more to remove what the run's checks could not: a temporary failure may be over."""
-    if session.target.accept_residue or not session.stranded:
-        return
-    catalog = Catalog(session, session.probe_id("salvage"))
-    for entry in session.stranded:
-        catalog.ledger.add(entry)
-    session.created -= len(catalog.ledger)
-    session.stranded.clear()
-    catalog.undo()
+    """Try once more to remove what the run's checks could not: a temporary failure may be over.
+
+    If that meets trouble on the way too, it is tried again; a refusal is final.
+    """
+    for number in range(1, REMOVALS_MAX + 1):
+        if session.target.accept_residue or not session.stranded:
+            return
+        name = "salvage" if number == 1 else f"salvage-{number}-"
+        catalog = Catalog(session, session.probe_id(name))
+        for entry in session.stranded:
+            catalog.ledger.add(entry)
+        session.created -= len(catalog.ledger)
+        session.stranded.clear()
+        catalog.undo()
+        if not catalog.exchanges or trouble_of(catalog.exchanges[-1]) is None:
+            return
 
 
 def _remove_each(session: Session, entries: tuple[Entry, ...]) -> int:

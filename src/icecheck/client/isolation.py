@@ -1,5 +1,6 @@
 """Decides where a run keeps its objects, by trying it on objects of its own."""
 
+import contextlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +16,7 @@ from icecheck.targets.target import Namespace
 from icecheck.wire.connection import TargetUnusable, Wire
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.json_text import read_json
-from icecheck.wire.unreachable import Unreachable
+from icecheck.wire.unreachable import REMOVALS_MAX, Unreachable, begun_anew
 
 OWNER = "icecheck.run"
 """The property in which a namespace of a run bears the run's token, if it takes properties."""
@@ -180,11 +181,13 @@ def _is_made(exchange: Exchange) -> bool:
 
 def drop_roots(session: Session) -> None:
     """Drop the namespaces above the run's own, unless they hold anything; never raises."""
-    try:
+
+    def drop_each() -> None:
         for entry in session.root.newest_first():
             _drop_root(session, entry, look=True)
-    except Unreachable:
-        pass
+
+    with contextlib.suppress(Unreachable):
+        begun_anew(drop_each, REMOVALS_MAX)
 
 
 def _drop_root(session: Session, entry: Entry, *, look: bool = False) -> None:

@@ -6,6 +6,8 @@ from typing import TypeVar
 from icecheck.wire.exchange import Exchange
 
 T = TypeVar("T")
+REMOVALS_MAX = 3
+"""How often the removal of what a run has left is begun, where no answer comes to its requests."""
 
 
 class Unreachable(Exception):

@@ -3,11 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
+from icecheck.client.cleaning import remove_again
 from icecheck.client.given import given_namespace, given_table, shared_tables
+from icecheck.client.opening import open_session
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
@@ -16,6 +19,7 @@ from icecheck.mock_server.protocol.problem import Problem
 from icecheck.run.check_runner import open_runner
 from icecheck.run.options import RunOptions
 from icecheck.targets.target import Target
+from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
 from tests.lawful.lawful import lawful_session
 
 
@@ -228,3 +232,47 @@ def test_what_an_interrupt_keeps_from_being_removed_is_removed_at_the_end(tmp_pa
     assert runner.session.residue == []
     assert not ledger.exists()
     mock.stop()
+
+
+class LostDrops(httpx.BaseTransport):
+    """Loses the answers to the next drops of namespaces, as many as it is told."""
+
+    def __init__(self, way: httpx.BaseTransport) -> None:
+        self._way, self.left = way, 0
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        if request.method == "DELETE" and self.left:
+            self.left -= 1
+            raise httpx.ConnectTimeout("timed out", request=request)
+        return self._way.handle_request(request)
+
+
+@pytest.mark.parametrize("lost", [2, 4, 6])
+def test_what_met_trouble_each_time_is_removed_once_more(lost: int) -> None:
+    with MockCatalog(seed=1, token=TOKEN) as mock:
+        way = LostDrops(mock.httpx_transport())
+        target = Target(ADDRESS, warehouse=WAREHOUSE, token=TOKEN)
+        session = open_session(target, run_id="kill", transport=way)
+        session.connection._sleep = lambda _: None
+        catalog = Catalog(session, "some.check")
+        given_namespace(catalog)
+        way.left = lost
+        catalog.undo()
+        assert len(session.residue) == 1
+        remove_again(session)
+        session.close()
+        assert session.residue == []
+        assert session.created == session.deleted
+
+
+@pytest.mark.parametrize("lost", [2, 4])
+def test_the_namespace_of_a_run_is_dropped_after_trouble(lost: int) -> None:
+    with MockCatalog(seed=1, token=TOKEN) as mock:
+        way = LostDrops(mock.httpx_transport())
+        target = Target(ADDRESS, warehouse=WAREHOUSE, token=TOKEN)
+        session = open_session(target, run_id="kill", transport=way)
+        session.connection._sleep = lambda _: None
+        way.left = lost
+        session.close()
+        assert session.residue == []
+        assert way.left == 0
