@@ -25,6 +25,7 @@ from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.security.settings import OAuth2Settings, checked_operations
 from icecheck.mock_server.serving.app import App
 from icecheck.mock_server.serving.faults import FaultRule, Faults
+from icecheck.mock_server.serving.kept_state import KeptState
 from icecheck.mock_server.serving.warehouses import (
     DEFAULT_WAREHOUSE,
     Warehouse,
@@ -65,6 +66,8 @@ class MockCatalog:
     - `hidden`: operationIds that are not served, as if they were not implemented.
     - `root`: the directory or URI below which tables lie. A URI that is not `file:` keeps metadata
       files in memory. By default a fresh temporary directory, removed by `stop`.
+    - `keep`: what the warehouses hold is kept in the root, which has to be a directory: the next
+      server there begins with the same tables. One server at a time can have such a root.
     - `allow_locations`: directories or `file:` URIs below which files are read, written and deleted
       for clients; by default this is so below each warehouse's own location only.
     - `allow_hosts`: names (or addresses) in `Host` and `Origin` that are served besides those of
@@ -86,6 +89,7 @@ class MockCatalog:
         host: str = "127.0.0.1",
         port: int = 0,
         root: str | Path | None = None,
+        keep: bool = False,
         page_size_max: int = 1000,
         prefix: bool = True,
         journal_entries_max: int = 10_000,
@@ -100,7 +104,9 @@ class MockCatalog:
             raise ValueError("page_size_max must be at least 1")
         self.token = token
         self.clock = clock_from(clock)
-        self.identities = Identities(seed)
+        self._root = Root(root, seed, allow_locations)
+        self._kept = KeptState(self._root.kept_directory()) if keep else None
+        self.identities = Identities(seed, 0 if self._kept is None else self._kept.starts)
         self.registries = default_registries()
         for operation_id in checked_operations(hidden):
             if operation_id == "getConfig":
@@ -111,12 +117,11 @@ class MockCatalog:
         self.plans = Plans(planning)
         self._vending = vending
         self._page_size_max = page_size_max
-        self._root = Root(root, seed, allow_locations)
         self._host = host
         self._port = port
         self._hosts = hosts_of(host, allow_hosts)
         self._server: Any = None
-        self.warehouses = Warehouses(warehouses, self._new_context, served_prefix=prefix)
+        self.warehouses = self._begun_warehouses(warehouses, served_prefix=prefix)
         self.app = App(
             SERVED.operations.values(),
             self.warehouses,
@@ -124,6 +129,21 @@ class MockCatalog:
             self.journal,
             self.security,
         )
+
+    def _begun_warehouses(
+        self, declared: Iterable[str | WarehouseDeclaration] | None, *, served_prefix: bool
+    ) -> Warehouses:
+        """Return the warehouses with what was kept of them; ValueError, and the root is free."""
+        new_context, kept = self._new_context, self._kept
+        if kept is None:
+            return Warehouses(declared, new_context, served_prefix=served_prefix)
+        try:
+            found = Warehouses(declared, new_context, served_prefix=served_prefix, kept=kept)
+            kept.begin()
+        except (OSError, ValueError):
+            kept.close()
+            raise
+        return found
 
     @property
     def files(self) -> Files:
@@ -160,6 +180,8 @@ class MockCatalog:
 
         if self._server is not None:
             raise RuntimeError("already started")
+        if self._kept is not None and self._kept.ended:
+            raise RuntimeError("its root was given up by stop(): make another MockCatalog")
         self._root.check()
         for warehouse in self.warehouses.all():
             if warehouse.declaration.location is not None:
@@ -170,10 +192,15 @@ class MockCatalog:
         return self
 
     def stop(self) -> None:
-        """Stop listening, close all connections, and remove the temporary root if there is one."""
+        """Stop listening, close all connections, and remove the temporary root if there is one.
+
+        A root whose tables are kept is free for another server from then on.
+        """
         server, self._server = self._server, None
         if server is not None:
             server.stop()
+        if self._kept is not None:
+            self._kept.close()
         self._root.remove()
 
     def __enter__(self) -> Self:
@@ -314,7 +341,7 @@ class MockCatalog:
         """Go back to a snapshot; warehouses opened since then are emptied. Files are left alone."""
         for warehouse in self.warehouses.all():
             with warehouse.lock:
-                warehouse.state = snapshot.states.get(warehouse.name, WarehouseState())
+                warehouse.publish(snapshot.states.get(warehouse.name, WarehouseState()))
 
     @contextlib.contextmanager
     def checkpoint(self) -> Iterator[None]:
@@ -333,7 +360,7 @@ class MockCatalog:
         known = self.warehouses.all() if warehouse is None else (self._warehouse(warehouse),)
         for emptied in known:
             with emptied.lock:
-                emptied.state = WarehouseState()
+                emptied.publish(WarehouseState())
                 self._root.remove_below(emptied.context.location)
 
     def remove(self, warehouse: str) -> None:

@@ -28,6 +28,11 @@ def published_view(
         None if previous is None else previous.metadata_location,
         content,
     )
-    body = b'{"metadata-location":%b,"metadata":%b}' % (msgspec.json.encode(file.location), content)
-    reply = Reply(200, replies.JSON_CONTENT, body)
-    return ViewEntry(metadata, file.location, reply), file
+    return view_entry(metadata, file.location, content), file
+
+
+def view_entry(metadata: ViewMetadata, metadata_location: str, content: bytes) -> ViewEntry:
+    """Return the entry of a view version whose file exists or will exist; `content` is its JSON."""
+    location = msgspec.json.encode(metadata_location)
+    body = b'{"metadata-location":%b,"metadata":%b}' % (location, content)
+    return ViewEntry(metadata, metadata_location, Reply(200, replies.JSON_CONTENT, body))

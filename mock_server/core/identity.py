@@ -10,14 +10,17 @@ _VERSION_4 = 0x4 << 76 | 0x8000 << 48
 class Identities:
     """Makes uuids and versions; with a seed, the same calls give the same values.
 
+    `starts` is how many servers have had the same tables before: each has values of its own.
+
     One instance belongs to one server. Each method is one step of a C-implemented generator,
     so threads need no lock.
     """
 
     __slots__ = ("_random", "_versions", "token_key")
 
-    def __init__(self, seed: int | None = None) -> None:
-        self._random = random.Random(seed)  # noqa: S311 - reproducible by design, guards nothing
+    def __init__(self, seed: int | None = None, starts: int = 0) -> None:
+        given = f"{seed} {starts}" if starts and seed is not None else seed
+        self._random = random.Random(given)  # noqa: S311 - reproducible by design, guards nothing
         self._versions = itertools.count(1)
         self.token_key = self._random.getrandbits(128).to_bytes(16, "big")
 

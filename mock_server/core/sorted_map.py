@@ -90,6 +90,19 @@ class SortedMap(msgspec.Struct, Generic[K, V], frozen=True):
             for item in range(position if chunk == index else 0, len(keys)):
                 yield keys[item], values[item]
 
+    def changes_since(self, earlier: "SortedMap[K, V]") -> Iterator[tuple[K, V | None]]:
+        """Yield each key whose value is another object than in an earlier map; None: it is gone.
+
+        Chunks that both maps share are passed over, so that this costs as much as the change did.
+        """
+        shared = {id(chunk) for chunk in earlier.chunks} & {id(chunk) for chunk in self.chunks}
+        before = dict(_items(earlier.chunks, shared))
+        for key, value in _items(self.chunks, shared):
+            if before.pop(key, None) is not value:
+                yield key, value
+        for key in before:
+            yield key, None
+
     def _find(self, key: K) -> tuple[int, int] | None:
         index = bisect_right(self.heads, key) - 1
         if index < 0:
@@ -113,3 +126,12 @@ class SortedMap(msgspec.Struct, Generic[K, V], frozen=True):
             self.chunks[:index] + chunks + self.chunks[index + width :],
             length,
         )
+
+
+def _items(
+    chunks: tuple[tuple[tuple[K, ...], tuple[V, ...]], ...], shared: set[int]
+) -> Iterator[tuple[K, V]]:
+    """Return the items of those chunks that are not shared."""
+    for chunk in chunks:
+        if id(chunk) not in shared:
+            yield from zip(*chunk, strict=True)

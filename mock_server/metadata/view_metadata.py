@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from icecheck.mock_server.metadata.column_types import Int32, Int64
 from icecheck.mock_server.metadata.model import Schema
+from icecheck.mock_server.protocol.json_input import decode_json
 from icecheck.mock_server.protocol.names import is_absolute
 from icecheck.mock_server.protocol.problem import Problem, bad_request
 
@@ -65,6 +66,13 @@ _encode = msgspec.json.Encoder().encode
 def encode_view(metadata: ViewMetadata) -> bytes:
     """Write metadata as compact JSON, for a metadata file or a part of an answer."""
     return _encode(metadata)
+
+
+def decode_view(content: bytes) -> ViewMetadata:
+    """Read the metadata of a view; any fault in it is a 400 Problem."""
+    metadata = decode_json(ViewMetadata, content)
+    check_view(metadata)
+    return metadata
 
 
 def dialects(version: ViewVersion) -> frozenset[str]:

@@ -36,7 +36,7 @@ from icecheck.mock_server.serving.routing import (
     query_values,
     resolved,
 )
-from icecheck.mock_server.serving.warehouses import Warehouses
+from icecheck.mock_server.serving.warehouses import Warehouse, Warehouses
 from icecheck.mock_server.storage.files import Files
 
 BODY_BYTES_MAX = 64 * 1024 * 1024
@@ -164,9 +164,7 @@ def _perform(route: Route, operation: Operation, request: Request) -> tuple[Call
     with warehouse.lock:
         call = _call(route, request, query, warehouse.state)
         outcome = operation(warehouse.context, warehouse.state, call)
-        if outcome.effects:
-            _prepare_files(warehouse.context.files, outcome)
-        warehouse.state = outcome.state
+        _publish(warehouse, outcome)
     if outcome.effects:
         _remove_files(warehouse.context.files, outcome)
     return call, outcome
@@ -181,7 +179,9 @@ def _call(route: Route, request: Request, query: Mapping[str, str], state: Wareh
     return Call(route.operation_id, request, names.namespace, names.name, names.parameters, query)
 
 
-def _prepare_files(files: Files, outcome: Outcome) -> None:
+def _publish(warehouse: Warehouse, outcome: Outcome) -> None:
+    """Write the files of an outcome, then replace the state; if either fails, change nothing."""
+    files = warehouse.context.files
     written: list[str] = []
     try:
         for effect in outcome.effects:
@@ -191,6 +191,7 @@ def _prepare_files(files: Files, outcome: Outcome) -> None:
                     written.append(location)
                 case MakeDirectory(location):
                     files.make_directory(location)
+        warehouse.publish(outcome.state)
     except OSError as error:
         for location in written:
             files.remove(location)

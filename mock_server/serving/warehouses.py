@@ -10,6 +10,7 @@ from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.core.vending_settings import VendingSettings
 from icecheck.mock_server.protocol import names
 from icecheck.mock_server.protocol.problem import bad_request
+from icecheck.mock_server.serving.kept_state import KeptState
 
 DEFAULT_WAREHOUSE = "warehouse"
 
@@ -44,15 +45,28 @@ class Warehouse:
     prefix is served, because it was declared or a client has asked for its warehouse by name.
     """
 
-    __slots__ = ("announced", "context", "declaration", "lock", "prefix", "state")
+    __slots__ = ("_kept", "announced", "context", "declaration", "lock", "prefix", "state")
 
-    def __init__(self, declaration: WarehouseDeclaration, prefix: str, context: Context) -> None:
+    def __init__(
+        self,
+        declaration: WarehouseDeclaration,
+        prefix: str,
+        context: Context,
+        kept: KeptState | None = None,
+    ) -> None:
         self.declaration = declaration
         self.prefix = prefix
         self.context = context
         self.lock = threading.Lock()
-        self.state = WarehouseState()
+        self._kept = kept
+        self.state = WarehouseState() if kept is None else kept.state_of(self.name, context)
         self.announced = False
+
+    def publish(self, state: WarehouseState) -> None:
+        """Replace the state, under the lock; OSError if it is to be kept and cannot be."""
+        if self._kept is not None:
+            self._kept.record(self.name, self.state, state)
+        self.state = state
 
     @property
     def name(self) -> str:
@@ -67,7 +81,7 @@ class Warehouses:
 
     Without declarations every requested name opens a warehouse, and its prefix is served from then
     on. With `served_prefix` False there is one warehouse, at the routes without a prefix, and
-    (undeclared) every name means it.
+    (undeclared) every name means it. With `kept` a warehouse begins with what it held before.
     """
 
     def __init__(
@@ -76,11 +90,13 @@ class Warehouses:
         new_context: Callable[["Warehouses", WarehouseDeclaration], Context],
         *,
         served_prefix: bool = True,
+        kept: KeptState | None = None,
     ) -> None:
         declarations = None if declared is None else [_declaration(each) for each in declared]
         self.on_demand = declarations is None
         self._new_context = new_context
         self._served_prefix = served_prefix
+        self._kept = kept
         self._lock = threading.Lock()
         self._by_name: dict[str, Warehouse] = {}
         self._by_prefix: dict[str, Warehouse] = {}
@@ -92,6 +108,8 @@ class Warehouses:
             for declaration in declarations:
                 self._add(declaration).announced = True
         self.default_name = declarations[0].name if declarations else DEFAULT_WAREHOUSE
+        for name in () if kept is None or declarations is not None else kept.warehouses:
+            self.open(name)
 
     def open(self, name: str | None) -> Warehouse | None:
         """Return the warehouse of this name (None or "": the default one), or None.
@@ -183,7 +201,8 @@ class Warehouses:
             raise ValueError(f"not usable as a path prefix: {prefix!r}")
         if declaration.name in self._by_name or prefix in self._by_prefix:
             raise ValueError(f"declared twice: warehouse {declaration.name!r}, prefix {prefix!r}")
-        warehouse = Warehouse(declaration, prefix, self._new_context(self, declaration))
+        context = self._new_context(self, declaration)
+        warehouse = Warehouse(declaration, prefix, context, self._kept)
         self.prefix_segments_max = max(self.prefix_segments_max, prefix.count("/") + 1)
         self._by_name[declaration.name] = warehouse
         self._by_prefix[prefix] = warehouse

@@ -140,6 +140,14 @@ def local_path(location: str) -> Path | None:
     return Path("/" + rest.lstrip("/"))
 
 
+def is_on_disk(location: str) -> bool:
+    """Return whether a location is a path on this machine; a malformed one is none."""
+    try:
+        return local_path(location) is not None
+    except OSError:
+        return False
+
+
 def same_file(one: str, other: str) -> bool:
     """Return whether two locations are of one file, in any spelling."""
     if one == other:

@@ -50,6 +50,14 @@ class Root:
         if self._given is not None:
             check_writable(self._given)
 
+    def kept_directory(self) -> Path:
+        """Return the given directory; ValueError if there is none, or none that can be written."""
+        path = None if self._given is None else local_path(self._given)
+        if path is None:
+            raise ValueError("tables can be kept in a directory only: name one as the root")
+        self.check()
+        return path
+
     def uri(self) -> str:
         """Return the location of the root, without a slash at the end."""
         if self._given is not None:

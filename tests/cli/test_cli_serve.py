@@ -49,6 +49,23 @@ def test_its_options_reach_the_mock(start_icecheck, tmp_path):
             assert len(page["namespaces"]) == 2
 
 
+def test_a_root_is_found_again_and_had_by_one_server_at_a_time(start_icecheck, icecheck, tmp_path):
+    body = {"name": "t", "schema": {"type": "struct", "fields": []}}
+    for number in range(2):
+        process = start_icecheck("serve", "--port", "0", "--root", tmp_path / "root")
+        with httpx.Client(base_url=f"{ready(process)}/v1", trust_env=False) as client:
+            assert client.post("/namespaces", json={"namespace": ["a"]}).is_success == (number == 0)
+            assert client.get("/namespaces/a/tables/t").is_success == (number == 1)
+            if number == 0:
+                client.post("/namespaces/a/tables", json=body).raise_for_status()
+        refused = icecheck("serve", "--port", "0", "--root", tmp_path / "root")
+        assert refused.exit_code == 2
+        assert len(refused.stderr.splitlines()) == 1
+        assert f"process {process.pid}" in refused.stderr
+        process.kill()
+        process.wait()
+
+
 def test_tables_may_lie_where_it_is_told_to_allow_them(start_icecheck, tmp_path):
     process = start_icecheck("serve", "--port", "0", "--allow-location", f"file:{tmp_path}/mine")
     with httpx.Client(base_url=f"{ready(process)}/v1", trust_env=False) as client:

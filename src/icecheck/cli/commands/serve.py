@@ -79,7 +79,12 @@ _USAGE = 2
     help="Do not serve this operation (an operationId, as listViews); repeatable.",
 )
 @click.option("--seed", type=int, help="Make generated ids reproducible.")
-@click.option("--root", metavar="DIR", help="Where tables live; default: a temporary directory.")
+@click.option(
+    "--root",
+    metavar="DIR",
+    help="Where tables live, and are found again by the next server; one at a time can have it. "
+    "Default: a temporary directory.",
+)
 @click.option(
     "--allow-location",
     "allow_locations",
@@ -121,6 +126,7 @@ def command(
     storage: "Storage | None",
     defect_globs: tuple[str, ...],
     ready_file: str | None,
+    root: str | None,
     **settings: Any,
 ) -> None:
     """Serve the mock catalog until SIGTERM or Ctrl-C.
@@ -130,6 +136,7 @@ def command(
     from icecheck.cli.listings.defect_names import named_defects
     from icecheck.mock_server import MockCatalog, VendingSettings, WarehouseDeclaration
     from icecheck.mock_server.serving.faults import parse_fault
+    from icecheck.mock_server.storage.places import is_on_disk, location_uri
 
     planted = named_defects(defect_globs)
     declared = []
@@ -143,6 +150,8 @@ def command(
             warehouses=declared or None,
             oauth2=_oauth2(clients, token_seconds),
             vending=VendingSettings(storage=storage) if storage else None,
+            root=root,
+            keep=root is not None and is_on_disk(location_uri(root)),
             **settings,
         )
         for fault, fault_settings in map(parse_fault, faults):

@@ -1,0 +1,139 @@
+"""Keeps what the warehouses below a root hold, so that the next server there begins with it."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from icecheck.mock_server.commits.publication import entry_of
+from icecheck.mock_server.commits.view_publication import view_entry
+from icecheck.mock_server.core.context import Context
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.core.state_changes import (
+    NamespaceContent,
+    Publication,
+    SetNamespace,
+    SetObject,
+    apply,
+    changes_between,
+)
+from icecheck.mock_server.metadata.encoding import decode, encode
+from icecheck.mock_server.metadata.view_metadata import decode_view
+from icecheck.mock_server.protocol.problem import Problem
+from icecheck.mock_server.storage.files import gzipped, is_gzip
+from icecheck.mock_server.storage.state_file import StateFile
+
+
+class KeptState:
+    """The names and metadata locations of all warehouses below a root, kept in a file of it.
+
+    ValueError if another process has the root, or if what is kept cannot be understood.
+    """
+
+    __slots__ = ("_content", "_file", "_lock")
+
+    def __init__(self, root: Path) -> None:
+        self._lock = threading.Lock()
+        self._content: dict[str, dict[tuple[str, ...], NamespaceContent]] = {}
+        self._file = StateFile(root)
+        try:
+            self._read(self._file.read())
+        except ValueError:
+            self._file.close()
+            raise
+
+    @property
+    def starts(self) -> int:
+        """How many servers have had this root before."""
+        return self._file.starts
+
+    @property
+    def ended(self) -> bool:
+        """Whether it was closed."""
+        return self._file.is_closed
+
+    @property
+    def warehouses(self) -> tuple[str, ...]:
+        """The names of the warehouses that hold anything."""
+        return tuple(name for name, content in self._content.items() if content)
+
+    def begin(self) -> None:
+        """Begin to keep what changes; the file then has one line for each warehouse."""
+        self._file.rewrite([*self._lines()])
+
+    def state_of(self, warehouse: str, context: Context) -> WarehouseState:
+        """Return the kept state of a warehouse, read from its metadata files; empty without any.
+
+        ValueError if one of the files is missing or no metadata.
+        """
+        state = WarehouseState()
+        for namespace, held in sorted(self._content.get(warehouse, {}).items()):
+            state = state.with_namespace(namespace, held.properties)
+            for _, kept in sorted(held.objects.items()):
+                state = _with_object(state, kept, _content_of(kept, context), context)
+        return state
+
+    def record(self, warehouse: str, before: WarehouseState, after: WarehouseState) -> None:
+        """Keep what leads from one state of a warehouse to the next; OSError if it cannot."""
+        changes = changes_between(before, after)
+        if changes:
+            with self._lock:
+                self._file.append(msgspec.json.encode(Publication(warehouse, changes)))
+
+    def close(self) -> None:
+        """Let another process have the root."""
+        self._file.close()
+
+    def _read(self, lines: list[bytes]) -> None:
+        for number, line in enumerate(lines):
+            try:
+                publication = msgspec.json.decode(line, type=Publication)
+                content = self._content.setdefault(publication.warehouse, {})
+                apply(content, publication.changes)
+            except (msgspec.DecodeError, KeyError) as error:
+                where = self._file.line_words(number)
+                raise ValueError(
+                    f"{where} is damaged ({error}): remove it, or what follows it"
+                ) from error
+
+    def _lines(self) -> Iterator[bytes]:
+        for warehouse, content in self._content.items():
+            changes: list[SetNamespace | SetObject] = []
+            for namespace, held in content.items():
+                changes.append(SetNamespace(namespace, held.properties))
+                changes += held.objects.values()
+            if changes:
+                yield msgspec.json.encode(Publication(warehouse, tuple(changes)))
+
+
+def _content_of(kept: SetObject, context: Context) -> bytes:
+    """Return the JSON of an object's metadata; ValueError if its file cannot be read."""
+    location = kept.metadata_location
+    if kept.metadata is not None:
+        content = kept.metadata
+        context.files.write(location, gzipped(content) if is_gzip(location) else content)
+        return content
+    try:
+        return context.files.read(location)
+    except OSError as error:
+        raise ValueError(f"{_words(kept)} cannot be served: {error}; put its file back") from error
+
+
+def _with_object(
+    state: WarehouseState, kept: SetObject, content: bytes, context: Context
+) -> WarehouseState:
+    location = kept.metadata_location
+    try:
+        if kept.kind == "view":
+            view = decode_view(content)
+            return state.with_view(kept.namespace, kept.name, view_entry(view, location, content))
+        table = decode(content)
+    except Problem as problem:
+        raise ValueError(f"{_words(kept)} cannot be served: {problem.message}") from problem
+    entry = entry_of(context, table, location, encode(table))
+    return state.with_table(kept.namespace, kept.name, entry)
+
+
+def _words(kept: SetObject) -> str:
+    return f"{kept.kind} {'.'.join(kept.namespace)}.{kept.name} ({kept.metadata_location})"
