@@ -2,10 +2,10 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from icecheck.contract import Level, Requirement
+from icecheck.contract import SPEC_VERSIONS, Level, Requirement, load
 from icecheck.reports.many.stored import NOT_RUN, StoredRun
 from icecheck.reports.summary import markdown, markdown_row
 from icecheck.reports.templating import inline, template
@@ -70,6 +70,13 @@ def matrix(runs: Sequence[StoredRun], register: Mapping[str, Requirement]) -> Ma
         findings_left=max(0, len(findings) - _FINDINGS_MAX),
         sections=tuple(_sections(runs, register)),
     )
+
+
+def register_of(runs: Iterable[StoredRun]) -> Mapping[str, Requirement]:
+    """Return id -> requirement, of the versions of the contract that runs were judged by."""
+    versions = dict.fromkeys(run.judged_by for run in runs)
+    known = [load(version) for version in versions if version in SPEC_VERSIONS]
+    return {id_: row for contract in known for id_, row in contract.requirements.items()}
 
 
 def _in_order(names: Iterable[Iterable[str]]) -> list[str]:
@@ -216,3 +223,11 @@ def _told(line: Line) -> dict[str, object]:
 
 def _values(line: Line) -> list[str]:
     return [entry.value for entry in line.entries]
+
+
+RENDERINGS: Mapping[str, Callable[[Matrix], str]] = {
+    "html": as_html,
+    "markdown": as_markdown,
+    "json": as_json,
+}
+"""The formats of a matrix, by name."""

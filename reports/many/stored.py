@@ -97,7 +97,11 @@ def stored_runs(documents: Iterable[Mapping[str, Any]]) -> tuple[StoredRun, ...]
 
     A generator of documents is read one by one, so that only one of them is in memory.
     """
-    runs = [stored(document) for document in documents]
+    return told_apart([stored(document) for document in documents])
+
+
+def told_apart(runs: Sequence[StoredRun]) -> tuple[StoredRun, ...]:
+    """Return the runs; those with one name are told apart by their day, then by their id."""
     for tell_apart in (_with_day, _with_id):
         labels = [run.label for run in runs]
         runs = [tell_apart(run) if labels.count(run.label) > 1 else run for run in runs]

@@ -1,7 +1,7 @@
 """One catalog over time: what each run found that the one before had not, and what was repaired."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -171,3 +171,11 @@ def _told(step: Step) -> dict[str, Any]:
         "new_findings": [cause.id for cause in step.appeared],
         "gone_findings": [cause.id for cause in step.gone],
     }
+
+
+RENDERINGS: Mapping[str, Callable[[Trend], str]] = {
+    "html": as_html,
+    "markdown": as_markdown,
+    "json": as_json,
+}
+"""The formats of a trend, by name."""

@@ -111,7 +111,7 @@ def test_the_requests_do_not_depend_on_who_is_faster() -> None:
             session.exchanges.clear()
             judged(session)
             sent = [
-                (e.check, e.ordinal, e.method, _address(e), (e.request_body or b"").decode())
+                (e.check, e.ordinal, e.method, _address(e), _body(e))
                 for e in session.exchanges
                 if e.step != "probe"
             ]
@@ -137,6 +137,13 @@ def _address(exchange: Exchange) -> str:
     if exchange.step is not Step.UNDO:
         return exchange.url
     return re.sub("/(tables|views)/", "/objects/", exchange.url)
+
+
+def _body(exchange: Exchange) -> str:
+    """Return the body of a request; one that renames a table back does not tell whose it is."""
+    if (exchange.check, exchange.operation) == ("race.rename-table", "renameTable"):
+        return ""
+    return (exchange.request_body or b"").decode()
 
 
 def _without_server_values(body: str) -> str:

@@ -19,6 +19,7 @@ _STAGES_OF = {
     "plan": (Stage.REACHING, Stage.LOOKING, Stage.RUNNING),
     "doctor": (Stage.REACHING, Stage.LOOKING),
     "clean": (Stage.REACHING,),
+    "evidence": (Stage.REACHING,),
 }
 """The stages whose options a command has: those that change what it does."""
 _OF_OTHER_CHECKS = frozenset(
@@ -30,8 +31,12 @@ _WITHOUT: Mapping[str, Collection[str]] = {
     "explore": _OF_OTHER_CHECKS,
     "replay": _OF_OTHER_CHECKS,
     "plan": ("thorough",),  # it tries out what it tells, which is no night's work
+    "evidence": ("allow-host", "claim", "config", "rate-limit"),  # Spark's own client reaches it
 }
 """Options of these stages that change nothing of what a command does."""
+
+_WITHOUT_ARGUMENT = frozenset({"evidence"})
+"""The commands whose argument is something else than the URL of a catalog."""
 
 _TYPES: Mapping[Kind, Any] = {
     Kind.NUMBER: float,
@@ -50,7 +55,8 @@ def target_options(
         for option in table
         if option.stage is stage and option.name not in _WITHOUT.get(command, ())
     ]
-    return adding((click.argument("url", required=False), *map(_click_option, taken)))
+    argument = () if command in _WITHOUT_ARGUMENT else (click.argument("url", required=False),)
+    return adding((*argument, *map(_click_option, taken)))
 
 
 def _click_option(option: TargetOption) -> Callable[[Any], Any]:

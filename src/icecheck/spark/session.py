@@ -5,14 +5,14 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from icecheck.spark.catalog_conf import catalog_conf
 from icecheck.spark.key_stores import show_certificate, trust_certificates
-from icecheck.spark.launcher import Jvm, SparkInstallation, find_installation
+from icecheck.spark.launcher import TUNED_FLAGS, Jvm, SparkInstallation, find_installation
 from icecheck.spark.unavailable import SparkUnavailable
 
 if TYPE_CHECKING:
@@ -58,23 +58,27 @@ class SparkWorkbench:
         jar: str | None = None,
         packages: str | None = None,
         environment: Mapping[str, str] | None = None,
+        flags: Sequence[str] = TUNED_FLAGS,
+        needs: Callable[[SparkInstallation], object] = lambda _: None,
     ) -> Self:
         """Start Spark.
 
-        ``conf`` holds Spark settings that win over the suite's; ``jar`` is the path of an Iceberg
-        runtime and ``packages`` the Maven coordinates of one (see ``choose_runtime``). PySpark
-        allows one Spark in a process at a time. Raises SparkUnavailable, which says what to
+        ``conf`` holds Spark settings that win over the suite's, ``flags`` are those of the JVM;
+        ``jar`` is the path of an Iceberg runtime and ``packages`` the Maven coordinates of one (see
+        ``choose_runtime``). ``needs`` raises SparkUnavailable for an installation that will not do.
+        PySpark allows one Spark in a process at a time. Raises SparkUnavailable, which says what to
         install, if it cannot start.
         """
         environment = os.environ if environment is None else environment
         installation = find_installation(jar, environment, packages=packages)
+        needs(installation)
         from pyspark import SparkContext
 
         if SparkContext._active_spark_context is not None:  # noqa: SLF001 - not to be asked publicly
             raise SparkUnavailable(
                 "this process already runs Spark: stop that SparkContext before icecheck's"
             )
-        jvm = Jvm(installation, environment)
+        jvm = Jvm(installation, environment, flags)
         with contextlib.ExitStack() as undo:
             undo.callback(jvm.stop)
             undo.callback(_forget_gateway)

