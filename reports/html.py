@@ -4,6 +4,7 @@ It is readable without its script, which filters and copies. A policy in it lets
 run, and nothing be loaded or sent.
 """
 
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -102,7 +103,9 @@ def _operations(run: Run) -> dict[str, Any]:
     counts = Counter(row.cell.standing for row in rows)
     said = [f"{counts[each]} {words}" for each, words in _COUNTED.items() if counts[each]]
     return {
-        "operations_notable": _by_standing([r for r in rows if not _merely_works(r)]),
+        "operations_notable": _by_standing(
+            sorted((r for r in rows if not _merely_works(r)), key=_place_in_first_cause)
+        ),
         "operations_working": [row for row in rows if _merely_works(row)],
         "operation_counts": ", ".join(said),
     }
@@ -110,6 +113,18 @@ def _operations(run: Run) -> dict[str, Any]:
 
 def _merely_works(row: OperationRow) -> bool:
     return row.cell.standing is Standing.WORKS and row.capability.assessment == "supported"
+
+
+def _place_in_first_cause(row: OperationRow) -> tuple[int, int]:
+    """Return the number of an operation's first cause, and its place in what that is about.
+
+    The operation that a cause is named after comes before those that only show it.
+    """
+    if not row.found:
+        return sys.maxsize, 0
+    first, id_ = row.found[0], row.operation
+    about = first.cause.operations
+    return first.number, about.index(id_) if id_ in about else len(about)
 
 
 def _by_standing(rows: Sequence[_Row]) -> list[_Row]:

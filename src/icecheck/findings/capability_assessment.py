@@ -28,12 +28,14 @@ def capabilities_of(
     probed: Mapping[str, bool | None] | None = None,
     needed_by: Mapping[str, Sequence[str]] | None = None,
     traits: Mapping[str, tuple[str, str]] | None = None,
+    shown_late: Container[str] = (),
 ) -> tuple[Capability, ...]:
     """Return the rows: every operation of the document, then what was ``probed``.
 
     ``undeclared``: operationId -> what trying an operation that is not claimed showed. ``traits``:
     capability -> the operation that it is part of, and what engines lose without it. A capability
-    of an operation that is not served is unknown, not absent.
+    of an operation that is not served is unknown, not absent. ``shown_late`` are failed checks for
+    which it was a load that showed an older version: what they changed may have been changed.
     """
     tried, ids = undeclared or {}, {v.check for v in verdicts}
     unserved = unserved_operations(verdicts)
@@ -43,7 +45,13 @@ def capabilities_of(
     for operation in contract.operations.values():
         declared = None if offer is None else offer.claims(operation.id, contract)
         mine = [v for v in verdicts if v.operations and v.operations[0] == operation.id]
-        about = [v for v in mine if not _failed_at_others(v, operation.id, contract)]
+        changes = operation.facts.changes is Changes.OBJECTS
+        about = [
+            v
+            for v in mine
+            if not _failed_at_others(v, operation.id, contract)
+            and not (changes and v.check in shown_late)
+        ]
         observed = _observed(operation, about, unserved) if declared else tried.get(operation.id)
         rows.append(
             Capability(

@@ -325,4 +325,5 @@ def _headline(
     if totals["error"]:
         words += f", {totals['error']} ended in an error of the suite"
     many = "causes" if len(causes) != 1 else "cause"
-    return f"{words}; {len(causes)} {many}, {gating} required checks affected"
+    required = f"{gating} required check{'s' * (gating != 1)} affected"
+    return f"{words}; {len(causes)} {many}, {required}"

@@ -17,7 +17,8 @@ from icecheck.findings.conclusion import (
     without_room,
 )
 from icecheck.findings.release import observations_of
-from icecheck.findings.verdict import Capability, Evidence, Run, SkipKind, Verdict, asked_of
+from icecheck.findings.shared_symptoms import STALE_READ_AFTER_COMMIT
+from icecheck.findings.verdict import Capability, Cause, Evidence, Run, SkipKind, Verdict, asked_of
 from icecheck.judging.check import Check
 from icecheck.judging.envelopes import members_beside_errors
 from icecheck.judging.judge import not_run
@@ -100,7 +101,7 @@ def finish(
         exit_reason=conclusion.exit_reason,
         verdicts=everything,
         causes=causes,
-        capabilities=_capabilities(everything, offer, contract, session),
+        capabilities=_capabilities(everything, causes, offer, contract, session),
         profiles=profiles,
         observations=(
             *(() if offer is None else observations_of(everything, offer, contract)),
@@ -165,7 +166,11 @@ def _merged(processes: Sequence[ProcessReport]) -> dict[str, Observed]:
 
 
 def _capabilities(
-    verdicts: Sequence[Verdict], offer: Offer | None, contract: Contract, session: SessionSummary
+    verdicts: Sequence[Verdict],
+    causes: Sequence[Cause],
+    offer: Offer | None,
+    contract: Contract,
+    session: SessionSummary,
 ) -> tuple[Capability, ...]:
     return capabilities_of(
         verdicts,
@@ -175,6 +180,12 @@ def _capabilities(
         probed=session.capabilities,
         needed_by=session.needed_by,
         traits={name: (trait.operation, trait.loses) for name, trait in CAPABILITIES.items()},
+        shown_late=frozenset(
+            check
+            for cause in causes
+            if cause.symptom == STALE_READ_AFTER_COMMIT.slug
+            for check in cause.checks
+        ),
     )
 
 

@@ -4,9 +4,13 @@ from typing import Any
 
 import pytest
 
+from icecheck.findings.capability_assessment import capabilities_of
 from icecheck.findings.causes import causes_of
+from icecheck.findings.shared_symptoms import EFFECT_MISSING
 from icecheck.findings.telling.standing import Cell, Findings, Standing, client_cell, operation_cell
 from icecheck.findings.verdict import Capability, Level, Outcome, Skip, SkipKind, Verdict
+from icecheck.targets.offer import Offer
+from icecheck.targets.target import Target
 from tests.kit.contracts import CONTRACT
 from tests.kit.findings import a_finding
 from tests.kit.finished_runs import verdict
@@ -46,6 +50,32 @@ def test_a_failed_check_never_stands_under_works(assessment: str, quiet: str, fa
 
 def test_an_operation_of_which_nothing_passed_is_broken() -> None:
     assert cell_of("unknown", failed()).standing == "broken"
+
+
+def test_an_operation_is_broken_if_its_own_answer_keeps_checks_from_looking() -> None:
+    unreadable = failed("schema.createNamespace.200", passive=True)
+    refused = verdict("createNamespace.409")
+    kept = verdict("createNamespace.created", Outcome.BLOCKED, blocked_by=(unreadable.check,))
+    by_another = verdict("createNamespace.created", Outcome.BLOCKED, blocked_by=("other",))
+    assert cell_of("unknown", refused, unreadable, kept).standing == "broken"
+    assert cell_of("unknown", refused, unreadable, by_another).standing == "works-but"
+    assert cell_of("supported", PASSED, unreadable, kept).standing == "works-but"
+
+
+@pytest.mark.parametrize(
+    ("shown_late", "assessment"), [((), "false-acceptance"), (("states.life",), "supported")]
+)
+def test_a_change_that_only_a_late_load_does_not_show_is_not_held_against_the_operation(
+    shown_late: tuple[str, ...], assessment: str
+) -> None:
+    update = "POST /v1/{prefix}/namespaces/{namespace}/tables/{table}"
+    of_updates = {"operations": ("updateTable",), "requirements": ("updateTable.200",)}
+    done = verdict("updateTable.200", **of_updates)
+    finding = a_finding(EFFECT_MISSING.slug, "1", "0")
+    late = verdict("states.life", Outcome.FAIL, findings=(finding,), **of_updates)
+    offer = Offer.read({"endpoints": [update]}, Target("http://catalog.test"))
+    rows = capabilities_of([done, late], offer, CONTRACT, shown_late=shown_late)
+    assert [row.assessment for row in rows if row.id == f"endpoint:{update}"] == [assessment]
 
 
 def test_a_finding_shows_wherever_the_operation_that_answered_is_its_subject() -> None:

@@ -79,7 +79,14 @@ def operation_cell(operation_id: str, capability: Capability, findings: Findings
     failed = findings.about([operation_id])
     passed = sum(v.outcome is Outcome.PASS for v in mine)
     blocked = [v for v in mine if v.outcome is Outcome.BLOCKED]
-    return _cell(_of_operation(capability, failed, passed), failed, passed, blocked, findings)
+    standing = _of_operation(capability, failed, passed)
+    wrong = {verdict.check for verdict in failed}
+    if capability.assessment == "unknown" and any(
+        not wrong.isdisjoint(v.blocked_by) for v in blocked
+    ):
+        # No success of it was seen, and its own answer is what kept the checks from looking.
+        standing = Standing.BROKEN
+    return _cell(standing, failed, passed, blocked, findings)
 
 
 def _of_operation(capability: Capability, failed: Collection[Verdict], passed: int) -> Standing:
