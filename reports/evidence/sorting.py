@@ -15,7 +15,8 @@ ORPHAN = "no run.json that was taken in names this file as its exchanges"
 class Report:
     """A report that is to be taken in: its file, who it is, and the file of its exchanges.
 
-    Of a ``renewed`` one only the exchanges are new: they came later, or have changed.
+    Of a ``renewed`` one only the exchanges are new: they came later, or have changed. A
+    ``resumed`` one was begun by an ingestion that did not end.
     """
 
     file: SourceFile
@@ -25,6 +26,7 @@ class Report:
     day: date
     exchanges: SourceFile | None = None
     renewed: bool = False
+    resumed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ class Sorting:
         first = self._before.get(head["report_id"])
         if first is None or (first.sha256 == head["sha256"] and not first.finished):
             # What an ingestion that was killed has left is completed, wherever its file is now.
-            self._take(head, file, exchanges)
+            self._take(head, file, exchanges, resumed=first is not None)
         elif first.sha256 != head["sha256"]:
             words = f"run {head['run_id']} was taken in from {first.file} with other content"
             self._put_aside(head, file, QUARANTINED, words)
@@ -134,10 +136,11 @@ class Sorting:
         exchanges: SourceFile | None,
         *,
         renewed: bool = False,
+        resumed: bool = False,
     ) -> None:
         day = datetime.fromisoformat(head["generated_at"]).astimezone(UTC).date()
         names = head["sha256"], head["report_id"], head["run_id"]
-        self._done.reports.append(Report(file, *names, day, exchanges, renewed))
+        self._done.reports.append(Report(file, *names, day, exchanges, renewed, resumed))
         self._before[head["report_id"]] = Taken(head["sha256"], file.uri, finished=True)
 
     def _put_aside(

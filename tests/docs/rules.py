@@ -94,6 +94,10 @@ EXCLUDED: dict[tuple[str, str], str] = {
     ("docs/reports.md", "icecheck report render"): _WHOLE_REPORTS,
     ("docs/reports.md", "icecheck report merge"): _WHOLE_REPORTS,
     ("docs/certify.md", "icecheck "): "the commands of docs/reports.md with another's bundle",
+    (
+        "docs/evidence.md",
+        "icecheck evidence ",
+    ): "tests/evidence/test_evidence_commands.py types them",
     ("docs/catalogs/README.md", "icecheck report matrix"): "tests/reference compares what it makes",
     ("docs/decisions/", ""): "says what was decided and seen at the time, not what to type",
 }

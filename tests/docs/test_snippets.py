@@ -47,9 +47,13 @@ def test_a_snippet_works_as_it_is_written(snippet, rule, tmp_path):
 def test_every_option_that_a_document_names_is_one_of_a_command():
     known = {"--conformance-expectations", "--conformance-regressions"}
     known |= {"--help", "--pyargs", "--record"}  # of other programs
-    for name in main.list_commands(click.Context(main)):
-        command = main.get_command(click.Context(main), name)
-        known |= {option for p in command.params for option in p.opts}
+    commands = [main]
+    while commands:
+        command = commands.pop()
+        known |= {o for p in command.params for o in (*p.opts, *p.secondary_opts)}
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            commands += [command.get_command(context, n) for n in command.list_commands(context)]
     unknown = []
     for document in DOCUMENTS:
         if document.startswith(("docs/decisions/", "docs/history/")):

@@ -30,10 +30,11 @@ class Evidence:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def take_in(self, *paths: Path, now: datetime = NOW) -> Ingestion:
-        """Take in what is below paths, and bring gold up to date."""
-        done = ingest(self.store, find(map(str, paths)), now)
-        gold.build(self.store)
+    def take_in(self, *paths: Path, with_gold: bool = False) -> Ingestion:
+        """Take in what is below paths; bring gold up to date if wanted."""
+        done = ingest(self.store, find(map(str, paths)), NOW)
+        if with_gold:
+            gold.build(self.store)
         return done
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:

@@ -60,7 +60,7 @@ def reports(root: Path) -> list[Path]:
 @pytest.fixture(scope="module")
 def evidence(root: Path, reports: list[Path], workbench: SparkWorkbench) -> Iterator[Evidence]:
     with evidence_below(root / "evidence", workbench) as made:
-        made.take_in(root / "in")
+        made.take_in(root / "in", with_gold=True)
         yield made
 
 

@@ -47,6 +47,7 @@ def test_a_run_is_taken_in_once_whatever_its_name_is(evidence: Evidence, tmp_pat
     assert {each["state"] for each in told.put_aside(evidence.store)} == {"duplicate"}
 
 
+@pytest.mark.complete("three ingestions, one after the other")
 def test_exchanges_that_come_later_are_taken_in_then(evidence: Evidence, tmp_path: Path) -> None:
     place = put(tmp_path / "in" / "run", document("a"))
     evidence.take_in(tmp_path / "in")
@@ -60,6 +61,7 @@ def test_exchanges_that_come_later_are_taken_in_then(evidence: Evidence, tmp_pat
     assert reasons(evidence) == {}
 
 
+@pytest.mark.complete("two ingestions, one after the other")
 def test_a_run_json_that_comes_later_brings_its_exchanges(
     evidence: Evidence, tmp_path: Path
 ) -> None:

@@ -76,14 +76,17 @@ def ingest(paths: tuple[str, ...], upkeep: bool, quiet: bool, **options: Any) ->
         if not quiet:
             click.echo(words, err=True)
 
+    require_spark()
+    from icecheck.reports.evidence.files import find
+
+    files = find(paths)  # what is not there is told before Spark starts
     with _evidence(options) as store:
         from icecheck.reports.evidence import gold
-        from icecheck.reports.evidence.files import find
         from icecheck.reports.evidence.ingestion import ingest as take_in
         from icecheck.reports.evidence.sorting import QUARANTINED
         from icecheck.reports.evidence.upkeep import keep_up
 
-        done = take_in(store, find(paths), datetime.now(UTC), tell)
+        done = take_in(store, files, datetime.now(UTC), tell)
         gold.build(store, tell)
         if upkeep:
             keep_up(store, tell)

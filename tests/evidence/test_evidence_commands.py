@@ -1,0 +1,97 @@
+"""The commands as the page about evidence types them, and what is said when they are misused."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from icecheck.cli import main
+from icecheck.mock_server import MockCatalog
+from icecheck.reports.evidence.opening import expect_arrow
+from icecheck.spark.java import Java
+from icecheck.spark.launcher import SparkInstallation
+from icecheck.spark.runtime import IcebergRuntime, PySpark
+from icecheck.spark.unavailable import SparkUnavailable
+from tests.evidence.reports_made import document, exchange, put
+
+pytestmark = pytest.mark.spark
+
+PAGE = Path(__file__).parents[2] / "docs" / "evidence.md"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("ingest",), "PATH"),
+        (("ingest", "nowhere"), "nowhere: there is no report there"),
+        (("ingest", "no*where"), "there is no report there"),
+        (("ingest", "note.txt"), "neither a run.json nor"),
+        (("ingest", "nosuch://x/y"), "cannot be reached"),
+        (("status", "--root", "note.txt"), "note.txt"),
+        (("status", "--root", "locked"), "another catalog has the root"),
+        (("status", "--root", "x", "--catalog-url", "http://127.0.0.1:9"), "--root is for"),
+        (("status", "--token", "t"), "name it with --catalog-url"),
+        (("status", "--root", "new", "--master", "spark://127.0.0.1:9"), "no Spark master answers"),
+        (("status", "--root", "new", "--master", "spark://127.0.0.1"), "is none of Spark"),
+        (("status", "--root", "new", "--master", "here"), "is none of Spark"),
+        (("report", "matrix", "--format", "pdf"), "pdf"),
+        (("report", "trend"), "--catalog"),
+    ],
+)
+def test_a_misuse_is_one_line_before_spark_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "note.txt").write_text("no directory")
+    held = MockCatalog(root=tmp_path / "locked", keep=True)
+    result = CliRunner().invoke(main, ["evidence", *arguments])
+    held.stop()
+    assert result.exit_code == 2
+    assert len(result.stderr.splitlines()) == 1
+    assert said in result.stderr
+    assert not (tmp_path / "icecheck-evidence").exists()
+
+
+@pytest.mark.parametrize(
+    ("major", "spark", "works"),
+    [(17, "3.5.9", True), (11, "3.5.9", True), (21, "3.5.9", False), (21, "4.0.5", True)],
+)
+def test_a_java_that_hands_no_rows_to_python_is_refused(
+    major: int, spark: str, works: bool
+) -> None:
+    java = Java(Path("/java"), f"{major}.0.1", major, "JAVA_HOME")
+    installation = SparkInstallation(
+        java, PySpark(spark, Path("/spark")), IcebergRuntime((), "a:b:1", "", "given")
+    )
+    if works:
+        expect_arrow(installation)
+    else:
+        with pytest.raises(SparkUnavailable, match=r"Java 21.*set JAVA_HOME to a Java 17"):
+            expect_arrow(installation)
+
+
+@pytest.mark.complete("five processes, each with a Spark of its own")
+def test_the_commands_of_the_page_do_what_it_says(tmp_path: Path) -> None:
+    lines = [exchange(number) for number in range(1, 9)]
+    for night in range(1, 4):
+        made = document(f"night{night}", f"2026-03-0{night}T12:00:00+00:00")
+        put(tmp_path / "reports" / f"{night}", made, lines)
+    printed = {}
+    for line in re.findall(r"^(icecheck evidence .*)$", PAGE.read_text(), re.MULTILINE):
+        command = [sys.executable, "-m", *shlex.split(line)]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=os.environ, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+        printed[line.split()[2]] = done.stdout
+    assert "3 runs and 24 exchanges taken in" in printed["ingest"]
+    assert json.loads(printed["status"])["catalogs"]["Acme catalog"]["runs"] == 3
+    assert printed["quarantine"] == ""
+    assert printed["report"].startswith("## Acme catalog: 3 runs")
+    assert "1 runs side by side" in (tmp_path / "matrix.html").read_text()
