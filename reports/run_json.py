@@ -70,6 +70,17 @@ def problems_of(text: str) -> list[str]:
     return [f"{e.json_path}: {e.message[:200]}" for e in found]
 
 
+def follows_schema(document: Any) -> bool:
+    """Return whether a document follows the published schema; `problems_of` says what is wrong.
+
+    False too for one with half a surrogate pair, whatever else it is.
+    """
+    try:
+        return bool(_validator().is_valid(document))
+    except ValueError:
+        return False
+
+
 @cache
 def _validator() -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator(schema())

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
+REPORTS_AT_ONCE = 200
+"""How many reports are written in one commit: Iceberg prunes by a list of ids up to this length."""
+_PARTITIONS_MAX = 32
 _EXCHANGE = (
     "`check` string, ordinal int, step string, operation string, method string, url string, "
     "status int, elapsed_ms double, error string, raced boolean, "
@@ -65,8 +68,8 @@ def ingest(
     named |= {each.file.uri for each in done.others}
     left = [each for each in fresh if each.holds_exchanges and each.uri not in named]
     done.others += [Seen(each, QUARANTINED, ORPHAN) for each in left]
-    if done.reports:
-        _write(store, done, tell)
+    for start in range(0, len(done.reports), REPORTS_AT_ONCE):
+        _write(store, done.reports[start : start + REPORTS_AT_ONCE], tell)
     _settle(store, done, now)
     return done
 
@@ -105,8 +108,8 @@ def _taken_before(store: Store, heads: Iterable[Mapping[str, Any]]) -> dict[str,
     }
 
 
-def _write(store: Store, done: Ingestion, tell: Callable[[str], object]) -> None:
-    reports = {each.report_id: each for each in done.reports}
+def _write(store: Store, some: Sequence[Report], tell: Callable[[str], object]) -> None:
+    reports = {each.report_id: each for each in some}
     fresh = {id_: each for id_, each in reports.items() if not each.renewed}
     _stage(store, DOCUMENTS, fresh, tell, _documents)
     for table in FROM_DOCUMENTS:
@@ -139,7 +142,7 @@ def _stage(
             if not lacking:
                 return
             tell(f"{table.name}: {len(lacking)} runs")
-            store.add(table, make(store, lacking), days=[each.day for each in lacking])
+            store.add(table, make(store, lacking), only=_of(lacking, "t."))
 
 
 def _documents(store: Store, reports: Sequence[Report]) -> "DataFrame":
@@ -275,18 +278,19 @@ def _take_out(store: Store, uris: Sequence[str], which: str) -> None:
 
 
 def _spread(store: Store, rows: Sequence[tuple[Any, ...]], schema: str) -> "DataFrame":
-    """Return rows as a data frame with one partition for each: a task works on one file."""
-    context = store.spark.sparkContext
-    return store.spark.createDataFrame(context.parallelize(rows, max(1, len(rows))), schema)
+    """Return rows as a data frame in some partitions: what is next to each other is apart."""
+    partitions = max(1, min(len(rows), _PARTITIONS_MAX))
+    return store.spark.createDataFrame([*rows], schema).repartition(partitions)
 
 
 def _schema(columns: Mapping[str, str]) -> str:
     return ", ".join(f"`{column}` {kind}" for column, kind in columns.items())
 
 
-def _of(reports: Iterable[Report]) -> str:
+def _of(reports: Iterable[Report], of: str = "") -> str:
+    """Return the condition that a row belongs to one of these reports."""
     listed = sorted({each.report_id for each in reports})
     days = sorted({each.day for each in reports})
     ids = ", ".join(f"'{each}'" for each in listed)
     dates = ", ".join(f"DATE'{day}'" for day in days)
-    return f"report_id IN ({ids}) AND `day` IN ({dates})"
+    return f"{of}report_id IN ({ids}) AND {of}`day` IN ({dates})"

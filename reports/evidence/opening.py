@@ -25,6 +25,8 @@ _OF_THE_SESSION = {
     # Rows that are handed to Python are whole documents, or stand for whole files.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1",
     "spark.sql.session.timeZone": "UTC",
+    # It would make the rows of a merge twice, to look which files match: conditions say that.
+    "spark.sql.optimizer.runtime.rowLevelOperationGroupFilter.enabled": "false",
 }
 
 
@@ -52,11 +54,27 @@ def opened(
         jars = find_installation().runtime.jars
         conf |= {"spark.jars": ",".join(map(str, jars))} if jars else {}
     with SparkWorkbench.start(conf, flags=WORKING_FLAGS, needs=expect_arrow) as workbench:
-        store = store_in(workbench, target, prefix)
-        if local_root is not None and not master.startswith("local"):
-            _expect_seen(store, local_root)
-        store.prepare()
-        yield store
+        with _saying_why_it_ended(workbench):
+            store = store_in(workbench, target, prefix)
+            if local_root is not None and not master.startswith("local"):
+                _expect_seen(store, local_root)
+            store.prepare()
+            yield store
+
+
+@contextlib.contextmanager
+def _saying_why_it_ended(workbench: SparkWorkbench) -> Iterator[None]:
+    """Raise SparkUnavailable in place of what else is raised when Spark is gone."""
+    from py4j.protocol import Py4JError
+
+    try:
+        yield
+    except (Py4JError, OSError) as error:
+        if why := workbench.ended_because():
+            raise SparkUnavailable(
+                f"{why}; what was not finished is completed by the next ingestion"
+            ) from error
+        raise
 
 
 def store_in(workbench: SparkWorkbench, target: Target, prefix: str) -> Store:

@@ -114,18 +114,16 @@ class Store:
             found |= {row[0] for row in self.spark.sql(query).collect()}
         return found
 
-    def add(self, table: Table, rows: "DataFrame", *, days: Sequence[Any] = ()) -> None:
+    def add(self, table: Table, rows: "DataFrame", *, only: str = "true") -> None:
         """Add the rows whose keys are not in a table; a line with a problem gives way to another.
 
-        All of them appear at once, or none. ``days`` limits where the table is looked at. Of two
-        writers at the same time one fails, by Iceberg's validation, and has to look again.
+        All of them appear at once, or none. ``only`` is a condition for the rows ``t`` of the table
+        that are looked at. Of two writers at the same time one fails, by Iceberg's validation, and
+        has to look again.
         """
         columns = [*table.columns]
         rows.select(*columns).createOrReplaceTempView("icecheck_rows")
-        same = [f"t.`{key}` = s.`{key}`" for key in table.keys]
-        if table.by_day and days:
-            listed = ", ".join(f"DATE'{day}'" for day in sorted(set(days)))
-            same.insert(0, f"t.`day` IN ({listed})")
+        same = [only, *(f"t.`{key}` = s.`{key}`" for key in table.keys)]
         # With a row that matches something has to be done: without, Spark makes an append of it,
         # which Iceberg does not validate.
         better = "AND t.`problem` IS NOT NULL " if "problem" in columns else ""

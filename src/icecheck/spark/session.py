@@ -121,6 +121,10 @@ class SparkWorkbench:
             session.conf.set(f"{key}.{name}", value)
         return session
 
+    def ended_because(self) -> str:
+        """Return why Spark has ended by itself, in words; "" while it runs."""
+        return self._jvm.ended_because()
+
     def stop(self) -> None:
         """Stop Spark and its JVM and remove their files; safe to call twice."""
         from py4j.protocol import Py4JError
