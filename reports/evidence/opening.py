@@ -53,13 +53,15 @@ def opened(
         # Executors elsewhere have no class path of ours.
         jars = find_installation().runtime.jars
         conf |= {"spark.jars": ",".join(map(str, jars))} if jars else {}
-    with SparkWorkbench.start(conf, flags=WORKING_FLAGS, needs=expect_arrow) as workbench:
-        with _saying_why_it_ended(workbench):
-            store = store_in(workbench, target, prefix)
-            if local_root is not None and not master.startswith("local"):
-                _expect_seen(store, local_root)
-            store.prepare()
-            yield store
+    with (
+        SparkWorkbench.start(conf, flags=WORKING_FLAGS, needs=expect_arrow) as workbench,
+        _saying_why_it_ended(workbench),
+    ):
+        store = store_in(workbench, target, prefix)
+        if local_root is not None and not master.startswith("local"):
+            _expect_seen(store, local_root)
+        store.prepare()
+        yield store
 
 
 @contextlib.contextmanager

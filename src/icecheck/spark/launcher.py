@@ -27,7 +27,6 @@ RESOLVE_TIMEOUT_SECONDS = 900.0
 STOP_TIMEOUT_SECONDS = 30.0
 ARCHIVE_TIMEOUT_SECONDS = 180.0
 POLL_SECONDS = 0.01
-ENDING_TIMEOUT_SECONDS = 5.0
 LOG_TAIL_BYTES = 4_000
 
 # Spark accesses these packages of Java; Java 17 and later open them only when told to.
@@ -225,13 +224,10 @@ class Jvm:
         data = (self.work_directory / "jvm.log").read_bytes()[-LOG_TAIL_BYTES:]
         return data.decode("utf-8", errors="replace").strip()
 
-    def ended_because(self) -> str:
-        """Return why the JVM has ended by itself, in words; "" while it runs."""
-        # What it writes last may come a moment after its connections are gone.
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            code = self._process.wait(ENDING_TIMEOUT_SECONDS)
-            return f"Spark's JVM ended with {code}: {_last_line(self.log_tail)}"
-        return ""
+    @property
+    def last_line(self) -> str:
+        """The line of what the JVM wrote last that names a failure, if one does."""
+        return _last_line(self.log_tail)
 
     def stop(self) -> None:
         """End the JVM, keep the archive it wrote, and remove its directory; safe to call twice."""

@@ -123,7 +123,14 @@ class SparkWorkbench:
 
     def ended_because(self) -> str:
         """Return why Spark has ended by itself, in words; "" while it runs."""
-        return self._jvm.ended_because()
+        from py4j.protocol import Py4JError
+
+        try:
+            if not self._spark.sparkContext._jsc.sc().isStopped():  # noqa: SLF001 - not to be asked publicly
+                return ""
+        except (Py4JError, OSError):
+            pass  # nothing answers any more
+        return f"Spark has ended: {self._jvm.last_line}"
 
     def stop(self) -> None:
         """Stop Spark and its JVM and remove their files; safe to call twice."""
