@@ -31,6 +31,7 @@ from icecheck.reports.evidence.sorting import (
     Seen,
     Sorting,
     Taken,
+    other_content,
 )
 from icecheck.reports.evidence.store import Store, attempts, reports_among
 
@@ -68,8 +69,11 @@ def ingest(
     named |= {each.file.uri for each in done.others}
     left = [each for each in fresh if each.holds_exchanges and each.uri not in named]
     done.others += [Seen(each, QUARANTINED, ORPHAN) for each in left]
-    for start in range(0, len(done.reports), REPORTS_AT_ONCE):
-        _write(store, done.reports[start : start + REPORTS_AT_ONCE], tell)
+    found, done.reports = done.reports, []
+    for start in range(0, len(found), REPORTS_AT_ONCE):
+        some = _with_documents(store, found[start : start + REPORTS_AT_ONCE], done, tell)
+        _write(store, some, tell)
+        done.reports += some
     _settle(store, done, now)
     return done
 
@@ -108,10 +112,34 @@ def _taken_before(store: Store, heads: Iterable[Mapping[str, Any]]) -> dict[str,
     }
 
 
+def _with_documents(
+    store: Store, some: Sequence[Report], done: Ingestion, tell: Callable[[str], object]
+) -> list[Report]:
+    """Write the documents of reports; return those whose document is now the one in bronze.
+
+    Another ingestion may have written one with other content, or a file may have changed.
+    """
+    fresh = {each.report_id: each for each in some if not each.renewed}
+    _stage(store, DOCUMENTS, fresh, tell, _documents)
+    rows = store.spark.table(store.name(DOCUMENTS)).select("report_id", "sha256", "file")
+    there = {row.report_id: row for row in rows.where(_of(some)).collect()}
+    kept = []
+    for report in some:
+        row = there.get(report.report_id)
+        if row is not None and row.sha256 == report.sha256:
+            kept.append(report)
+            continue
+        words = "it changed while it was read: take it in again"
+        if row is not None:
+            words = other_content(report.run_id, row.file)
+        names = report.sha256, report.report_id
+        done.others.append(Seen(report.file, QUARANTINED, words, *names))
+    return kept
+
+
 def _write(store: Store, some: Sequence[Report], tell: Callable[[str], object]) -> None:
     reports = {each.report_id: each for each in some}
     fresh = {id_: each for id_, each in reports.items() if not each.renewed}
-    _stage(store, DOCUMENTS, fresh, tell, _documents)
     for table in FROM_DOCUMENTS:
         _stage(store, table, fresh, tell, _from_documents(table))
     with_lines = {id_: each for id_, each in reports.items() if each.exchanges is not None}

@@ -61,6 +61,11 @@ class Taken:
     finished: bool
 
 
+def other_content(run_id: str, file: str) -> str:
+    """Return the reason for which a report is not taken in whose run is there already."""
+    return f"run {run_id} was taken in from {file} with other content"
+
+
 class Arrivals:
     """The files of one ingestion: which of them are fresh, and which exchanges lie beside which."""
 
@@ -118,8 +123,7 @@ class Sorting:
             # What an ingestion that was killed has left is completed, wherever its file is now.
             self._take(head, file, exchanges, resumed=first is not None)
         elif first.sha256 != head["sha256"]:
-            words = f"run {head['run_id']} was taken in from {first.file} with other content"
-            self._put_aside(head, file, QUARANTINED, words)
+            self._put_aside(head, file, QUARANTINED, other_content(head["run_id"], first.file))
         elif first.file == file.uri:
             if self._arrivals.is_fresh(exchanges):
                 self._take(head, file, exchanges, renewed=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from icecheck.mock_server import MockCatalog
+from icecheck.reports.evidence import told
 from icecheck.reports.evidence.opening import store_in
 from icecheck.spark import SparkWorkbench
 from icecheck.targets.target import Target
@@ -60,6 +61,37 @@ def test_two_ingestions_at_once_end_in_the_same_tables(
         assert two[0].content() == alone
         refused = mock.journal.count("updateTable", status=409)
         assert refused > 0, "the two never met"
+
+
+@pytest.mark.complete("two ingestions at once")
+def test_of_two_contents_of_one_run_only_one_is_taken_in(
+    tmp_path: Path, workbench: SparkWorkbench
+) -> None:
+    contents = ({"one.check": "pass"}, {"one.check": "fail", "two.check": "fail"})
+    for number, outcomes in enumerate(contents):
+        place = tmp_path / "in" / str(number)
+        put(place, document("same", outcomes=outcomes), LINES[: 10 + number])
+    together = threading.Barrier(2)
+
+    def take_in(evidence: Evidence, number: int) -> None:
+        together.wait()
+        evidence.take_in(tmp_path / "in" / str(number))
+
+    with MockCatalog(root=tmp_path / "evidence", keep=True) as mock:
+        target = Target(mock.uri, warehouse="evidence")
+        two = [Evidence(store_in(workbench, target, "icecheck")) for _ in range(2)]
+        two[0].store.prepare()
+        with ThreadPoolExecutor(2) as threads:
+            for ended in [threads.submit(take_in, each, n) for n, each in enumerate(two)]:
+                ended.result()
+        ((taken,),) = two[0].rows("SELECT file FROM {bronze.documents}")
+        first = contents[int(taken.split("/")[-2])]
+        shown = two[0].rows("SELECT check_id, outcome FROM {silver.checks}")
+        assert dict(shown) == first
+        assert two[0].rows("SELECT count(*) FROM {silver.exchanges}") == [(8 + len(first) + 1,)]
+        aside = [each["reason"] for each in told.put_aside(two[0].store)]
+        assert len(aside) == 1
+        assert "with other content" in aside[0]
 
 
 @pytest.mark.parametrize(
