@@ -143,6 +143,12 @@ def _write(store: Store, some: Sequence[Report], tell: Callable[[str], object]) 
     for table in FROM_DOCUMENTS:
         _stage(store, table, fresh, tell, _from_documents(table))
     with_lines = {id_: each for id_, each in reports.items() if each.exchanges is not None}
+    renewed = [each for each in with_lines.values() if each.renewed]
+    for attempt in attempts() if renewed else ():
+        with attempt:
+            # What was wrong with the file before is read anew.
+            wrong = f"problem IS NOT NULL AND {_of(renewed)}"
+            store.spark.sql(f"DELETE FROM {store.name(LINES)} WHERE {wrong}")
     _stage(store, LINES, with_lines, tell, _lines)
     _stage(store, EXCHANGES, with_lines, tell, _exchanges)
 

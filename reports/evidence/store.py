@@ -115,7 +115,7 @@ class Store:
         return found
 
     def add(self, table: Table, rows: "DataFrame", *, only: str = "true") -> None:
-        """Add the rows whose keys are not in a table; a line with a problem gives way to another.
+        """Add the rows whose keys are not in a table; those of the others are as they were.
 
         All of them appear at once, or none. ``only`` is a condition for the rows ``t`` of the table
         that are looked at. Of two writers at the same time one fails, by Iceberg's validation, and
@@ -126,13 +126,12 @@ class Store:
         same = [only, *(f"t.`{key}` = s.`{key}`" for key in table.keys)]
         # With a row that matches something has to be done: without, Spark makes an append of it,
         # which Iceberg does not validate.
-        better = "AND t.`problem` IS NOT NULL " if "problem" in columns else ""
         changed = ", ".join(f"t.`{column}` = s.`{column}`" for column in columns)
         inserted = ", ".join(f"`{column}`" for column in columns)
         values = ", ".join(f"s.`{column}`" for column in columns)
         self.spark.sql(
             f"MERGE INTO {self.name(table)} t USING icecheck_rows s ON {' AND '.join(same)} "
-            f"WHEN MATCHED {better}THEN UPDATE SET {changed} "
+            f"WHEN MATCHED THEN UPDATE SET {changed} "
             f"WHEN NOT MATCHED THEN INSERT ({inserted}) VALUES ({values})"
         )
 

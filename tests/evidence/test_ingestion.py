@@ -52,6 +52,11 @@ def test_exchanges_that_come_later_are_taken_in_then(evidence: Evidence, tmp_pat
     place = put(tmp_path / "in" / "run", document("a"))
     evidence.take_in(tmp_path / "in")
     assert evidence.rows(COUNTS) == [(1, 2, 0, 0)]
+    wrong = [b"no exchange"] * 9
+    (place / "exchanges.jsonl.zst").write_bytes(packed([*FIVE[:2], *wrong]))
+    evidence.take_in(tmp_path / "in")
+    assert evidence.rows(COUNTS) == [(1, 2, 11, 2)]
+    assert len(reasons(evidence)) == 9
     (place / "exchanges.jsonl.zst").write_bytes(packed(FIVE)[:-3])
     evidence.take_in(tmp_path / "in")
     assert len(reasons(evidence)) == 1
