@@ -29,6 +29,7 @@ def reasons(evidence: Evidence) -> dict[tuple[str, int], str]:
     }
 
 
+@pytest.mark.complete("three ingestions; the planted reports hold a copy too")
 def test_a_run_is_taken_in_once_whatever_its_name_is(evidence: Evidence, tmp_path: Path) -> None:
     first = put(tmp_path / "in" / "first", document("a"), FIVE)
     done = evidence.take_in(tmp_path / "in")
