@@ -14,19 +14,18 @@ VERSION_PROPERTY = "icecheck.evidence-version"
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table. ``keys`` identify a row; ``of_runs``: every row belongs to one ``report_id``."""
+    """One table: its columns with Spark's types, and the keys that identify a row."""
 
     name: str
     columns: Mapping[str, str]
     keys: tuple[str, ...]
     by_day: bool = False
-    of_runs: bool = True
     properties: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def level(self) -> str:
-        """The namespace of the table: bronze, silver or gold."""
-        return self.name.partition(".")[0]
+
+def schema_of(columns: Mapping[str, str]) -> str:
+    """Return columns as Spark writes a schema."""
+    return ", ".join(f"`{column}` {kind}" for column, kind in columns.items())
 
 
 _RUN = {"report_id": "string", "day": "date"}
@@ -51,7 +50,6 @@ FILES = Table(
         "seen_at": "timestamp",
     },
     keys=("uri",),
-    of_runs=False,
 )
 """Every file that was looked at; ``state`` is ingested, duplicate or quarantined."""
 
@@ -240,7 +238,6 @@ QUARANTINE = Table(
         "seen_at": "timestamp",
     },
     keys=("file", "line"),
-    of_runs=False,
 )
 """What was not taken in: a line, or (line 0) a whole file."""
 

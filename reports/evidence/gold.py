@@ -4,12 +4,11 @@ Only runs of which everything was taken in count. Each table is replaced in one 
 records the snapshots of silver that it was built from.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from icecheck.reports.evidence.declared_tables import CHECKS, EXCHANGES, FILES, RUNS, VERSION
-from icecheck.reports.evidence.sorting import INGESTED
 from icecheck.reports.evidence.store import Store, attempts
 
 if TYPE_CHECKING:
@@ -152,13 +151,11 @@ GOLD = (
     ),
 )
 
-# What the queries name besides silver of finished runs.
-_VIEWS: Mapping[str, str] = {
-    "ordered": """
-        SELECT report_id, lag(report_id) OVER same AS before, lead(report_id) OVER same AS next
-        FROM runs WINDOW same AS (PARTITION BY catalog, spec ORDER BY generated_at, report_id)
-    """,
-}
+# The runs of a catalog and document in order; queries name it besides silver of finished runs.
+_ORDERED = """
+    SELECT report_id, lag(report_id) OVER same AS before, lead(report_id) OVER same AS next
+    FROM runs WINDOW same AS (PARTITION BY catalog, spec ORDER BY generated_at, report_id)
+"""
 
 
 def build(store: Store, tell: Callable[[str], object] = lambda _: None) -> bool:
@@ -174,10 +171,9 @@ def build(store: Store, tell: Callable[[str], object] = lambda _: None) -> bool:
             return changed
         _open_views(store)
         for table in GOLD:
-            frame = store.spark.sql(table.query)
             if table in old:
                 tell(table.name)
-                _replace(store, table, frame, built)
+                _replace(store, table, store.spark.sql(table.query), built)
             if table.name == "gold.requirement_results":
                 # The next ones read it back, as it was written just now.
                 store.spark.table(store.name(table.name)).createOrReplaceTempView(
@@ -205,15 +201,10 @@ def _stamp_of(store: Store, table: GoldTable) -> str:
 
 def _open_views(store: Store) -> None:
     """Let the queries name silver of the runs that were taken in whole."""
-    whole = (
-        f"SELECT DISTINCT report_id FROM {store.name(FILES)} "
-        f"WHERE state = '{INGESTED}' AND report_id IS NOT NULL"
-    )
     for name, table in (("runs", RUNS), ("checks", CHECKS), ("exchanges", EXCHANGES)):
-        query = f"SELECT * FROM {store.name(table)} WHERE report_id IN ({whole})"
+        query = f"SELECT * FROM {store.name(table)} WHERE report_id IN ({store.taken_in()})"
         store.spark.sql(query).createOrReplaceTempView(name)
-    for name, query in _VIEWS.items():
-        store.spark.sql(query).createOrReplaceTempView(name)
+    store.spark.sql(_ORDERED).createOrReplaceTempView("ordered")
 
 
 def _replace(store: Store, table: GoldTable, frame: "DataFrame", built: str) -> None:

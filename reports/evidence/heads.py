@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from icecheck.reports.evidence.declared_tables import DOCUMENTS
 from icecheck.reports.evidence.files import open_file
 from icecheck.targets.target import UsageError
 
@@ -32,14 +33,6 @@ HEAD_COLUMNS = {
     "problem": "string",
     "excerpt": "string",
 }
-CONTENT_COLUMNS = {
-    "report_id": "string",
-    "day": "date",
-    "file": "string",
-    "size_bytes": "bigint",
-    "sha256": "string",
-    "content": "string",
-}
 
 
 def looking_at(now: datetime) -> "Callable[[Iterator[DataFrame]], Iterator[DataFrame]]":
@@ -56,7 +49,7 @@ def looking_at(now: datetime) -> "Callable[[Iterator[DataFrame]], Iterator[DataF
 
 
 def contents(batches: "Iterator[DataFrame]") -> "Iterator[DataFrame]":
-    """Make a row of `CONTENT_COLUMNS` of each row with uri, sha256, report_id and day.
+    """Make a row of ``bronze.documents`` of each row with uri, sha256, report_id and day.
 
     A file that is no longer what was looked at gives none.
     """
@@ -69,7 +62,7 @@ def contents(batches: "Iterator[DataFrame]") -> "Iterator[DataFrame]":
                 columns = (
                     row.report_id, row.day, row.uri, len(content), row.sha256, content.decode(),
                 )  # fmt: skip
-                yield pd.DataFrame([columns], columns=[*CONTENT_COLUMNS])
+                yield pd.DataFrame([columns], columns=[*DOCUMENTS.columns])
 
 
 def _head(uri: str, now: datetime) -> dict[str, str | None]:

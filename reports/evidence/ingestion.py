@@ -16,11 +16,12 @@ from icecheck.reports.evidence.declared_tables import (
     LINES,
     QUARANTINE,
     Table,
+    schema_of,
 )
 from icecheck.reports.evidence.documents import FROM_DOCUMENTS, rows_of
 from icecheck.reports.evidence.files import SourceFile
-from icecheck.reports.evidence.heads import CONTENT_COLUMNS, HEAD_COLUMNS, contents, looking_at
-from icecheck.reports.evidence.lines import LINE_COLUMNS, exchange_lines
+from icecheck.reports.evidence.heads import HEAD_COLUMNS, contents, looking_at
+from icecheck.reports.evidence.lines import exchange_lines
 from icecheck.reports.evidence.sorting import (
     INGESTED,
     ORPHAN,
@@ -94,7 +95,7 @@ def _fresh(store: Store, files: Sequence[SourceFile]) -> list[SourceFile]:
 
 def _heads(store: Store, files: Sequence[SourceFile], now: datetime) -> list[dict[str, Any]]:
     frame = _spread(store, [(each.uri,) for each in files], "uri string")
-    found = frame.mapInPandas(looking_at(now), _schema(HEAD_COLUMNS)).collect()
+    found = frame.mapInPandas(looking_at(now), schema_of(HEAD_COLUMNS)).collect()
     return [row.asDict() for row in sorted(found, key=lambda row: str(row.uri))]
 
 
@@ -104,7 +105,7 @@ def _taken_before(store: Store, heads: Iterable[Mapping[str, Any]]) -> dict[str,
     there = store.reports_in(DOCUMENTS, wanted)
     if not there:
         return {}
-    finished = store.reports_in(FILES, there)
+    finished = {row.report_id for row in store.spark.sql(store.taken_in()).collect()}
     rows = store.spark.table(store.name(DOCUMENTS)).select("report_id", "sha256", "file")
     return {
         row.report_id: Taken(row.sha256, row.file, row.report_id in finished)
@@ -176,19 +177,19 @@ def _stage(
             if not lacking:
                 return
             tell(f"{table.name}: {len(lacking)} runs")
-            store.add(table, make(store, lacking), only=_of(lacking, "t."))
+            store.put(table, make(store, lacking), only=_of(lacking, "t."))
 
 
 def _documents(store: Store, reports: Sequence[Report]) -> "DataFrame":
     rows = [(each.file.uri, each.sha256, each.report_id, each.day) for each in reports]
     frame = _spread(store, rows, "uri string, sha256 string, report_id string, day date")
-    return frame.mapInPandas(contents, _schema(CONTENT_COLUMNS))
+    return frame.mapInPandas(contents, schema_of(DOCUMENTS.columns))
 
 
 def _from_documents(table: Table) -> "Callable[[Store, Sequence[Report]], DataFrame]":
     def make(store: Store, reports: Sequence[Report]) -> "DataFrame":
         stored = store.spark.table(store.name(DOCUMENTS)).where(_of(reports))
-        return stored.mapInPandas(rows_of(table), _schema(table.columns))
+        return stored.mapInPandas(rows_of(table), schema_of(table.columns))
 
     return make
 
@@ -199,7 +200,7 @@ def _lines(store: Store, reports: Sequence[Report]) -> "DataFrame":
     found.sort(key=lambda each: -each[0].size)
     rows = [(file.uri, each.report_id, each.day) for file, each in found]
     frame = _spread(store, rows, "uri string, report_id string, day date")
-    return frame.mapInPandas(exchange_lines, _schema(LINE_COLUMNS))
+    return frame.mapInPandas(exchange_lines, schema_of(LINES.columns))
 
 
 def _exchanges(store: Store, reports: Sequence[Report]) -> "DataFrame":
@@ -247,7 +248,7 @@ def _settle(store: Store, done: Ingestion, now: datetime) -> None:
         return
     for attempt in attempts():
         with attempt:
-            store.replace(QUARANTINE, store.rows(told, QUARANTINE))
+            store.put(QUARANTINE, store.rows(told, QUARANTINE))
     if done.reports:
         _quarantine_lines(store, done, now)
     _take_out(store, [each.file.uri for each in seen if each.state != QUARANTINED], "q.line = 0")
@@ -266,7 +267,7 @@ def _settle(store: Store, done: Ingestion, now: datetime) -> None:
     ]
     for attempt in attempts():
         with attempt:
-            store.replace(FILES, store.rows(listed, FILES))
+            store.put(FILES, store.rows(listed, FILES))
 
 
 def _seen(report: Report) -> Seen:
@@ -288,7 +289,7 @@ def _quarantine_lines(store: Store, done: Ingestion, now: datetime) -> None:
             )
             done.bad_lines = bad.count()
             if done.bad_lines:
-                store.add(QUARANTINE, bad)
+                store.put(QUARANTINE, bad)
     counted = store.spark.sql(
         f"SELECT count(*) FROM {store.name(EXCHANGES)} WHERE {_of(done.reports)}"
     ).collect()
@@ -317,14 +318,9 @@ def _spread(store: Store, rows: Sequence[tuple[Any, ...]], schema: str) -> "Data
     return store.spark.createDataFrame([*rows], schema).repartition(partitions)
 
 
-def _schema(columns: Mapping[str, str]) -> str:
-    return ", ".join(f"`{column}` {kind}" for column, kind in columns.items())
-
-
-def _of(reports: Iterable[Report], of: str = "") -> str:
+def _of(reports: Sequence[Report], of: str = "") -> str:
     """Return the condition that a row belongs to one of these reports."""
-    listed = sorted({each.report_id for each in reports})
     days = sorted({each.day for each in reports})
-    ids = ", ".join(f"'{each}'" for each in listed)
     dates = ", ".join(f"DATE'{day}'" for day in days)
-    return f"{of}report_id IN ({ids}) AND {of}`day` IN ({dates})"
+    among = reports_among({each.report_id for each in reports}, of)
+    return f"{among} AND {of}`day` IN ({dates})"

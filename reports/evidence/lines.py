@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from icecheck.reports.evidence.declared_tables import LINES
 from icecheck.reports.evidence.files import open_file
 
 if TYPE_CHECKING:
@@ -14,16 +15,6 @@ if TYPE_CHECKING:
 
 LINE_BYTES_MAX = 64 << 20
 """A longer line is not taken in: it would have to be held in memory."""
-LINE_COLUMNS = {
-    "report_id": "string",
-    "day": "date",
-    "file": "string",
-    "line": "bigint",
-    "offset": "bigint",
-    "sha256": "string",
-    "content": "string",
-    "problem": "string",
-}
 _CHUNK = 1 << 18
 _BATCH_ROWS, _BATCH_BYTES = 2_000, 4 << 20
 _WINDOW_MAX = 1 << 27
@@ -67,7 +58,7 @@ class Line(msgspec.Struct, frozen=True):
 
 
 def exchange_lines(batches: "Iterator[DataFrame]") -> "Iterator[DataFrame]":
-    """Make rows of `LINE_COLUMNS` of each row with uri, report_id and day."""
+    """Make rows of ``bronze.lines`` of each row with uri, report_id and day."""
     import pandas as pd
 
     for batch in batches:
@@ -84,10 +75,10 @@ def exchange_lines(batches: "Iterator[DataFrame]") -> "Iterator[DataFrame]":
                 )  # fmt: skip
                 size += len(line.content)
                 if len(rows) >= _BATCH_ROWS or size >= _BATCH_BYTES:
-                    yield pd.DataFrame(rows, columns=[*LINE_COLUMNS])
+                    yield pd.DataFrame(rows, columns=[*LINES.columns])
                     rows, size = [], 0
             if rows:
-                yield pd.DataFrame(rows, columns=[*LINE_COLUMNS])
+                yield pd.DataFrame(rows, columns=[*LINES.columns])
 
 
 def lines_of(uri: str) -> Iterator[Line]:

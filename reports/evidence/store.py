@@ -6,11 +6,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from icecheck.reports.evidence.declared_tables import (
+    FILES,
     TABLES,
     VERSION,
     VERSION_PROPERTY,
     Table,
+    schema_of,
 )
+from icecheck.reports.evidence.sorting import INGESTED
 from icecheck.targets.target import UsageError
 
 if TYPE_CHECKING:
@@ -67,7 +70,6 @@ class Store:
 
     def _prepare(self, table: Table) -> None:
         name = self.name(table)
-        columns = ", ".join(f"`{column}` {kind}" for column, kind in table.columns.items())
         partitioned = " PARTITIONED BY (`day`)" if table.by_day else ""
         properties = {
             "format-version": "2",
@@ -83,8 +85,8 @@ class Store:
         }
         listed = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
         self.spark.sql(
-            f"CREATE TABLE IF NOT EXISTS {name} ({columns}) USING iceberg{partitioned} "
-            f"TBLPROPERTIES ({listed})"
+            f"CREATE TABLE IF NOT EXISTS {name} ({schema_of(table.columns)}) "
+            f"USING iceberg{partitioned} TBLPROPERTIES ({listed})"
         )
         shown = self.spark.sql(f"SHOW TBLPROPERTIES {name}").collect()
         version = next((row[1] for row in shown if row[0] == VERSION_PROPERTY), "0")
@@ -96,8 +98,7 @@ class Store:
         there = set(self.spark.table(name).columns)
         missing = {c: kind for c, kind in table.columns.items() if c not in there}
         if missing:
-            added = ", ".join(f"`{column}` {kind}" for column, kind in missing.items())
-            self.spark.sql(f"ALTER TABLE {name} ADD COLUMNS ({added})")
+            self.spark.sql(f"ALTER TABLE {name} ADD COLUMNS ({schema_of(missing)})")
 
     def snapshot(self, table: Table) -> int:
         """Return the id of the present snapshot of a table; 0 while it is empty."""
@@ -114,8 +115,8 @@ class Store:
             found |= {row[0] for row in self.spark.sql(query).collect()}
         return found
 
-    def add(self, table: Table, rows: "DataFrame", *, only: str = "true") -> None:
-        """Add the rows whose keys are not in a table; those of the others are as they were.
+    def put(self, table: Table, rows: "DataFrame", *, only: str = "true") -> None:
+        """Put rows into a table, each in the place of one with the same keys, if there is one.
 
         All of them appear at once, or none. ``only`` is a condition for the rows ``t`` of the table
         that are looked at. Of two writers at the same time one fails, by Iceberg's validation, and
@@ -135,26 +136,17 @@ class Store:
             f"WHEN NOT MATCHED THEN INSERT ({inserted}) VALUES ({values})"
         )
 
-    def replace(self, table: Table, rows: "DataFrame") -> None:
-        """Add rows, and replace those with the same keys."""
-        columns = [*table.columns]
-        rows.select(*columns).createOrReplaceTempView("icecheck_rows")
-        same = " AND ".join(f"t.`{key}` = s.`{key}`" for key in table.keys)
-        changed = ", ".join(f"t.`{column}` = s.`{column}`" for column in columns)
-        inserted = ", ".join(f"`{column}`" for column in columns)
-        values = ", ".join(f"s.`{column}`" for column in columns)
-        self.spark.sql(
-            f"MERGE INTO {self.name(table)} t USING icecheck_rows s ON {same} "
-            f"WHEN MATCHED THEN UPDATE SET {changed} "
-            f"WHEN NOT MATCHED THEN INSERT ({inserted}) VALUES ({values})"
+    def taken_in(self) -> str:
+        """Return a query for the ids of the reports of which everything was taken in."""
+        return (
+            f"SELECT report_id FROM {self.name(FILES)} "
+            f"WHERE state = '{INGESTED}' AND report_id IS NOT NULL"
         )
 
     def rows(self, values: Sequence[Mapping[str, Any]], table: Table) -> "DataFrame":
         """Return rows of a table as a data frame; members that are left out are null."""
-        columns = [*table.columns]
-        schema = ", ".join(f"`{column}` {kind}" for column, kind in table.columns.items())
-        listed = [tuple(row.get(column) for column in columns) for row in values]
-        return self.spark.createDataFrame(listed, schema)
+        listed = [tuple(map(row.get, table.columns)) for row in values]
+        return self.spark.createDataFrame(listed, schema_of(table.columns))
 
 
 def attempts() -> "Iterator[contextlib.AbstractContextManager[None]]":
@@ -202,6 +194,10 @@ def _portions(values: Sequence[str]) -> Iterator[Sequence[str]]:
         yield values[start : start + _IN_ONE_STATEMENT]
 
 
-def reports_among(reports: Iterable[str]) -> str:
-    """Return the condition that a row belongs to one of these reports; their ids are UUIDs."""
-    return "report_id IN ({})".format(", ".join(f"'{each}'" for each in sorted(reports)))
+def reports_among(reports: Iterable[str], of: str = "") -> str:
+    """Return the condition that a row belongs to one of these reports; their ids are UUIDs.
+
+    ``of`` comes before the column, as in ``t.``.
+    """
+    listed = ", ".join(f"'{each}'" for each in sorted(reports))
+    return f"{of}report_id IN ({listed})"

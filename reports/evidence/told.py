@@ -18,7 +18,7 @@ from icecheck.reports.evidence.declared_tables import (
     TABLES,
 )
 from icecheck.reports.evidence.gold import GOLD
-from icecheck.reports.evidence.sorting import DUPLICATE, INGESTED
+from icecheck.reports.evidence.sorting import DUPLICATE
 from icecheck.reports.evidence.store import Store, reports_among
 from icecheck.reports.many.stored import StoredCause, StoredProfile, StoredRun
 
@@ -139,9 +139,8 @@ def _runs(store: Store) -> "Sequence[Row]":
     """Return the runs that were taken in whole, the oldest first."""
     found: Sequence[Row] = store.spark.sql(
         f"""
-        SELECT * FROM {store.name(RUNS)} WHERE report_id IN (
-          SELECT report_id FROM {store.name(FILES)} WHERE state = '{INGESTED}'
-        ) ORDER BY generated_at, report_id
+        SELECT * FROM {store.name(RUNS)} WHERE report_id IN ({store.taken_in()})
+        ORDER BY generated_at, report_id
         """
     ).collect()
     return found

@@ -37,6 +37,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "evidence.md"
         (("status", "--root", "locked"), "another catalog has the root"),
         (("status", "--root", "x", "--catalog-url", "http://127.0.0.1:9"), "--root is for"),
         (("status", "--token", "t"), "name it with --catalog-url"),
+        (("status", "--spark-catalog", "x"), "--spark-conf FILE: give both"),
         (("status", "--root", "new", "--master", "spark://127.0.0.1:9"), "no Spark master answers"),
         (("status", "--root", "new", "--master", "spark://127.0.0.1"), "is none of Spark"),
         (("status", "--root", "new", "--master", "here"), "is none of Spark"),

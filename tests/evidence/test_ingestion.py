@@ -81,6 +81,21 @@ def test_a_run_json_that_comes_later_brings_its_exchanges(
     assert reasons(evidence) == {}
 
 
+@pytest.mark.complete("three ingestions, one after the other")
+def test_what_was_begun_is_completed_whatever_else_was_refused(
+    evidence: Evidence, tmp_path: Path
+) -> None:
+    put(tmp_path / "mine", document("a"), FIVE)
+    evidence.take_in(tmp_path / "mine")
+    # As after an ingestion that was killed: the list of files is written last.
+    for table in ("bronze.files", "silver.checks", "silver.exchanges"):
+        evidence.store.spark.sql(f"DELETE FROM {evidence.store.name(table)}")  # noqa: S608
+    put(tmp_path / "other", document("a") | {"complete": False}, FIVE)
+    evidence.take_in(tmp_path / "other")
+    evidence.take_in(tmp_path / "mine")
+    assert evidence.rows(COUNTS) == [(1, 2, 5, 5)]
+
+
 def planted(root: Path) -> dict[tuple[str, int], str]:
     """Write reports with one mistake each; return a part of the reason for each."""
     expected = {}

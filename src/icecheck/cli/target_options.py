@@ -105,6 +105,20 @@ def target_of(options: Mapping[str, Any], *, or_else: str = "", **otherwise: Any
     url = read_url(options["url"], options["catalog_url"])
     if url is not None:
         flags["url"] = url
+    facts = sources.described(flags, *named_sources(options), config=options["config"])
+    if "url" not in facts:
+        raise UsageError(
+            f"name the catalog: give its URL{or_else}, CATALOG_URI, or url in [target] of "
+            "icecheck.toml"
+        )
+    return Target(**otherwise | facts)
+
+
+def named_sources(options: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what the settings of PyIceberg and of Spark say of a target, if they are named."""
+    from icecheck.targets import sources
+    from icecheck.targets.target import UsageError
+
     named = []
     if options["pyiceberg_catalog"]:
         named.append(sources.from_pyiceberg(options["pyiceberg_catalog"]))
@@ -115,13 +129,7 @@ def target_of(options: Mapping[str, Any], *, or_else: str = "", **otherwise: Any
         raise UsageError(
             "--spark-catalog names one of the catalogs in --spark-conf FILE: give both"
         )
-    facts = sources.described(flags, *named, config=options["config"])
-    if "url" not in facts:
-        raise UsageError(
-            f"name the catalog: give its URL{or_else}, CATALOG_URI, or url in [target] of "
-            "icecheck.toml"
-        )
-    return Target(**otherwise | facts)
+    return named
 
 
 def expect_one_catalog(options: Mapping[str, Any]) -> None:

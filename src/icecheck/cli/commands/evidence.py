@@ -12,7 +12,7 @@ import click
 from icecheck.cli.ending import ExitOnError
 from icecheck.cli.extras import require_spark
 from icecheck.cli.option_groups import adding
-from icecheck.cli.target_options import target_facts, target_options
+from icecheck.cli.target_options import named_sources, target_facts, target_options
 from icecheck.cli.written import format_option, output_option, put
 
 if TYPE_CHECKING:
@@ -223,13 +223,7 @@ def _target(options: dict[str, Any]) -> "Target | None":
     facts = target_facts(options)
     if options["catalog_url"]:
         facts["url"] = options["catalog_url"]
-    named = []
-    if options["pyiceberg_catalog"]:
-        named.append(sources.from_pyiceberg(options["pyiceberg_catalog"]))
-    if options["spark_conf"]:
-        path = Path(options["spark_conf"])
-        named.append(sources.from_spark_conf(path, options["spark_catalog"]))
-    found = sources.merged(facts, *named)
+    found = sources.merged(facts, *named_sources(options))
     if "url" in found:
         return Target(**found)
     if given := [name for name, value in facts.items() if value is not None]:
