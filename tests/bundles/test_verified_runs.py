@@ -71,6 +71,7 @@ def test_a_run_with_secrets_is_derived_again_from_their_digests(tmp_path):
     ]
 
 
+@pytest.mark.complete("the usual command derives other runs again")
 def test_checks_that_came_in_the_order_of_threads_are_derived_again(tmp_path):
     with open_catalog(*PLANTED[:2]) as transport:
         recorded_run(tmp_path, transport, globs=OF_THREADS, workers=3)
@@ -208,6 +209,7 @@ class Silent(httpx.BaseTransport):
         return self._inner.handle_request(request)
 
 
+@pytest.mark.complete("starts two processes; test_determinism compares requests of two runs")
 def test_the_same_requests_are_sent_whatever_the_hashes_of_words_are(tmp_path):
     # The defect lets effects be looked for whose requests once followed the order of a set.
     with open_catalog("status-updateTable.400-is-500") as transport:

@@ -117,6 +117,7 @@ def test_the_card_shows_the_requests_of_the_smallest_program_and_no_others() -> 
     assert len(before) <= ARRANGED_MAX
 
 
+@pytest.mark.complete("the card of another race is looked at in the usual command")
 def test_the_card_of_what_one_client_is_shown_has_the_requests_of_the_others() -> None:
     (check,) = [check for check in CHECKS if check.id == "race.random-reads"]
     with session_of(0, "race-loads-share-an-answer") as session:
