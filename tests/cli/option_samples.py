@@ -162,6 +162,15 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
         "--seed": Sample(("--seed", "7")),
         "--output": Sample(("--output", "mine")),
     },
+    "spark-matrix": _SHARED
+    | {
+        "--mock": Sample(("--mock",), **_MOCK),
+        "--combination": Sample(("--combination", "spark-4.0-iceberg-1.11.0")),
+        "--list": Sample(("--list",)),
+        "--check": Sample(("--check", "spark.merge")),
+        "--environments": Sample(("--environments", "mine")),
+        "--output": Sample(("--output", "mine")),
+    },
     "doctor": _SHARED,
     "clean": _SHARED
     | {

@@ -17,6 +17,7 @@ import icecheck.client.doctor  # noqa: F401 - it keeps the new_run_id that it fi
 from icecheck.bundles.bundle import Product
 from icecheck.bundles.packing import pack
 from icecheck.cli import main
+from icecheck.cli.commands import spark_matrix
 from icecheck.findings.replay import KIND, VERSION
 from icecheck.findings.verdict import Outcome
 from icecheck.mock_server import (
@@ -34,6 +35,7 @@ from icecheck.reports.exchanges import ExchangeLog
 from icecheck.scenarios.random import test_namespaces_and_tables as histories
 from icecheck.scenarios.random.plans import Sizes
 from icecheck.scenarios.random.test_namespaces_and_tables import CHECK
+from icecheck.spark.unavailable import SparkUnavailable
 from icecheck.targets.target import Target, UsageError
 from icecheck.wire.connection import Connection
 from icecheck.wire.transport import SocketTransport
@@ -190,10 +192,13 @@ def world(icecheck, tmp_path, monkeypatch):
     return look
 
 
+TAKE_A_URL = {"run", "plan", "doctor", "clean", "replay", "explore", "spark-matrix"}
+
+
 def typed(command, arguments, catalog, url):
     """Return what is typed: ``URL`` stands for the mock, which most commands are told at once."""
     given = [argument.replace("URL", url) for argument in arguments]
-    if command in {"run", "plan", "doctor", "clean", "replay", "explore"} and catalog != "unnamed":
+    if command in TAKE_A_URL and catalog != "unnamed":
         given.insert(0, url)
     if command == "replay":
         given = [*([] if "other.json" in given else ["kept.json"]), *given]
@@ -223,6 +228,13 @@ def watch(monkeypatch, seen):
         return send(self, request)
 
     monkeypatch.setattr(SocketTransport, "handle_request", sent)
+
+    def run_one(wanted, _directory, options):  # the real one starts a process with Spark
+        words = spark_matrix._words(click.get_current_context())
+        seen.append((wanted.name, words, str(options["environments"])))
+        raise SparkUnavailable("not tried")
+
+    monkeypatch.setattr(spark_matrix, "_run_one", run_one)
     begin = Connection.__init__
 
     def begun(self, target, *more, **others):

@@ -98,6 +98,10 @@ EXCLUDED: dict[tuple[str, str], str] = {
         "docs/evidence.md",
         "icecheck evidence ",
     ): "tests/evidence/test_evidence_commands.py types them",
+    ("docs/spark.md", "icecheck "): "tests/cli/test_cli_spark_matrix.py types them",
+    ("README.md", "icecheck spark-matrix URL"): "tests/cli/test_cli_spark_matrix.py types it",
+    ("docs/spark.md", "pip install '.[spark"): "installs Spark",
+    ("docs/spark.md", "tox -e spark-4.1-iceberg-1.11.0"): "installs another Spark",
     ("docs/catalogs/README.md", "icecheck report matrix"): "tests/reference compares what it makes",
     ("docs/decisions/", ""): "says what was decided and seen at the time, not what to type",
 }

@@ -69,7 +69,7 @@ def test_every_tox_environment_and_module_that_a_document_names_is_there():
     tox = configparser.ConfigParser()
     tox.read(ROOT / "tox.ini")
     text = "".join((ROOT / document).read_text() for document in DOCUMENTS)
-    for named in re.findall(r"tox -e ([a-z0-9-]+)", text):
+    for named in re.findall(r"tox -e ([a-z0-9-]+(?:\.[a-z0-9-]+)*)", text):
         assert f"testenv:{named}" in tox or re.fullmatch(r"py3\d+", named), named
     for module in re.findall(r"python -m ([a-z_.]+)", text):
         assert module == "venv" or find_spec(module) is not None, module

@@ -13,11 +13,6 @@ from click.testing import CliRunner
 
 from icecheck.cli import main
 from icecheck.mock_server import MockCatalog
-from icecheck.reports.evidence.opening import expect_arrow
-from icecheck.spark.java import Java
-from icecheck.spark.launcher import SparkInstallation
-from icecheck.spark.runtime import IcebergRuntime, PySpark
-from icecheck.spark.unavailable import SparkUnavailable
 from tests.evidence.reports_made import document, exchange, put
 
 pytestmark = pytest.mark.spark
@@ -57,24 +52,6 @@ def test_a_misuse_is_one_line_before_spark_starts(
     assert len(result.stderr.splitlines()) == 1
     assert said in result.stderr
     assert not (tmp_path / "icecheck-evidence").exists()
-
-
-@pytest.mark.parametrize(
-    ("major", "spark", "works"),
-    [(17, "3.5.9", True), (11, "3.5.9", True), (21, "3.5.9", False), (21, "4.0.5", True)],
-)
-def test_a_java_that_hands_no_rows_to_python_is_refused(
-    major: int, spark: str, works: bool
-) -> None:
-    java = Java(Path("/java"), f"{major}.0.1", major, "JAVA_HOME")
-    installation = SparkInstallation(
-        java, PySpark(spark, Path("/spark")), IcebergRuntime((), "a:b:1", "", "given")
-    )
-    if works:
-        expect_arrow(installation)
-    else:
-        with pytest.raises(SparkUnavailable, match=r"Java 21.*set JAVA_HOME to a Java 17"):
-            expect_arrow(installation)
 
 
 @pytest.mark.complete("five processes, each with a Spark of its own")

@@ -10,8 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from icecheck.spark.runtime import COORDINATES, find_pyspark, wheel_jar
+from icecheck.spark.runtime import find_pyspark, wheel_jar
 from icecheck.spark.unavailable import SparkUnavailable
+from icecheck.spark.versions import combinations
 from tests.reference.packages import Jar, Unavailable, fetch_jars, fetch_wheel, java_command
 from tests.reference.starting import Starting, free_ports
 
@@ -178,10 +179,13 @@ def _newer_runtime() -> Mapping[str, str]:
     separator that it announces.
     """
     try:
-        artifact = COORDINATES[find_pyspark().line].split(":")[1]
+        line = find_pyspark().line
     except SparkUnavailable as error:
         raise Unavailable(str(error)) from None
-    return {"ICECHECK_ICEBERG_JAR": str(_fetched(Jar(ICEBERG, artifact, "1.11.0")))}
+    found = [c for c in combinations() if (c.line, c.iceberg) == (line, "1.11.0")]
+    if not found:
+        raise Unavailable(f"no runtime of Iceberg 1.11.0 is known for Spark {line}")
+    return {"ICECHECK_ICEBERG_JAR": str(_fetched(Jar(ICEBERG, found[0].artifact, "1.11.0")))}
 
 
 def _unsigned() -> Mapping[str, str]:

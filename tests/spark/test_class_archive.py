@@ -1,12 +1,13 @@
 """Class archives: when they are written, published, used and thrown away."""
 
+import itertools
 import os
 import stat
 from pathlib import Path
 
 import pytest
 
-from icecheck.spark.class_archive import ClassArchive, cache_directory, plan_archive
+from icecheck.spark.class_archive import ARCHIVES_KEPT, ClassArchive, cache_directory, plan_archive
 from icecheck.spark.java import Java
 
 
@@ -141,8 +142,8 @@ def test_only_the_archives_used_last_are_kept(
 ) -> None:
     directory = cache_directory(environment)
     directory.mkdir(parents=True)
-    for age in range(1, 5):
-        old = directory / f"spark-{age}.jsa"
+    for age, kind in itertools.product(range(1, ARCHIVES_KEPT + 3), ("spark", "java")):
+        old = directory / f"{kind}-{age}.jsa"
         old.write_bytes(b"old")
         os.utime(old, (1_000_000 - age, 1_000_000 - age))
     abandoned = directory / "spark-9.17.partial"
@@ -154,4 +155,6 @@ def test_only_the_archives_used_last_are_kept(
     plan.partial.write_bytes(b"new")
     plan.keep(0)
     kept = {path.name for path in directory.iterdir()}
-    assert kept == {plan.final.name, "spark-1.jsa", "spark-2.jsa"}
+    others = {f"spark-{age}.jsa" for age in range(1, ARCHIVES_KEPT)}
+    of_java = {f"java-{age}.jsa" for age in range(1, ARCHIVES_KEPT + 1)}
+    assert kept == {plan.final.name} | others | of_java

@@ -4,6 +4,7 @@ import hashlib
 import os
 import zipfile
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ import pytest
 from icecheck.spark import runtime
 from icecheck.spark.runtime import PySpark, choose_runtime
 from icecheck.spark.unavailable import SparkUnavailable
+from icecheck.spark.versions import default_for
 
 SPARK_35 = PySpark("3.5.9", Path("/spark"))
+SPARK_40 = PySpark("4.0.5", Path("/spark"))
 
 
 def fake_jar(path: Path, classes: Iterable[str]) -> Path:
@@ -134,7 +137,7 @@ def test_without_a_wheel_the_coordinates_of_the_installed_spark_are_used() -> No
 def test_the_wheel_serves_spark_35_only(tmp_path: Path) -> None:
     jar = whole_jar(tmp_path / runtime.WHEEL_JAR)
     found = choose_runtime(PySpark("4.0.5", Path("/spark")), None, {}, lambda: jar)
-    assert found.packages == runtime.COORDINATES["4.0"]
+    assert found.packages == "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.11.0"
 
 
 def test_an_unknown_spark_without_a_runtime_names_the_three_ways() -> None:
@@ -142,3 +145,57 @@ def test_an_unknown_spark_without_a_runtime_names_the_three_ways() -> None:
         choose_runtime(PySpark("9.9.1", Path("/spark")), None, {}, lambda: None)
     assert "PySpark 9.9.1" in str(caught.value)
     assert "ICECHECK_ICEBERG_PACKAGES" in str(caught.value)
+
+
+def fetched(home: Path, place: str) -> Path:
+    """Put a jar where Ivy or Maven keeps it."""
+    jar = home / place
+    jar.parent.mkdir(parents=True)
+    return whole_jar(jar)
+
+
+NAME = "iceberg-spark-runtime-4.0_2.13"
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        f".m2/repository/org/apache/iceberg/{NAME}/1.11.0/{NAME}-1.11.0.jar",
+        f".ivy2.5.2/jars/org.apache.iceberg_{NAME}-1.11.0.jar",
+        f".ivy2/cache/org.apache.iceberg/{NAME}/jars/{NAME}-1.11.0.jar",
+    ],
+)
+def test_a_jar_that_was_fetched_before_is_taken_in_place_of_its_coordinates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    jar = fetched(tmp_path, place)
+    whole = replace(default_for("4.0"), sha256=hashlib.sha256(jar.read_bytes()).hexdigest())
+    monkeypatch.setattr(runtime, "with_coordinates", lambda _: whole)
+    found = choose_runtime(SPARK_40, None, {"HOME": str(tmp_path)}, lambda: None)
+    assert (found.jars, found.packages, found.iceberg) == ((jar,), "", "1.11.0")
+    assert found.fingerprint == whole.sha256
+
+
+def test_a_fetched_jar_with_another_sum_is_left_alone(tmp_path: Path) -> None:
+    fetched(tmp_path, f".ivy2.5.2/jars/org.apache.iceberg_{NAME}-1.11.0.jar")
+    found = choose_runtime(SPARK_40, None, {"HOME": str(tmp_path)}, lambda: None)
+    assert (found.jars, found.packages) == ((), default_for("4.0").coordinates)
+
+
+def test_coordinates_of_several_artifacts_are_left_to_ivy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jar = fetched(tmp_path, f".ivy2.5.2/jars/org.apache.iceberg_{NAME}-1.11.0.jar")
+    known = replace(default_for("4.0"), sha256=hashlib.sha256(jar.read_bytes()).hexdigest())
+    monkeypatch.setattr(runtime, "with_coordinates", lambda _: known)
+    both = f"{known.coordinates},org.apache.iceberg:iceberg-aws-bundle:1.11.0"
+    found = choose_runtime(SPARK_40, None, {"HOME": str(tmp_path)}, packages=both)
+    assert (found.jars, found.packages, found.iceberg) == ((), both, "1.11.0")
+
+
+def test_the_release_of_a_given_jar_is_read_from_it(tmp_path: Path) -> None:
+    jar = whole_jar(tmp_path / "mine.jar")
+    assert choose_runtime(SPARK_35, str(jar), {}).iceberg == ""
+    with zipfile.ZipFile(jar, "a") as archive:
+        archive.writestr("iceberg-build.properties", "git.branch=x\ngit.build.version=1.11.0\n")
+    assert choose_runtime(SPARK_35, str(jar), {}).iceberg == "1.11.0"

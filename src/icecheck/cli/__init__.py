@@ -15,6 +15,7 @@ __all__ = ["main"]
 
 _COMMANDS = {
     "run": "Verify a catalog and write a report.",
+    "spark-matrix": "Run the Spark checks in several versions of Spark.",
     "doctor": "Say what would go wrong, and which options would help.",
     "plan": "Say what a run would create and call, without doing it.",
     "clean": "Remove what a run that was cut short has left behind.",

@@ -20,6 +20,11 @@ def shown_command(context: click.Context) -> str:
     return shlex.join([*context.command_path.split(), *_given(context, lambda _: _HIDDEN)])
 
 
+def words_given(context: click.Context, wanted: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the words of the command line that give the ``wanted`` parameters, secrets too."""
+    return _given(context, None, wanted)
+
+
 def command_to_run(context: click.Context, further: Iterable[str], *, command: str = "run") -> str:
     """Return the ``run`` of the target that was given, with further options, for a shell.
 
@@ -31,11 +36,20 @@ def command_to_run(context: click.Context, further: Iterable[str], *, command: s
     return " ".join([f"icecheck {command}", *quoted])
 
 
-def _given(context: click.Context, hidden: Callable[[str], str]) -> Iterator[str]:
-    """Yield the words of the command line after the command; ``hidden`` stands for secrets."""
+def _given(
+    context: click.Context,
+    hidden: Callable[[str], str] | None,
+    wanted: Callable[[str], bool] = lambda _: True,
+) -> Iterator[str]:
+    """Yield the words of the command line after the command, of the ``wanted`` parameters.
+
+    ``hidden`` stands for secrets; without it they are yielded as they are.
+    """
     for parameter in context.command.params:
         name = parameter.name or ""
         if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+            continue
+        if not wanted(name):
             continue
         value = context.params[name]
         option = parameter.opts[-1]
@@ -46,7 +60,8 @@ def _given(context: click.Context, hidden: Callable[[str], str]) -> Iterator[str
         else:
             for one in value if parameter.multiple else (value,):
                 yield option
-                yield _without_secrets(name, str(one), hidden(name.upper()))
+                text = str(one)
+                yield _without_secrets(name, text, hidden(name.upper())) if hidden else text
 
 
 def _without_secrets(name: str, value: str, hidden: str) -> str:

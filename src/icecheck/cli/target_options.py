@@ -19,6 +19,7 @@ _STAGES_OF = {
     "plan": (Stage.REACHING, Stage.LOOKING, Stage.RUNNING),
     "doctor": (Stage.REACHING, Stage.LOOKING),
     "clean": (Stage.REACHING,),
+    "spark-matrix": (Stage.REACHING, Stage.LOOKING),
     "evidence": (Stage.REACHING,),
 }
 """The stages whose options a command has: those that change what it does."""

@@ -39,6 +39,7 @@ class WorkerReport:
                 "tripped": self.process.tripped,
                 "unwritten": self.process.unwritten,
                 "preflight": msgspec.to_builtins(self.process.preflight),
+                "engine": self.process.engine,
             }
         return sent
 
@@ -54,6 +55,7 @@ class WorkerReport:
                 told["tripped"],
                 told["unwritten"],
                 msgspec.convert(told["preflight"], tuple[Evidence, ...]),
+                told["engine"],
             )
         return cls([*sent["asked"]], process, sent["misused"])
 

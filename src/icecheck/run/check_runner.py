@@ -94,7 +94,13 @@ class CheckRunner:
         finally:
             unwritten = self.end() or unwritten
         summary = self.session.summary()
-        return ProcessReport(summary, self._observer.observed, self.breaker.why, unwritten)
+        return ProcessReport(
+            summary,
+            self._observer.observed,
+            self.breaker.why,
+            unwritten,
+            engine=self.resources.engine,
+        )
 
     def end(self) -> str:
         """Remove what is left on the catalog and close the connection.

@@ -41,10 +41,11 @@ def facts_of(
     finished_at: datetime,
     wall: float,
     checks_total: int,
+    engine: str = "",
 ) -> dict[str, dict[str, Any]]:
     """Return the recorded blocks of run.json; none of them holds a secret.
 
-    ``wall`` is in seconds.
+    ``wall`` is in seconds; ``engine`` names the Spark and Iceberg that took part, if any did.
     """
     tag, sha256, url = contract.document_at(options.spec)
     return {
@@ -70,6 +71,7 @@ def facts_of(
             "python": platform.python_version(),
             "os": f"{sys.platform}-{platform.machine()}",
             "ci": os.environ.get("CI", "") not in {"", "false"},
+            **({"spark": engine} if engine else {}),
         },
         "config": {
             "seed": options.seed,

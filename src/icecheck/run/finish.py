@@ -40,7 +40,7 @@ class ProcessReport:
     ``observed`` is passive check id -> what passive judgement saw. ``tripped`` says why the circuit
     breaker opened, or why no check could begin, and is empty if neither is so. ``unwritten`` says
     which file could not be written, if any. ``preflight`` is what was sent where no check could
-    begin.
+    begin. ``engine`` names the Spark and Iceberg that checks used, and is empty if none did.
     """
 
     session: SessionSummary
@@ -48,6 +48,7 @@ class ProcessReport:
     tripped: str = ""
     unwritten: str = ""
     preflight: tuple[Evidence, ...] = ()
+    engine: str = ""
 
 
 def finish(
@@ -115,6 +116,7 @@ def finish(
             finished_at=finished_at,
             wall=wall_seconds,
             checks_total=len(asked_of(verdicts)) if announced is None else announced,
+            engine=_first(process.engine for process in processes),
         ),
         preflight=next((process.preflight for process in processes if process.preflight), ()),
     )

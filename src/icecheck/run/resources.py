@@ -20,12 +20,16 @@ _IF_INSTALLED = "spark_if_installed"
 
 
 class Resources:
-    """Resources that are made when first needed and stopped at the end; a failed start is final."""
+    """Resources that are made when first needed and stopped at the end; a failed start is final.
+
+    ``engine`` names the Spark and Iceberg that were started, and stays after their end.
+    """
 
     def __init__(self, options: RunOptions) -> None:
         self._options = options
         self._spark: SparkWorkbench | None = None
         self._unavailable: SparkUnavailable | None = None
+        self.engine = ""
 
     @property
     def spark(self) -> SparkWorkbench:
@@ -38,6 +42,7 @@ class Resources:
             except SparkUnavailable as unavailable:
                 self._unavailable = unavailable
                 raise
+            self.engine = self._spark.version
         return self._spark
 
     def prepare(self, checks: Sequence[Check]) -> None:

@@ -6,6 +6,8 @@ from contextlib import ExitStack
 from icecheck.spark.session import SparkWorkbench
 from icecheck.targets.target import Target
 
+_LOGS_OF_ERRORS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+
 
 def start_bench(options: Mapping[str, str], target: Target) -> SparkWorkbench:
     """Start Spark for a target; ``jar`` is a path, ``packages`` Maven coordinates of a runtime.
@@ -16,5 +18,16 @@ def start_bench(options: Mapping[str, str], target: Target) -> SparkWorkbench:
     with ExitStack() as undo:
         undo.callback(bench.stop)
         bench.prepare_tls(target)
+        _silence_logs()
         undo.pop_all()
     return bench
+
+
+def _silence_logs() -> None:
+    """Let PySpark 4 not print each error that it raises: a check may expect it."""
+    try:
+        from pyspark.logger import PySparkLogger
+    except ImportError:  # PySpark 3.5 prints none
+        return
+    for name in _LOGS_OF_ERRORS:
+        PySparkLogger.getLogger(name).disabled = True

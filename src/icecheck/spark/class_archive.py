@@ -15,7 +15,8 @@ from pathlib import Path
 
 from icecheck.spark.java import Java
 
-ARCHIVES_KEPT = 3
+# One for each Spark and Iceberg of a matrix, and some of a user's own.
+ARCHIVES_KEPT = 8
 ABANDONED_AFTER_SECONDS = 86_400.0
 BASE_TIMEOUT_SECONDS = 60.0
 
@@ -73,6 +74,8 @@ def plan_archive(
         key = _digest([virtual_machine, salt, *(_identity(path) for path in class_path)])
         final = directory / f"spark-{key}.jsa"
         layers = [base] if base else []
+        if base:
+            base.touch()
         if final.is_file():
             final.touch()
             return ClassArchive(("-Xshare:auto", _shared_archive([*layers, final])))
@@ -122,12 +125,14 @@ def _digest(parts: Sequence[str]) -> str:
 
 
 def _prune(directory: Path) -> None:
-    """Remove all but the few archives used last.
+    """Remove all but the few archives of either kind that were used last.
 
-    Each is about 150 MB, and an upgrade makes a new one.
+    One of Spark is about 150 MB, one of Java 12 MB, and an upgrade makes new ones.
     """
-    archives = sorted(directory.glob("spark-*.jsa"), key=lambda path: -path.stat().st_mtime)
     abandoned = time.time() - ABANDONED_AFTER_SECONDS
-    partials = (p for p in directory.glob("*.partial") if p.stat().st_mtime < abandoned)
-    for path in [*archives[ARCHIVES_KEPT:], *partials]:
+    unused = [p for p in directory.glob("*.partial") if p.stat().st_mtime < abandoned]
+    for kind in ("spark-*.jsa", "java-*.jsa"):
+        archives = sorted(directory.glob(kind), key=lambda path: -path.stat().st_mtime)
+        unused += archives[ARCHIVES_KEPT:]
+    for path in unused:
         path.unlink(missing_ok=True)

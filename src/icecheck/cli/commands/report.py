@@ -101,6 +101,30 @@ def trend(runs: tuple[Path, ...], form: str, output: Path | None) -> int:
     return 0
 
 
+@command.command("spark", short_help="Put what works in Spark side by side.")
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@format_option
+@output_option
+def spark(runs: tuple[Path, ...], form: str, output: Path | None) -> int:
+    """Put side by side what works in Spark, of runs with several versions of Spark and Iceberg.
+
+    Each RUN is a run.json or the directory of a report, of a run with the Spark checks.
+    """
+    from icecheck.reports.many import engines
+    from icecheck.targets.target import UsageError
+
+    read = []
+    with understanding(*runs):
+        for path in runs:
+            column = engines.Engine(path.name if path.is_dir() else str(path), stored_run(path))
+            if not column.workflows:
+                raise UsageError(f"{path} has nothing of Spark: run with --spark, or leave it out")
+            read.append(column)
+        table = engines.engines_side_by_side(read)
+    put(engines.RENDERINGS[form](table), output)
+    return 0
+
+
 @command.command("merge", short_help="Make one report of runs that judged parts of a catalog.")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
 @click.option(

@@ -1,0 +1,178 @@
+"""What works in Spark, of several runs side by side: a column for each Spark with its Iceberg."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from icecheck.findings.telling.finding_card import one_line
+from icecheck.reports.many.lines import Entry, Line, in_order, odd_one_marked
+from icecheck.reports.many.stored import NOT_RUN
+from icecheck.reports.summary import markdown, markdown_row
+from icecheck.reports.tables import WORDS
+from icecheck.reports.templating import inline, template
+
+KIND = "IcebergRestSparkMatrix"
+BROKEN = "broken"
+_ERROR = "error"
+_TONES = {"works": "good", "works-but": "warn", BROKEN: "bad", _ERROR: "warn"}
+_WORDS = {str(standing): words for standing, words in WORDS.items()} | {
+    NOT_RUN: "not run",
+    _ERROR: "the suite failed",
+}
+_REASON_CHARACTERS_MAX = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """One column: a Spark with its Iceberg, and the run.json of what it was seen to do.
+
+    ``name`` is how the user calls it, ``versions`` what the run says of itself. ``page`` is the
+    address of the run's own page, if there is one beside this. Without a ``document`` it could not
+    be run, and ``trouble`` says why.
+    """
+
+    name: str
+    document: Mapping[str, Any] | None
+    page: str = ""
+    trouble: str = ""
+
+    @property
+    def versions(self) -> str:
+        """The versions of Spark and Iceberg, as the run recorded them."""
+        if self.document is None:
+            return ""
+        return str(self.document["environment"].get("spark", ""))
+
+    @property
+    def workflows(self) -> Mapping[str, Mapping[str, Any]]:
+        """Check id -> what run.json says of what Spark did in it."""
+        if self.document is None:
+            return {}
+        own = (p for p in self.document["engine_profiles"] if p["id"] == "spark")
+        return {row["id"]: row for profile in own for row in profile["workflows"]}
+
+    @property
+    def errors(self) -> frozenset[str]:
+        """The ids of checks in which the suite itself failed."""
+        checks = () if self.document is None else self.document["checks"]
+        return frozenset(check["id"] for check in checks if check["outcome"] == _ERROR)
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """Several engines on one catalog: a line for each thing that a user of Spark does."""
+
+    engines: tuple[Engine, ...]
+    lines: tuple[Line, ...]
+
+    @property
+    def target(self) -> str:
+        """The catalog, as the first run names it."""
+        documents = [each.document for each in self.engines if each.document is not None]
+        if not documents:
+            return ""
+        target = documents[0]["target"]
+        implementation = target.get("implementation") or {}
+        return str(implementation.get("project") or target.get("url"))
+
+    def reason(self, at: int, line: Line) -> str:
+        """Return why what a line says is not simply so in the column ``at``; "" if it works."""
+        if line.entries[at].value in {"works", NOT_RUN}:
+            return ""
+        words = str(self.engines[at].workflows[line.id].get("reason", ""))
+        return one_line(words, _REASON_CHARACTERS_MAX)
+
+    def count(self, at: int, value: str) -> int:
+        """Return how many lines have a value in the column ``at``."""
+        return sum(line.entries[at].value == value for line in self.lines)
+
+    def others(self, at: int) -> str:
+        """Return how many lines say anything else in the column ``at``, in words."""
+        known = {"works", "works-but", BROKEN}
+        entries = [line.entries[at] for line in self.lines]
+        counts = Counter(entry.words for entry in entries if entry.value not in known)
+        return ", ".join(f"{count} {words}" for words, count in counts.items())
+
+
+def engines_side_by_side(engines: Sequence[Engine]) -> Engines:
+    """Return what works in which engine; lines are in the order of the first run that has them."""
+    titles: dict[str, str] = {}
+    for engine in engines:
+        for id_, row in engine.workflows.items():
+            titles.setdefault(id_, row["statement"])
+    lines = []
+    for id_ in in_order(engine.workflows for engine in engines):
+        entries = tuple(_entry(engine, id_) for engine in engines)
+        lines.append(Line(id_, titles[id_], "", odd_one_marked(entries)))
+    return Engines(tuple(engines), tuple(lines))
+
+
+def _entry(engine: Engine, id_: str) -> Entry:
+    row = engine.workflows.get(id_)
+    value = NOT_RUN if row is None else str(row["status"])
+    if id_ in engine.errors:  # it says nothing of Spark
+        value = _ERROR
+    return Entry(value, _WORDS.get(value, value), _TONES.get(value, ""))
+
+
+def as_html(table: Engines) -> str:
+    """Return one page that needs nothing else, readable without script, in light and dark."""
+    return template("engines.html").render(
+        table=table, style=inline("style.css"), title=_title(table), broken=BROKEN
+    )
+
+
+def _title(table: Engines) -> str:
+    count = len(table.engines)
+    return f"What works in {count} Spark{'s' * (count != 1)}"
+
+
+def as_markdown(table: Engines) -> str:
+    """Return the table and the reasons as Markdown; words of catalogs are escaped."""
+    head = ["", *(markdown(each.versions or each.name) for each in table.engines)]
+    lines = [f"## {_title(table)}", "", markdown_row(head), markdown_row(["---"] * len(head))]
+    for line in table.lines:
+        cells = (markdown(entry.words) for entry in line.entries)
+        lines.append(markdown_row([markdown(line.title), *cells]))
+    told = [
+        f"- {markdown(each.name)}: {markdown(each.trouble)}"
+        for each in table.engines
+        if each.trouble
+    ]
+    told += [
+        f"- {markdown(engine.name)}, {markdown(line.title)}: {markdown(words)}"
+        for line in table.lines
+        for at, engine in enumerate(table.engines)
+        if (words := table.reason(at, line))
+    ]
+    return "\n".join([*lines, *([""] if told else []), *told]) + "\n"
+
+
+def as_json(table: Engines) -> str:
+    """Return one JSON object: the engines, and the status of every line in their order."""
+    document = {
+        "kind": KIND,
+        "engines": [
+            {"name": each.name, "versions": each.versions, "trouble": each.trouble}
+            for each in table.engines
+        ],
+        "statements": {
+            line.id: {
+                "title": line.title,
+                "values": [entry.value for entry in line.entries],
+                "reasons": [table.reason(at, line) for at in range(len(table.engines))],
+            }
+            for line in table.lines
+        },
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+RENDERINGS: Mapping[str, Callable[[Engines], str]] = {
+    "html": as_html,
+    "markdown": as_markdown,
+    "json": as_json,
+}
+"""The formats of the table, by name."""
