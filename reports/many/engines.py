@@ -21,6 +21,8 @@ _WORDS = {str(standing): words for standing, words in WORDS.items()} | {
     NOT_RUN: "not run",
     _ERROR: "the suite failed",
 }
+_RANK = {BROKEN: 0, _ERROR: 1, "works-but": 2, "works": 4, NOT_RUN: 5}
+_RANK_OF_OTHERS = 3
 _REASON_CHARACTERS_MAX = 300
 
 
@@ -97,7 +99,10 @@ class Engines:
 
 
 def engines_side_by_side(engines: Sequence[Engine]) -> Engines:
-    """Return what works in which engine; lines are in the order of the first run that has them."""
+    """Return what works in which engine: first what is broken in some, then what works but, or not.
+
+    Lines that stand alike are in the order of the first run that has them.
+    """
     titles: dict[str, str] = {}
     for engine in engines:
         for id_, row in engine.workflows.items():
@@ -105,8 +110,18 @@ def engines_side_by_side(engines: Sequence[Engine]) -> Engines:
     lines = []
     for id_ in in_order(engine.workflows for engine in engines):
         entries = tuple(_entry(engine, id_) for engine in engines)
-        lines.append(Line(id_, titles[id_], "", odd_one_marked(entries)))
+        lines.append(Line(id_, titles[id_], "", _with_odd_one(engines, entries)))
+    lines.sort(key=lambda line: min(_RANK.get(e.value, _RANK_OF_OTHERS) for e in line.entries))
     return Engines(tuple(engines), tuple(lines))
+
+
+def _with_odd_one(engines: Sequence[Engine], entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    """Mark the one entry that differs, unless it does because its engine could not be run."""
+    marked = odd_one_marked(entries)
+    return tuple(
+        entry if engine.document is None else other
+        for engine, entry, other in zip(engines, entries, marked, strict=True)
+    )
 
 
 def _entry(engine: Engine, id_: str) -> Entry:

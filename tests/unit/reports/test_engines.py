@@ -64,6 +64,22 @@ def test_each_statement_is_a_line_with_a_field_for_each_engine() -> None:
     }
 
 
+def test_what_is_broken_somewhere_comes_first_and_what_works_everywhere_last() -> None:
+    one = Engine(
+        "one", document("Spark 1", spark_a="works", spark_b="not-offered", spark_c="works")
+    )
+    two = Engine("two", document("Spark 2", spark_a="works", spark_b="works", spark_c="broken"))
+    lines = engines_side_by_side([one, two]).lines
+    assert [line.id for line in lines] == ["spark.c", "spark.b", "spark.a"]
+
+
+def test_an_engine_that_could_not_be_run_is_not_framed_as_the_odd_one() -> None:
+    fine = document("Spark 1", spark_a="works")
+    absent = Engine("absent", None, trouble="no network")
+    (line,) = engines_side_by_side([Engine("a", fine), Engine("b", fine), absent]).lines
+    assert [entry.odd for entry in line.entries] == [False, False, False]
+
+
 def test_a_failure_of_the_suite_is_not_told_as_one_of_spark() -> None:
     assert TABLE.count(1, BROKEN) == 1
     assert TABLE.others(1) == "1 the suite failed"
@@ -71,9 +87,9 @@ def test_a_failure_of_the_suite_is_not_told_as_one_of_spark() -> None:
 
 
 def test_a_reason_is_told_where_something_does_not_work_and_nowhere_else() -> None:
-    reasons = [[TABLE.reason(at, line) for at in range(4)] for line in TABLE.lines]
-    assert reasons[0] == ["", "why spark.a | broken", "", ""]
-    assert reasons[1] == ["", "", "why spark.b | not-looked-at", ""]
+    reasons = {line.id: [TABLE.reason(at, line) for at in range(4)] for line in TABLE.lines}
+    assert reasons["spark.a"] == ["", "why spark.a | broken", "", ""]
+    assert reasons["spark.b"] == ["", "", "why spark.b | not-looked-at", ""]
 
 
 def test_the_page_escapes_what_runs_say_and_leads_to_their_pages() -> None:
