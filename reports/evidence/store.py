@@ -28,6 +28,8 @@ _CONFLICTS = (
     "AlreadyExistsException", "TableAlreadyExistsException",
 )  # fmt: skip
 
+_MADE_MEANWHILE = "TABLE_OR_VIEW_ALREADY_EXISTS"
+
 
 class Store:
     """The tables of the evidence in one catalog of a Spark session.
@@ -165,17 +167,22 @@ def attempts() -> "Iterator[contextlib.AbstractContextManager[None]]":
 @contextlib.contextmanager
 def _noticing(conflict: list[Exception], *, last: bool) -> Iterator[None]:
     from py4j.protocol import Py4JJavaError
+    from pyspark.errors import AnalysisException
 
     try:
         yield
-    except Py4JJavaError as error:
+    except (Py4JJavaError, AnalysisException) as error:
         if last or not is_conflict(error):
             raise
         conflict.append(error)
 
 
 def is_conflict(error: Any) -> bool:
-    """Return whether an error of Java says that another writer came first."""
+    """Return whether an error of Spark says that another writer came first."""
+    from pyspark.errors import AnalysisException
+
+    if isinstance(error, AnalysisException):  # raised by the analysis, before anything was sent
+        return bool(error.getErrorClass() == _MADE_MEANWHILE)
     cause = error.java_exception
     for _ in range(10):
         if cause is None:

@@ -12,6 +12,7 @@ import pytest
 from icecheck.mock_server import MockCatalog
 from icecheck.reports.evidence import told
 from icecheck.reports.evidence.opening import store_in
+from icecheck.reports.evidence.store import attempts
 from icecheck.spark import SparkWorkbench
 from icecheck.targets.target import Target
 from tests.evidence.conftest import Evidence, evidence_below
@@ -38,6 +39,27 @@ def alone(
     with evidence_below(root / "evidence", workbench) as evidence:
         evidence.take_in(write(root / "in"), with_gold=True)
         return evidence.content()
+
+
+def test_a_table_that_another_has_made_meanwhile_is_looked_at_again(
+    workbench: SparkWorkbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("icecheck.reports.evidence.store._WAIT_SECONDS", 0)
+    begun = 0
+    with MockCatalog() as mock:
+        store = store_in(workbench, Target(mock.uri, warehouse="evidence"), "icecheck")
+        store.spark.sql(f"CREATE NAMESPACE {store.catalog}.made")
+        name = f"{store.catalog}.made.t"
+        for attempt in attempts():
+            with attempt:
+                begun += 1
+                if begun == 1:
+                    store.spark.sql(f"CREATE TABLE {name} (id INT) USING iceberg")
+                    # As a writer does that has not seen it, by statement and by frame.
+                    store.spark.range(1).writeTo(name).using("iceberg").create()
+                if begun == 2:
+                    store.spark.sql(f"CREATE TABLE {name} (id INT) USING iceberg")
+    assert begun == 3
 
 
 @pytest.mark.complete("four ingestions: two of them at once")
