@@ -193,6 +193,42 @@ def test_coordinates_of_several_artifacts_are_left_to_ivy(
     assert (found.jars, found.packages, found.iceberg) == ((), both, "1.11.0")
 
 
+FAKE_MAVEN = """#!/bin/sh
+echo "$@" > "$HOME/asked"
+mkdir -p "$HOME/.m2/repository/{folder}"
+cp "$HOME/whole.jar" "$HOME/.m2/repository/{folder}/{jar}"
+"""
+
+
+@pytest.mark.parametrize("fetches", [True, False])
+def test_maven_fetches_a_known_runtime_and_what_it_cannot_fetch_is_left_to_ivy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fetches: bool
+) -> None:
+    jar = whole_jar(tmp_path / "whole.jar")
+    known = default_for("4.0")
+    assert known is not None
+    known = replace(known, sha256=hashlib.sha256(jar.read_bytes()).hexdigest())
+    monkeypatch.setattr(
+        runtime, "with_coordinates", lambda each: known if each == known.coordinates else None
+    )
+    maven = tmp_path / "mvn"
+    folder = f"org/apache/iceberg/{NAME}/1.11.0"
+    text = FAKE_MAVEN.format(folder=folder, jar=f"{NAME}-1.11.0.jar")
+    maven.write_text(text if fetches else "#!/bin/sh\nexit 1\n")
+    maven.chmod(0o755)
+    environment = {"HOME": str(tmp_path), "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    chosen = choose_runtime(SPARK_40, None, environment, lambda: None)
+    found = runtime.fetched_by_maven(chosen, environment)
+    if not fetches:
+        assert found == chosen
+        return
+    assert f"-Dartifact={known.coordinates}" in (tmp_path / "asked").read_text()
+    assert found.jars == (tmp_path / ".m2" / "repository" / folder / f"{NAME}-1.11.0.jar",)
+    assert (found.packages, found.iceberg) == ("", "1.11.0")
+    others = replace(chosen, packages=f"{known.coordinates},a.b:c:1")
+    assert runtime.fetched_by_maven(others, environment) == others
+
+
 def test_the_release_of_a_given_jar_is_read_from_it(tmp_path: Path) -> None:
     jar = whole_jar(tmp_path / "mine.jar")
     assert choose_runtime(SPARK_35, str(jar), {}).iceberg == ""

@@ -1,8 +1,11 @@
 """Chooses the Iceberg runtime that Spark loads, and checks whether that jar is complete."""
 
+import contextlib
 import hashlib
 import os
 import re
+import shutil
+import subprocess
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,6 +25,8 @@ WHEEL_JAR = OF_WHEEL.jar
 WHEEL_JAR_SHA256 = OF_WHEEL.sha256
 
 _BUILD = "iceberg-build.properties"
+MAVEN_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:get"
+MAVEN_TIMEOUT_SECONDS = 600.0
 
 # Without these two a session starts, and the first CREATE TABLE fails without naming the reason.
 REQUIRED_CLASSES = {
@@ -113,6 +118,34 @@ def choose_runtime(
             f"no Iceberg runtime is known for PySpark {pyspark.version}: {THREE_WAYS}"
         )
     return by_coordinates(known.coordinates, f"Maven coordinates for PySpark {pyspark.version}")
+
+
+def fetched_by_maven(runtime: IcebergRuntime, environment: Mapping[str, str]) -> IcebergRuntime:
+    """Return a runtime of known coordinates as the jar that Maven fetches, if Maven is here.
+
+    Maven goes where the user's settings lead it and trusts what they trust; Ivy, inside of Spark,
+    does neither. What Maven cannot fetch is left to Ivy.
+    """
+    known = with_coordinates(runtime.packages)
+    maven = shutil.which("mvn", path=environment.get("PATH"))
+    if known is None or maven is None:
+        return runtime
+    command = [
+        maven, "--quiet", "--batch-mode", MAVEN_GOAL, f"-Dartifact={known.coordinates}",
+        "-Dtransitive=false",
+    ]  # fmt: skip
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        subprocess.run(
+            command,
+            env=environment,
+            capture_output=True,
+            timeout=MAVEN_TIMEOUT_SECONDS,
+            check=False,
+        )
+    jar = local_jar(known, environment, lambda: None)
+    if jar is None:
+        return runtime
+    return IcebergRuntime((jar,), "", known.sha256, f"Maven, {jar}", known.iceberg)
 
 
 def wheel_jar() -> Path | None:

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from icecheck.spark.catalog_conf import catalog_conf
 from icecheck.spark.key_stores import show_certificate, trust_certificates
-from icecheck.spark.launcher import TUNED_FLAGS, Jvm, SparkInstallation, find_installation
+from icecheck.spark.launcher import (
+    TUNED_FLAGS,
+    Jvm,
+    SparkInstallation,
+    find_installation,
+    with_fetched_jar,
+)
 from icecheck.spark.unavailable import SparkUnavailable
 
 if TYPE_CHECKING:
@@ -72,6 +78,7 @@ class SparkWorkbench:
         environment = os.environ if environment is None else environment
         installation = find_installation(jar, environment, packages=packages)
         needs(installation)
+        installation = with_fetched_jar(installation, environment)
         from pyspark import SparkContext
 
         if SparkContext._active_spark_context is not None:  # noqa: SLF001 - not to be asked publicly
