@@ -193,7 +193,8 @@ def world(icecheck, tmp_path, monkeypatch):
 def typed(command, arguments, catalog, url):
     """Return what is typed: ``URL`` stands for the mock, which most commands are told at once."""
     given = [argument.replace("URL", url) for argument in arguments]
-    if command in {"run", "plan", "doctor", "clean", "replay", "explore"} and catalog != "unnamed":
+    named = {"run", "plan", "doctor", "clean", "replay", "explore", "pipeline"}
+    if command in named and catalog != "unnamed":
         given.insert(0, url)
     if command == "replay":
         given = [*([] if "other.json" in given else ["kept.json"]), *given]
