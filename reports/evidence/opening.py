@@ -40,9 +40,25 @@ def opened(
     ``master`` is Spark's; ``local_root`` is the directory of the tables where they are on this
     machine. Raises SparkUnavailable, or UsageError for a root that the executors do not see.
     """
-    _expect_master(master)
+    after_its_end = "what was not finished is completed by the next ingestion"
+    with working_spark(master, "icecheck evidence", after_its_end) as workbench:
+        store = store_in(workbench, target, prefix)
+        if local_root is not None and not master.startswith("local"):
+            _expect_seen(store, local_root)
+        store.prepare()
+        yield store
+
+
+@contextlib.contextmanager
+def working_spark(master: str, name: str, after_its_end: str) -> Iterator[SparkWorkbench]:
+    """Yield a Spark for a job over much data; ``name`` is the application's.
+
+    Raises SparkUnavailable, with the words ``after_its_end`` if Spark ends during the block, or
+    UsageError for a master that is none.
+    """
+    expect_master(master)
     conf = {
-        "spark.app.name": "icecheck evidence",
+        "spark.app.name": name,
         "spark.master": master,
         "spark.default.parallelism": "2",
     }
@@ -52,17 +68,13 @@ def opened(
         conf |= {"spark.jars": ",".join(map(str, jars))} if jars else {}
     with (
         SparkWorkbench.start(conf, flags=WORKING_FLAGS, needs=require_rows_for_python) as workbench,
-        _saying_why_it_ended(workbench),
+        _saying_why_it_ended(workbench, after_its_end),
     ):
-        store = store_in(workbench, target, prefix)
-        if local_root is not None and not master.startswith("local"):
-            _expect_seen(store, local_root)
-        store.prepare()
-        yield store
+        yield workbench
 
 
 @contextlib.contextmanager
-def _saying_why_it_ended(workbench: SparkWorkbench) -> Iterator[None]:
+def _saying_why_it_ended(workbench: SparkWorkbench, after_its_end: str) -> Iterator[None]:
     """Raise SparkUnavailable in place of what else is raised when Spark is gone."""
     from py4j.protocol import Py4JError
 
@@ -70,9 +82,7 @@ def _saying_why_it_ended(workbench: SparkWorkbench) -> Iterator[None]:
         yield
     except (Py4JError, OSError) as error:
         if why := workbench.ended_because():
-            raise SparkUnavailable(
-                f"{why}; what was not finished is completed by the next ingestion"
-            ) from error
+            raise SparkUnavailable(f"{why}; {after_its_end}") from error
         raise
 
 
@@ -85,7 +95,7 @@ def store_in(workbench: SparkWorkbench, target: Target, prefix: str) -> Store:
     return Store(session, CATALOG, prefix)
 
 
-def _expect_master(master: str) -> None:
+def expect_master(master: str) -> None:
     """Raise UsageError for a master that is none, or a Spark master that does not answer."""
     if re.fullmatch(r"local(\[.+\])?|yarn|k8s://.+", master):
         return

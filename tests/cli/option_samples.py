@@ -177,6 +177,16 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
         "--claim": Sample(("--claim", "loadNamespaceMetadata"), catalog="keeping"),
         "--ledger": Sample(("--ledger", "ledger.jsonl"), otherwise=("--ledger", "none.jsonl")),
     },
+    "pipeline": _SHARED
+    | {
+        "--prefix": Sample(("--prefix", "other"), beside=("--namespace", "theirs")),
+        "--mock": Sample(("--mock",), **_MOCK),
+        "--scale": Sample(("--scale", "0.2")),
+        "--seed": Sample(("--seed", "7")),
+        "--state": Sample(("--state", "mine")),
+        "--keep": Sample(("--keep",), beside=("--state", "mine")),
+        "--master": Sample(("--master", "local[1]"), otherwise=("--master", "here")),
+    },
     "compare": {
         "runs": Sample(("passed", "failed"), otherwise=("passed", "passed"), **_MOCK),
         "--format": Sample(("--format", "json"), beside=("passed", "failed"), **_MOCK),

@@ -192,7 +192,7 @@ def world(icecheck, tmp_path, monkeypatch):
     return look
 
 
-TAKE_A_URL = {"run", "plan", "doctor", "clean", "replay", "explore", "spark-matrix"}
+TAKE_A_URL = {"run", "plan", "doctor", "clean", "replay", "explore", "spark-matrix", "pipeline"}
 
 
 def typed(command, arguments, catalog, url):

@@ -54,6 +54,7 @@ _RECORDS = "fetches or needs what others publish, and writes records: run by han
 _WITNESSES = "drives PyIceberg for a minute: tests/witnesses does"
 _WHOLE_REPORTS = "takes whole reports, and the records lack parts: tests/cli/test_cli_report.py"
 _WHEEL = "tests/hostile/test_uvx.py makes a wheel and runs it by uvx"
+_RETAIL = "tests/retail runs the pipeline"
 _REPOSITORY = "a command of CI, which runs it itself"
 
 EXCLUDED: dict[tuple[str, str], str] = {
@@ -102,6 +103,8 @@ EXCLUDED: dict[tuple[str, str], str] = {
     ("README.md", "icecheck spark-matrix URL"): "tests/cli/test_cli_spark_matrix.py types it",
     ("docs/spark.md", "pip install '.[spark"): "installs Spark",
     ("docs/spark.md", "tox -e spark-4.1-iceberg-1.11.0"): "installs another Spark",
+    ("docs/pipeline.md", "icecheck "): _RETAIL,
+    ("README.md", "icecheck pipeline URL"): _RETAIL,
     ("docs/catalogs/README.md", "icecheck report matrix"): "tests/reference compares what it makes",
     ("docs/decisions/", ""): "says what was decided and seen at the time, not what to type",
 }

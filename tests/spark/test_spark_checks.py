@@ -7,9 +7,9 @@ import icecheck.spark_tests
 from icecheck.contract import Level
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import Check, check_of
-from icecheck.spark_tests import test_pipeline as pipeline_checks
 from icecheck.spark_tests import test_scan_planning as planning_checks
 from icecheck.spark_tests import test_scripts as script_checks
+from icecheck.spark_tests.pipeline import test_pipeline as pipeline_checks
 from tests.kit.contracts import CONTRACT
 
 SCRIPTS = Path(icecheck.spark_tests.__file__).parent / "scripts"

@@ -16,9 +16,9 @@ from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.spark import SparkWorkbench
-from icecheck.spark_tests import test_pipeline as pipeline_checks
 from icecheck.spark_tests import test_scan_planning as planning_checks
 from icecheck.spark_tests import test_scripts as script_checks
+from icecheck.spark_tests.pipeline import test_pipeline as pipeline_checks
 from icecheck.targets.target import Target
 from tests.hostile.failing_catalogs.naming import strays
 from tests.kit.contracts import CONTRACT

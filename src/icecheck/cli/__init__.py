@@ -24,6 +24,7 @@ _COMMANDS = {
     "compare": "Say what changed between runs.",
     "report": "Render stored runs again, or side by side.",
     "evidence": "Keep the runs of many catalogs as Iceberg tables.",
+    "pipeline": "Run a retail pipeline of Spark, each stage compared.",
     "gate": "Decide from a stored report whether a catalog will do.",
     "bundle": "Pack a run into one file that anybody can verify.",
     "verify": "Derive every verdict of a bundle again, offline.",

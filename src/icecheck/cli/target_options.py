@@ -21,6 +21,7 @@ _STAGES_OF = {
     "clean": (Stage.REACHING,),
     "spark-matrix": (Stage.REACHING, Stage.LOOKING),
     "evidence": (Stage.REACHING,),
+    "pipeline": (Stage.REACHING, Stage.LOOKING),
 }
 """The stages whose options a command has: those that change what it does."""
 _OF_OTHER_CHECKS = frozenset(
@@ -33,6 +34,7 @@ _WITHOUT: Mapping[str, Collection[str]] = {
     "replay": _OF_OTHER_CHECKS,
     "plan": ("thorough",),  # it tries out what it tells, which is no night's work
     "evidence": ("allow-host", "claim", "config", "rate-limit"),  # Spark's own client reaches it
+    "pipeline": {*_OF_OTHER_CHECKS, "accept-residue", "claim", "location-root", "name-pattern"},
 }
 """Options of these stages that change nothing of what a command does."""
 
