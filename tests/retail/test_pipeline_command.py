@@ -20,6 +20,7 @@ from icecheck.spark.java import Java
 from icecheck.spark.launcher import SparkInstallation
 from icecheck.spark.runtime import IcebergRuntime, PySpark
 from icecheck.spark.unavailable import SparkUnavailable
+from icecheck.spark.versions import java_needs
 from icecheck.spark_tests.pipeline.running import expect_writable
 from icecheck.targets.target import UsageError
 
@@ -91,10 +92,11 @@ def test_a_java_that_hands_no_rows_to_python_is_one_line(
     empty: MockCatalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     java = Java(Path("/java"), "21.0.1", 21, "JAVA_HOME")
-    runtime = IcebergRuntime((), "a:b:1", "", "given")
-    found = SparkInstallation(java, PySpark("3.5.9", Path("/spark")), runtime)
+    runtime = IcebergRuntime((), "a:b:1", "", "given", "1.10.2")
+    needs = java_needs("3.5", "1.10.2")
+    found = SparkInstallation(java, PySpark("3.5.9", Path("/spark")), runtime, needs)
     monkeypatch.setattr(icecheck.spark, "find_installation", lambda: found)
-    assert "set JAVA_HOME to a Java 17" in refused((empty.uri,))
+    assert "set JAVA_HOME to a full Java 11 or 17" in refused((empty.uri,))
 
 
 def test_without_pyspark_the_extra_is_named(
