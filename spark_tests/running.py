@@ -9,6 +9,7 @@ from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.replies.expect import NotOffered, Violation
+from icecheck.spark_tests.engines import require_engine
 from icecheck.spark_tests.outcomes import MayRefuse, Refusal, Rows, Save
 from icecheck.spark_tests.script import Script, Statement
 from icecheck.targets.target import Namespace
@@ -53,7 +54,12 @@ _WHOLE = {"name": "table", "name2": "table2", "view_name": "view", "view_name2":
 
 
 def run_script(script: Script, catalog: Catalog, spark: SparkSource) -> None:
-    """Run every statement of a script; raise Violation at the first unexpected outcome."""
+    """Run every statement of a script; raise Violation at the first unexpected outcome.
+
+    Raises NotOffered, before anything is created, if the script needs another Spark or Iceberg.
+    """
+    if script.engine:
+        require_engine(spark_session(catalog, spark)[0], script.engine)
     names = _names(script, catalog)
     session, names["catalog"] = spark_session(catalog, spark)
     within = f"{names['catalog']}.{names['namespace']}"
