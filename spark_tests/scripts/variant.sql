@@ -22,13 +22,14 @@ SELECT id FROM {table} WHERE variant_get(v, '$.a', 'int') = 1;
 
 ALTER TABLE {table} ADD COLUMN w VARIANT;
 
-UPDATE {table} SET w = v WHERE id = 2;
+INSERT INTO {table} SELECT 4, NULL, parse_json('[1, 2.5]');
 
-SELECT id, CAST(w AS STRING) FROM {table} ORDER BY id;
+SELECT id, CAST(variant_get(w, '$[1]', 'double') AS STRING) FROM {table} ORDER BY id;
 -- expect:
 -- 1 | NULL
--- 2 | text
+-- 2 | NULL
 -- 3 | NULL
+-- 4 | 2.5
 
 DESCRIBE TABLE {table};
 -- expect-including:
