@@ -47,7 +47,7 @@ def test_concurrent_updates(catalog: Catalog, spark: SparkSource) -> None:
     """Of two sessions that change the same row each succeeds or is refused; no change is lost."""
     table, other = _in_two_sessions(catalog, spark)
     done = _at_once(
-        table, other, lambda who, turn: "UPDATE {t} SET n = n + 1 WHERE who = 0", conflicts=True
+        table, other, lambda _who, _turn: "UPDATE {t} SET n = n + 1 WHERE who = 0", conflicts=True
     )
     with judged_by_spark("the row of two sessions", names_of(table)):
         table.session.sql(f"REFRESH TABLE {table.name}")
