@@ -7,6 +7,11 @@ CREATE TABLE {table} (`a space` INT, `a.dot` STRING, `it's "quoted"` STRING, `Gr
 PARTITIONED BY (`a.dot`, bucket(4, `a space`))
 TBLPROPERTIES ('a key.with = signs' = 'a \'value\' with "quotes" and 世界');
 
+DESCRIBE TABLE {table};
+-- expect-including:
+-- Größe 世界 | int | NULL
+-- "it's \"quoted\"" | string | NULL
+
 INSERT INTO {table} VALUES (1, 'one/1', 'q', 2, 3, named_struct('x-y', 4));
 
 INSERT INTO {table} VALUES (5, 'five 5%', NULL, 6, 7, NULL);

@@ -7,7 +7,7 @@ CREATE TABLE {table} (id INT) USING iceberg;
 INSERT INTO {table} VALUES (1);
 
 -- Below a table's own location nothing is in the way of others.
-SELECT regexp_replace(file_path, '/data/[^/]*$', '') FROM {table}.files;
+SELECT regexp_replace(file_path, '^(.*)/data/.*$', '$1') FROM {table}.files;
 -- save: location
 
 CREATE TABLE {table2} (id INT) USING iceberg LOCATION '{location}/within';
