@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 from icecheck.client.catalog import Catalog
 from icecheck.findings.symptoms import Severity, declare
@@ -84,31 +85,20 @@ def _at_once(
 
     A refused conflict is no entry if ``conflicts`` are expected. Any other failure is raised.
     """
-    ended: list[str] = []
-    raised: list[BaseException] = []
     together = threading.Barrier(2)
 
-    def run(mine: OwnTable, who: int) -> None:
-        try:
-            together.wait()
-            for turn in range(ROUNDS):
-                ended.extend(_one(mine, statement(who, turn), conflicts=conflicts))
-        except BaseException as error:  # noqa: BLE001 - raised again in the check's own thread
-            raised.append(error)
+    def run(mine: OwnTable, who: int) -> list[str]:
+        together.wait()
+        each = (_one(mine, statement(who, turn), conflicts=conflicts) for turn in range(ROUNDS))
+        return [how for how in each if how]
 
-    threads = [
-        threading.Thread(target=run, args=(mine, who)) for who, mine in enumerate((table, other), 1)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if raised:
-        raise raised[0]
-    return ended
+    with ThreadPoolExecutor(2) as both:
+        running = [both.submit(run, mine, who) for who, mine in enumerate((table, other), 1)]
+    return [how for one in running for how in one.result()]
 
 
-def _one(table: OwnTable, statement: str, *, conflicts: bool) -> list[str]:
+def _one(table: OwnTable, statement: str, *, conflicts: bool) -> str:
+    """Run a statement and return how it ended: done, unknown, or "" if refused."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -119,8 +109,8 @@ def _one(table: OwnTable, statement: str, *, conflicts: bool) -> list[str]:
         if failure is None:
             raise
         if conflicts and failure.is_a(_UNKNOWN):
-            return ["unknown"]
+            return "unknown"
         if conflicts and any(failure.is_a(name) for name in _CONFLICTS):
-            return []
+            return ""
         raise failure_outcome(failure, "a statement beside that of another session") from error
-    return ["done"]
+    return "done"
