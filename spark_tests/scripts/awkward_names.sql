@@ -6,6 +6,7 @@ CREATE TABLE {table} (`a space` INT, `a.dot` STRING, `it's "quoted"` STRING, `Gr
   `select` INT, `50%/y` STRUCT<`x-y`: INT>) USING iceberg
 PARTITIONED BY (`a.dot`, bucket(4, `a space`))
 TBLPROPERTIES ('a key.with = signs' = 'a \'value\' with "quotes" and 世界');
+-- may-refuse: the catalog accepts no such names
 
 DESCRIBE TABLE {table};
 -- expect-including:
@@ -27,10 +28,13 @@ SELECT `select` FROM {table} WHERE `a.dot` = 'five 5%' AND `Größe 世界` > 1;
 -- 7
 
 ALTER TABLE {table} RENAME COLUMN `Größe 世界` TO `naïve ✓`;
+-- may-refuse: the catalog accepts no such names
 
 ALTER TABLE {table} ALTER COLUMN `a space` COMMENT 'a "comment" with 世界 and \\ signs';
+-- may-refuse: the catalog accepts no such comments
 
 ALTER TABLE {table} ADD COLUMN `50%/y`.`z z` STRING;
+-- may-refuse: the catalog accepts no such names
 
 UPDATE {table} SET `naïve ✓` = 60 WHERE `a space` = 5;
 
