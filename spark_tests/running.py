@@ -9,7 +9,9 @@ from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.replies.expect import NotOffered, Violation
+from icecheck.spark_tests.engines import require_engine
 from icecheck.spark_tests.outcomes import MayRefuse, Refusal, Rows, Save
+from icecheck.spark_tests.own_tables import SPARK_ROWS
 from icecheck.spark_tests.script import Script, Statement
 from icecheck.targets.target import Namespace
 from icecheck.wire.unreachable import Unreachable
@@ -33,12 +35,6 @@ _ERROR_CLASS = declare(
     Severity.WRONG_STATUS,
     "Spark: takes it for another error",
 )
-_ROWS = declare(
-    "spark-rows",
-    "A statement of Spark answers other rows than are due",
-    Severity.FALSE_OR_LOST,
-    "Spark: the query answers other rows",
-)
 _STATEMENT_SUCCEEDS = declare(
     "spark-statement-succeeds",
     "A statement of Spark succeeds that has to fail",
@@ -53,7 +49,12 @@ _WHOLE = {"name": "table", "name2": "table2", "view_name": "view", "view_name2":
 
 
 def run_script(script: Script, catalog: Catalog, spark: SparkSource) -> None:
-    """Run every statement of a script; raise Violation at the first unexpected outcome."""
+    """Run every statement of a script; raise Violation at the first unexpected outcome.
+
+    Raises NotOffered, before anything is created, if the script needs another Spark or Iceberg.
+    """
+    if script.engine:
+        require_engine(spark_session(catalog, spark)[0], script.engine)
     names = _names(script, catalog)
     session, names["catalog"] = spark_session(catalog, spark)
     within = f"{names['catalog']}.{names['namespace']}"
@@ -149,7 +150,7 @@ class _Step:
             same, how = Counter(rows) == Counter(wanted), ""
         if not same:
             raise Violation(
-                _ROWS,
+                SPARK_ROWS,
                 f"{self._shown(wanted)}{how}",
                 self._shown(rows),
                 detail=self._where,
@@ -157,7 +158,7 @@ class _Step:
 
     def _save(self, outcome: Save, rows: list[Row]) -> None:
         if len(rows) != 1 or None in rows[0]:
-            raise Violation(_ROWS, "one row", self._shown(rows), detail=self._where)
+            raise Violation(SPARK_ROWS, "one row", self._shown(rows), detail=self._where)
         if len(rows[0]) != len(outcome.names):
             raise ValueError(f"{self._where}: {len(rows[0])} cells for {outcome.names}")
         self._names.update(zip(outcome.names, (cell or "" for cell in rows[0]), strict=True))

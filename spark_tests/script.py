@@ -1,8 +1,9 @@
 """Reads a Spark script: SQL statements in one file, each with its expected outcome.
 
 A script is SQL with directives in comments. Before the first statement are ``-- check: ID``,
-``-- title: WORDS``, ``-- proves: REQUIREMENT, ...`` and, if needed, ``-- needs: CAPABILITY, ...``.
-Below a statement is at most one of these:
+``-- title: WORDS``, ``-- proves: REQUIREMENT, ...`` and, if needed, ``-- needs: CAPABILITY, ...``
+and ``-- engine: spark >= 4.0, iceberg >= 1.11`` (or ``<``): with another Spark or Iceberg the check
+ends as not applicable before anything is created. Below a statement is at most one of these:
 
 - ``-- expect:`` and a comment line for each row, up to the first line that is no comment. Cells are
   separated by ``|``; a cell is text as Spark casts it to STRING, ``NULL``, or a JSON string in
@@ -23,6 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from icecheck.spark_tests.engines import Bound, read_bounds
 from icecheck.spark_tests.outcomes import (
     PLACEHOLDERS,
     Directive,
@@ -36,7 +38,7 @@ from icecheck.spark_tests.outcomes import (
     script_error,
 )
 
-_HEADER = ("check", "title", "proves", "needs")
+_HEADER = ("check", "title", "proves", "needs", "engine")
 _WITH_ROWS = ("expect", "expect-including")
 _DIRECTIVE = re.compile(r"--\s*([a-z]+(?:-[a-z]+)*):(.*)$")
 _CHECK_ID = re.compile(r"spark(\.[a-z0-9]+(?:-[a-z0-9]+)*)+")
@@ -61,6 +63,7 @@ class Script:
     proves: tuple[str, ...]
     needs: tuple[str, ...]
     statements: tuple[Statement, ...]
+    engine: tuple[Bound, ...] = ()
 
     @property
     def slug(self) -> str:
@@ -94,6 +97,7 @@ def read_scripts(folder: Path) -> tuple[Script, ...]:
 def parse_script(path: Path, text: str) -> Script:
     """Return the script in a text; a ScriptError names the file, the line and the error."""
     header: dict[str, str] = {}
+    engine: tuple[Bound, ...] = ()
     statements: list[Statement] = []
     known = set(PLACEHOLDERS)
     for piece in _pieces(path, text.splitlines()):
@@ -102,6 +106,8 @@ def parse_script(path: Path, text: str) -> Script:
             statements.append(piece)
         elif piece.name in _HEADER:
             _add_header(header, piece, bool(statements))
+            if piece.name == "engine":
+                engine = _read_engine(piece)
         else:
             statement = _last_statement(piece, statements)
             outcome = read_outcome(piece, statement.sql)
@@ -119,6 +125,7 @@ def parse_script(path: Path, text: str) -> Script:
         proves=listed(header["proves"]),
         needs=listed(header.get("needs", "")),
         statements=tuple(statements),
+        engine=engine,
     )
 
 
@@ -179,6 +186,13 @@ def _add_header(header: dict[str, str], piece: Directive, late: bool) -> None:
     if piece.name in header or not piece.text:
         raise piece.error(f"'{piece.name}:' must be given once, and not empty")
     header[piece.name] = piece.text
+
+
+def _read_engine(piece: Directive) -> tuple[Bound, ...]:
+    try:
+        return read_bounds(piece.text)
+    except ValueError as error:
+        raise piece.error(str(error)) from None
 
 
 def _last_statement(piece: Directive, statements: list[Statement]) -> Statement:

@@ -42,6 +42,3 @@ ALTER TABLE {table} DROP BRANCH audit;
 SELECT name FROM {table}.refs;
 -- expect:
 -- main
-
-SELECT id FROM {table} VERSION AS OF 'audit';
--- expect-error: ValidationException

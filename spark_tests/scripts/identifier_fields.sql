@@ -19,3 +19,23 @@ INSERT INTO {table} VALUES ('only');
 SELECT * FROM {table};
 -- expect:
 -- only
+
+CREATE TABLE {table2} (id BIGINT NOT NULL, part STRING NOT NULL, name STRING) USING iceberg;
+
+ALTER TABLE {table2} SET IDENTIFIER FIELDS id, part;
+
+ALTER TABLE {table2} DROP COLUMN part;
+-- expect-error: IllegalArgumentException
+
+-- The later statement takes the place of the former.
+ALTER TABLE {table2} SET IDENTIFIER FIELDS part;
+
+SHOW TBLPROPERTIES {table2} ('identifier-fields');
+-- expect:
+-- identifier-fields | [part]
+
+ALTER TABLE {table2} SET IDENTIFIER FIELDS id, part;
+
+ALTER TABLE {table2} DROP IDENTIFIER FIELDS id, part;
+
+ALTER TABLE {table2} DROP COLUMN id;

@@ -37,3 +37,32 @@ SELECT id, point, items, attributes FROM {table} ORDER BY id;
 SELECT id FROM {table} WHERE point.why = 2;
 -- expect:
 -- 1
+
+-- Whole structures are added, and fields put into place within them.
+ALTER TABLE {table} ADD COLUMN places MAP<STRUCT<x: INT>, STRUCT<a: INT>>;
+
+ALTER TABLE {table} ADD COLUMN places.value.b INT;
+
+ALTER TABLE {table} ADD COLUMN points ARRAY<STRUCT<x: DOUBLE, y: DOUBLE>>;
+
+ALTER TABLE {table} ADD COLUMN points.element.z DOUBLE;
+
+ALTER TABLE {table} ADD COLUMN point.w INT FIRST;
+
+ALTER TABLE {table} ALTER COLUMN point.w AFTER x;
+
+ALTER TABLE {table} DROP COLUMN point.z;
+
+-- The keys of a map do not change.
+ALTER TABLE {table} ADD COLUMN places.key.y INT;
+-- expect-error: IllegalArgumentException
+
+INSERT INTO {table} VALUES
+  (3, named_struct('x', 1, 'w', 7, 'why', 5), NULL, NULL, map(named_struct('x', 1), named_struct('a', 2, 'b', 3)),
+   array(named_struct('x', 0.5D, 'y', 1.5D, 'z', 2.5D)));
+
+SELECT point, places, points FROM {table} ORDER BY id;
+-- expect:
+-- {1, null, 2} | NULL | NULL
+-- {3000000000, null, 4} | NULL | NULL
+-- {1, 7, 5} | {{1} -> {2, 3}} | [{0.5, 1.5, 2.5}]

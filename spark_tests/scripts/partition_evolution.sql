@@ -41,3 +41,40 @@ SELECT count(DISTINCT spec_id), sum(record_count) FROM {table}.files;
 SELECT record_count FROM {table}.partitions WHERE partition.in_month = 649;
 -- expect:
 -- 1
+
+-- Fields are named after their transforms, and dropped by these.
+ALTER TABLE {table} ADD PARTITION FIELD bucket(16, id);
+
+ALTER TABLE {table} ADD PARTITION FIELD truncate(2, country);
+
+ALTER TABLE {table} ADD PARTITION FIELD year(at);
+
+ALTER TABLE {table} ADD PARTITION FIELD bucket(4, country) AS shard;
+
+INSERT INTO {table} VALUES (34, 'iceberg', TIMESTAMP '2025-03-01 00:00:00');
+
+SELECT partition.id_bucket_16, partition.country_trunc_2, partition.at_year FROM {table}.files
+WHERE partition.shard IS NOT NULL;
+-- expect:
+-- 3 | ic | 55
+
+ALTER TABLE {table} DROP PARTITION FIELD bucket(16, id);
+
+ALTER TABLE {table} DROP PARTITION FIELD truncate(2, country);
+
+ALTER TABLE {table} DROP PARTITION FIELD year(at);
+
+ALTER TABLE {table} DROP PARTITION FIELD shard;
+
+ALTER TABLE {table} REPLACE PARTITION FIELD in_month WITH hour(at);
+
+INSERT INTO {table} VALUES (6, 'DE', TIMESTAMP '2025-03-02 00:00:00');
+
+-- Hours since 1970: 20149 * 24.
+SELECT partition.at_hour FROM {table}.partitions WHERE partition.at_hour IS NOT NULL;
+-- expect:
+-- 483576
+
+SELECT count(*), sum(id) FROM {table};
+-- expect:
+-- 6 | 50

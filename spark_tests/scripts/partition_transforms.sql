@@ -3,7 +3,7 @@
 -- proves: client.spark.partition-transforms
 
 CREATE TABLE {table} (id BIGINT, name STRING, at TIMESTAMP) USING iceberg
-PARTITIONED BY (bucket(16, id), truncate(3, name), days(at));
+PARTITIONED BY (bucket(16, id), truncate(3, name), day(at));
 
 INSERT INTO {table} VALUES
   (34, 'iceberg', TIMESTAMP '2024-03-01 23:59:59'), (34, 'ice', TIMESTAMP '1969-12-31 23:00:00');
@@ -20,7 +20,7 @@ SELECT name FROM {table} WHERE id = 34 AND at >= TIMESTAMP '2024-03-01 00:00:00'
 -- iceberg
 
 CREATE TABLE {table2} (y TIMESTAMP, m TIMESTAMP, h TIMESTAMP, word STRING) USING iceberg
-PARTITIONED BY (years(y), months(m), hours(h), bucket(16, word));
+PARTITIONED BY (years(y), month(m), hour(h), bucket(16, word));
 
 INSERT INTO {table2} VALUES
   (TIMESTAMP '2024-03-01 05:30:00', TIMESTAMP '2024-03-01 05:30:00',

@@ -22,8 +22,15 @@ SELECT pos FROM {table}.position_deletes ORDER BY pos;
 -- 0
 -- 2
 
+-- Too few files for the default rewrite.
+CALL {catalog}.system.rewrite_position_delete_files('{namespace}.{name}');
+
+SELECT count(*) FROM {table}.delete_files;
+-- expect:
+-- 2
+
 CALL {catalog}.system.rewrite_position_delete_files(table => '{namespace}.{name}',
-  options => map('rewrite-all', 'true'));
+  where => 'id < 100', options => map('min-input-files', '2', 'rewrite-all', 'true'));
 
 SELECT content, record_count FROM {table}.delete_files;
 -- expect:

@@ -52,6 +52,10 @@ CALL {catalog}.system.ancestors_of('{namespace}.{name}', {second});
 -- {second} | {second_ms}
 -- {first} | {first_ms}
 
+CALL {catalog}.system.ancestors_of(snapshot_id => {first}, table => '{namespace}.{name}');
+-- expect:
+-- {first} | {first_ms}
+
 SELECT snapshot_id = {second} AND NOT is_current_ancestor FROM {table}.history
 WHERE snapshot_id = {second} AND parent_id = {first} LIMIT 1;
 -- expect:

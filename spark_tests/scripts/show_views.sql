@@ -20,6 +20,18 @@ SHOW VIEWS IN {catalog}.{namespace} LIKE '{view_name2}';
 -- expect:
 -- {namespace} | {view_name2} | false
 
+USE {catalog}.{namespace};
+
+SHOW VIEWS;
+-- expect:
+-- {namespace} | {view_name} | false
+-- {namespace} | {view_name2} | false
+
+SHOW VIEWS IN {namespace};
+-- expect:
+-- {namespace} | {view_name} | false
+-- {namespace} | {view_name2} | false
+
 SHOW TABLES IN {catalog}.{namespace};
 -- expect:
 -- {namespace} | {name} | false

@@ -19,6 +19,12 @@ SHOW TBLPROPERTIES {table} ('removed');
 -- expect:
 -- removed | Table {table} does not have property: removed
 
+ALTER TABLE {table} SET TBLPROPERTIES ('comment' = 'A table comment.');
+
+DESCRIBE TABLE EXTENDED {table};
+-- expect-including:
+-- Comment | A table comment. | ""
+
 -- What is reserved for the table itself is not stored among its properties.
 SHOW TBLPROPERTIES {table} ('format');
 -- expect:

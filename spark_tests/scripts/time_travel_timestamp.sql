@@ -21,6 +21,19 @@ SELECT id FROM {table} TIMESTAMP AS OF '{later}' ORDER BY id;
 -- 1
 -- 2
 
+SELECT id FROM {table} FOR SYSTEM_TIME AS OF '{earlier}';
+-- expect:
+-- 1
+
+-- A number counts seconds: 2100 is after all that was written.
+SELECT id FROM {table} TIMESTAMP AS OF 4102444800 ORDER BY id;
+-- expect:
+-- 1
+-- 2
+
+SELECT id FROM {table} FOR SYSTEM_TIME AS OF 978307200;
+-- expect-error: IllegalArgumentException
+
 -- Nothing was there before the first commit.
 SELECT id FROM {table} TIMESTAMP AS OF '2001-01-01 00:00:00';
 -- expect-error: IllegalArgumentException

@@ -27,3 +27,25 @@ ALTER TABLE {table} WRITE DISTRIBUTED BY PARTITION LOCALLY ORDERED BY bucket(4, 
 SHOW TBLPROPERTIES {table} ('sort-order');
 -- expect:
 -- sort-order | bucket(4, id) ASC NULLS FIRST, name ASC NULLS FIRST
+
+ALTER TABLE {table} WRITE LOCALLY ORDERED BY name ASC NULLS LAST, id DESC NULLS FIRST;
+
+SHOW TBLPROPERTIES {table} ('sort-order');
+-- expect:
+-- sort-order | name ASC NULLS LAST, id DESC NULLS FIRST
+
+ALTER TABLE {table} WRITE DISTRIBUTED BY PARTITION;
+
+SHOW TBLPROPERTIES {table} ('write.distribution-mode');
+-- expect:
+-- write.distribution-mode | hash
+
+ALTER TABLE {table} WRITE ORDERED BY name, truncate(10, id) DESC;
+
+SHOW TBLPROPERTIES {table} ('write.distribution-mode');
+-- expect:
+-- write.distribution-mode | range
+
+SHOW TBLPROPERTIES {table} ('sort-order');
+-- expect:
+-- sort-order | name ASC NULLS FIRST, truncate(id, 10) DESC NULLS LAST

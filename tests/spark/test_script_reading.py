@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from icecheck.spark_tests.engines import Bound
 from icecheck.spark_tests.outcomes import MayRefuse, Refusal, Rows, Save, ScriptError
 from icecheck.spark_tests.script import Script, parse_script, read_scripts
 
@@ -28,6 +29,14 @@ def test_the_header_says_what_the_check_is() -> None:
     assert (script.check, script.title, script.slug) == ("spark.a-b.c", "Two words", "a_b")
     assert script.proves == ("r.one", "r.two")
     assert script.needs == ("n",)
+
+
+def test_the_header_says_which_engine_is_needed() -> None:
+    assert parsed(ENOUGH).engine == ()
+    assert parsed("-- engine: spark >= 4.0, iceberg < 1.11\n" + ENOUGH).engine == (
+        Bound("Spark", (4, 0)),
+        Bound("Iceberg", (1, 11), below=True),
+    )
 
 
 def test_statements_keep_their_lines_and_text() -> None:
@@ -106,6 +115,16 @@ def test_a_script_knows_which_names_it_uses() -> None:
         ),
         (HEADER.replace("spark.x", "merge", 1) + ENOUGH, "x.sql:1: check 'merge' is not an id"),
         (HEADER + "-- title: again\n" + ENOUGH, "x.sql:5: 'title:' must be given once"),
+        (HEADER + "-- engine: spark > 4.0\n" + ENOUGH, "x.sql:5: 'spark > 4.0' is not a bound"),
+        (HEADER + "-- engine: spark >= 4\n" + ENOUGH, "x.sql:5: 'spark >= 4' is not a bound"),
+        (HEADER + "-- engine: flink >= 2.0\n" + ENOUGH, "x.sql:5: 'flink >= 2.0' is not a bound"),
+        (HEADER + "-- engine: spark >= 4.0,\n" + ENOUGH, "x.sql:5: '' is not a bound"),
+        (
+            HEADER + "-- engine: spark >= 4.0, spark >= 4.1\n" + ENOUGH,
+            "x.sql:5: 'spark >=' is given twice",
+        ),
+        (HEADER + "-- engine:\n" + ENOUGH, "x.sql:5: 'engine:' must be given once"),
+        (HEADER + ENOUGH + "\n-- engine: spark < 4.0\n", "x.sql:10: 'engine:' belongs above"),
         (HEADER + "-- chekc: x\n" + ENOUGH, "x.sql:5: 'chekc:' is no line of the header"),
         (HEADER + ENOUGH + "\n-- title: late\n", "x.sql:10: 'title:' belongs above the SQL"),
         (HEADER + "SELECT 1;\n-- expct:\n-- 1\n", "x.sql:6: there is no directive 'expct:'"),

@@ -2,13 +2,16 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from py4j.protocol import Py4JError
 
+from icecheck.findings.verdict import SkipKind
 from icecheck.replies.expect import NotOffered, Violation
 from icecheck.spark_tests import running
+from icecheck.spark_tests.engines import read_bounds, require_engine
 from icecheck.spark_tests.running import run_script
 from icecheck.spark_tests.script import parse_script
 from icecheck.targets.target import Target
@@ -219,6 +222,53 @@ def test_what_may_be_refused_is_not_offered() -> None:
 def test_a_lost_jvm_is_not_the_catalogs_fault() -> None:
     with pytest.raises(Py4JError):
         run("DROP x;\n" + REST, DROP=Py4JError("the JVM is gone"))
+
+
+class OfVersions:
+    """A session that tells its version of Spark, and that of Iceberg through the JVM."""
+
+    def __init__(self, spark: str, iceberg: str) -> None:
+        self.version = spark
+        told = SimpleNamespace(version=lambda: iceberg)
+        packages = SimpleNamespace(
+            apache=SimpleNamespace(iceberg=SimpleNamespace(IcebergBuild=told))
+        )
+        self.sparkContext = SimpleNamespace(_jvm=SimpleNamespace(org=packages))
+
+
+@pytest.mark.parametrize(
+    ("bounds", "said"),
+    [
+        ("spark >= 4.0", "needs Spark 4.0; this is Spark 3.5.9"),
+        ("spark < 3.5", "needs Spark before 3.5; this is Spark 3.5.9"),
+        ("spark >= 3.5, iceberg >= 1.11", "needs Iceberg 1.11; this is Iceberg 1.10.2"),
+        ("spark >= 3.5, iceberg >= 1.9, iceberg < 1.11", ""),
+    ],
+)
+def test_a_check_with_another_engine_than_it_needs_is_not_applicable(
+    bounds: str, said: str
+) -> None:
+    def judge() -> None:
+        require_engine(OfVersions("3.5.9", "1.10.2"), read_bounds(bounds))  # type: ignore[arg-type]
+
+    if not said:
+        judge()
+        return
+    with pytest.raises(NotOffered) as caught:
+        judge()
+    assert (caught.value.reason, caught.value.kind) == (said, SkipKind.HARNESS_GAP)
+
+
+def test_a_script_for_another_engine_ends_before_it_names_anything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = OfVersions("3.5.9", "1.10.2")
+    monkeypatch.setattr(running, "spark_session", lambda _catalog, _spark: (session, "icecheck"))
+    script = parse_script(Path("x.sql"), HEADER.strip() + "\n-- engine: spark >= 4.0\n" + REST)
+    catalog = FakeCatalog()
+    with pytest.raises(NotOffered):
+        run_script(script, catalog, None)  # type: ignore[arg-type]
+    assert (catalog.names, catalog.ledger) == (0, [])
 
 
 def test_names_are_quoted_only_where_they_must_be() -> None:

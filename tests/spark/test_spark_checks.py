@@ -1,5 +1,6 @@
 """The Spark checks against the register: every script is a check, every row has one."""
 
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -7,8 +8,12 @@ import icecheck.spark_tests
 from icecheck.contract import Level
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import Check, check_of
+from icecheck.spark_tests import test_frames as frame_checks
 from icecheck.spark_tests import test_scan_planning as planning_checks
 from icecheck.spark_tests import test_scripts as script_checks
+from icecheck.spark_tests import test_sessions as session_checks
+from icecheck.spark_tests import test_streaming as streaming_checks
+from icecheck.spark_tests import test_written_files as file_checks
 from icecheck.spark_tests.pipeline import test_pipeline as pipeline_checks
 from tests.kit.contracts import CONTRACT
 
@@ -24,6 +29,10 @@ CHECKS = [
     *checks_in(script_checks),
     *checks_in(pipeline_checks),
     *checks_in(planning_checks),
+    *checks_in(frame_checks),
+    *checks_in(streaming_checks),
+    *checks_in(session_checks),
+    *checks_in(file_checks),
 ]
 
 
@@ -46,7 +55,7 @@ def test_spark_rows_are_interop_and_say_who_is_hurt() -> None:
     for check in CHECKS:
         assert check.level is Level.INTEROP
         for requirement in check.requirements:
-            assert requirement.hurts.startswith("Spark with Iceberg 1.10.2: ")
+            assert re.match(r"Spark( 4\.\d)? with Iceberg 1\.1[01]\.\d: ", requirement.hurts)
 
 
 def test_titles_are_sentences_that_differ() -> None:

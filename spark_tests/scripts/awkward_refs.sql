@@ -1,0 +1,37 @@
+-- check: spark.awkward-refs
+-- title: Branches and tags may have names of spaces, dots, slashes and letters of any script
+-- proves: client.spark.awkward-refs
+
+CREATE TABLE {table} (id INT) USING iceberg;
+
+INSERT INTO {table} VALUES (1);
+
+ALTER TABLE {table} CREATE BRANCH `Feature/a space`;
+-- may-refuse: the catalog keeps no branches of such names
+
+ALTER TABLE {table} CREATE TAG `v1.0 (世界)`;
+-- may-refuse: the catalog keeps no tags of such names
+
+INSERT INTO {table}.`branch_Feature/a space` VALUES (2);
+
+SELECT id FROM {table} VERSION AS OF 'Feature/a space' ORDER BY id;
+-- expect:
+-- 1
+-- 2
+
+INSERT INTO {table} VALUES (3);
+
+SELECT id FROM {table} VERSION AS OF 'v1.0 (世界)';
+-- expect:
+-- 1
+
+SELECT name, type FROM {table}.refs ORDER BY name;
+-- expect:
+-- Feature/a space | BRANCH
+-- main | BRANCH
+-- v1.0 (世界) | TAG
+
+SELECT id FROM {table} ORDER BY id;
+-- expect:
+-- 1
+-- 3
