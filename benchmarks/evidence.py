@@ -5,7 +5,6 @@ named. Usage: python benchmarks/evidence.py [--runs N] [--exchanges N] [--master
 """
 
 import argparse
-import contextlib
 import hashlib
 import json
 import os
@@ -15,20 +14,19 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
+from process_memory import most_memory
 
 BEGAN = datetime(2026, 1, 1, 3, tzinfo=UTC)
 CATALOGS = ("Acme", "Birch", "Cedar", "Dune")
-SAMPLE_SECONDS = 0.5
 LONG = 1024
 
 
@@ -101,45 +99,6 @@ def plain(root: Path, target: Path) -> int:
         pq.write_table(table, target / f"{place.name}.parquet", compression="zstd")
         written += len(lines)
     return written
-
-
-def memory_of(pid: int) -> int:
-    """Return the bytes that a process and its children take, shared ones divided among them.
-
-    A JVM that starts a program is there twice for a moment, with one memory: it counts once.
-    """
-    total = 0
-    processes = [(pid, "")]
-    while processes:
-        each, parent = processes.pop()
-        with contextlib.suppress(OSError, ValueError):
-            name = Path(f"/proc/{each}/exe").readlink().name
-            if name == parent == "java":
-                continue
-            for line in Path(f"/proc/{each}/smaps_rollup").read_text().splitlines():
-                if line.startswith("Pss:"):
-                    total += int(line.split()[1]) * 1024
-            for task in Path(f"/proc/{each}/task").iterdir():
-                processes += [(int(n), name) for n in (task / "children").read_text().split()]
-    return total
-
-
-@contextlib.contextmanager
-def most_memory(pid: int) -> Iterator[list[int]]:
-    """Yield a list whose one number is the highest memory of a process and its children."""
-    most, ended = [0], threading.Event()
-
-    def look() -> None:
-        while not ended.wait(SAMPLE_SECONDS):
-            most[0] = max(most[0], memory_of(pid))
-
-    thread = threading.Thread(target=look)
-    thread.start()
-    try:
-        yield most
-    finally:
-        ended.set()
-        thread.join()
 
 
 def ingest(reports: Path, root: Path, master: str) -> tuple[float, int, str]:

@@ -10,15 +10,14 @@ import re
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
+
+from process_memory import most_memory
 
 from icecheck.spark_tests.pipeline.expected import Expected
 from icecheck.spark_tests.pipeline.landing import Landing
 from icecheck.spark_tests.pipeline.scale import DAYS, ROWS_OF_SCALE_1, Scale
-
-SAMPLE_SECONDS = 0.5
 
 
 def alone(scale: Scale) -> tuple[float, float]:
@@ -33,20 +32,6 @@ def alone(scale: Scale) -> tuple[float, float]:
         return drawn - began, time.perf_counter() - drawn
 
 
-def memory_of(pid: int) -> int:
-    """Return the resident bytes of a process and of all below it."""
-    pids, total = [pid], 0
-    for each in pids:
-        try:
-            status = Path(f"/proc/{each}/status").read_text()
-            total += int(found[1]) * 1024 if (found := re.search(r"VmRSS:\s+(\d+)", status)) else 0
-            for task in Path(f"/proc/{each}/task").glob("*/children"):
-                pids += map(int, task.read_text().split())
-        except OSError:
-            continue
-    return total
-
-
 def pipeline(scale: float, master: str) -> tuple[float, int, dict[str, float]]:
     """Run the command; return its seconds, its highest memory, and the seconds of its stages."""
     began = time.perf_counter()
@@ -57,17 +42,8 @@ def pipeline(scale: float, master: str) -> tuple[float, int, dict[str, float]]:
         ],
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
-    most, ended = [0], threading.Event()
-
-    def look() -> None:
-        while not ended.wait(SAMPLE_SECONDS):
-            most[0] = max(most[0], memory_of(process.pid))
-
-    thread = threading.Thread(target=look)
-    thread.start()
-    said, _ = process.communicate()
-    ended.set()
-    thread.join()
+    with most_memory(process.pid) as most:
+        said, _ = process.communicate()
     assert process.returncode == 0, said
     stages = re.findall(r"^(.+?) +\d+ rows +([0-9.]+) s", said, re.MULTILINE)
     seconds = time.perf_counter() - began

@@ -18,12 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from icecheck.spark import SparkWorkbench, find_installation
-from icecheck.spark.environments import (
-    environments_directory,
-    install,
-    is_at_hand,
-    process_environment,
-)
+from icecheck.spark.environments import environment_with, environments_directory
 from icecheck.spark.versions import combinations
 
 ROUNDS = 3
@@ -148,10 +143,8 @@ def main(rounds: int, names: Sequence[str]) -> None:
     for each in combinations():
         if each.name not in names and "all" not in names:
             continue
-        place = None
-        if not is_at_hand(each, os.environ):
-            place = install(each, environments_directory(os.environ), print)
-        environment = process_environment(place, os.environ)
+        place = environments_directory(os.environ)
+        environment = environment_with(each, place, os.environ, print)
         environment["ICECHECK_ICEBERG_PACKAGES"] = each.coordinates
         subprocess.run([sys.executable, __file__, str(rounds)], env=environment, check=True)
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from icecheck.findings.verdict import SkipKind
 from icecheck.replies.expect import NotOffered
+from icecheck.spark.session import iceberg_release
+from icecheck.spark.versions import version_numbers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,20 +59,10 @@ def read_bounds(text: str) -> tuple[Bound, ...]:
 
 def require_engine(session: "SparkSession", bounds: Sequence[Bound]) -> None:
     """Raise NotOffered if the Spark or the Iceberg of a session does not meet every bound."""
-    # Neither PySpark nor Iceberg has a public way to ask for the version of Iceberg.
-    iceberg = session.sparkContext._jvm.org.apache.iceberg.IcebergBuild  # noqa: SLF001
-    running = {"Spark": session.version, "Iceberg": str(iceberg.version())}
+    running = {"Spark": session.version, "Iceberg": iceberg_release(session)}
     for bound in bounds:
-        if not bound.holds(_numbers(running[bound.product])):
+        if not bound.holds(version_numbers(running[bound.product])):
             raise NotOffered(
                 f"needs {bound}; this is {bound.product} {running[bound.product]}",
                 SkipKind.HARNESS_GAP,
             )
-
-
-def _numbers(version: str) -> Version:
-    """Return major and minor of a version such as 4.0.5 or 1.12.0-SNAPSHOT."""
-    found = re.match(r"(\d+)\.(\d+)", version)
-    if found is None:
-        raise ValueError(f"{version!r} is not a version")
-    return int(found[1]), int(found[2])

@@ -8,13 +8,8 @@ import icecheck.spark_tests
 from icecheck.contract import Level
 from icecheck.findings.verdict import Group
 from icecheck.judging.check import Check, check_of
-from icecheck.spark_tests import test_frames as frame_checks
-from icecheck.spark_tests import test_scan_planning as planning_checks
+from icecheck.run.collect import collect
 from icecheck.spark_tests import test_scripts as script_checks
-from icecheck.spark_tests import test_sessions as session_checks
-from icecheck.spark_tests import test_streaming as streaming_checks
-from icecheck.spark_tests import test_written_files as file_checks
-from icecheck.spark_tests.pipeline import test_pipeline as pipeline_checks
 from tests.kit.contracts import CONTRACT
 
 SCRIPTS = Path(icecheck.spark_tests.__file__).parent / "scripts"
@@ -25,15 +20,7 @@ def checks_in(module: ModuleType) -> list[Check]:
     return [found for function in functions if (found := check_of(function, CONTRACT))]
 
 
-CHECKS = [
-    *checks_in(script_checks),
-    *checks_in(pipeline_checks),
-    *checks_in(planning_checks),
-    *checks_in(frame_checks),
-    *checks_in(streaming_checks),
-    *checks_in(session_checks),
-    *checks_in(file_checks),
-]
+CHECKS = collect((Group.SPARK,), CONTRACT)
 
 
 def test_every_script_is_a_check_of_the_spark_group() -> None:

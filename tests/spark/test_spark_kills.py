@@ -1,14 +1,12 @@
 """Every Spark check fails on a catalog with one defect: none of them passes whatever happens."""
 
 import re
-from types import ModuleType
 
 import pytest
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
-from icecheck.findings.verdict import Outcome
-from icecheck.judging.check import Check, check_of
+from icecheck.findings.verdict import Group, Outcome
 from icecheck.judging.judge import judge
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.core.context import Call
@@ -16,14 +14,8 @@ from icecheck.mock_server.core.context import Outcome as Answered
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
+from icecheck.run.collect import collect
 from icecheck.spark import SparkWorkbench
-from icecheck.spark_tests import test_frames as frame_checks
-from icecheck.spark_tests import test_scan_planning as planning_checks
-from icecheck.spark_tests import test_scripts as script_checks
-from icecheck.spark_tests import test_sessions as session_checks
-from icecheck.spark_tests import test_streaming as streaming_checks
-from icecheck.spark_tests import test_written_files as file_checks
-from icecheck.spark_tests.pipeline import test_pipeline as pipeline_checks
 from icecheck.targets.target import Target
 from tests.hostile.failing_catalogs.naming import strays
 from tests.kit.contracts import CONTRACT
@@ -40,20 +32,7 @@ ENGINE = re.compile(r"needs (Spark|Iceberg) ")
 """How the reason of a check begins that another Spark or Iceberg than the running one can judge."""
 
 
-def checks_in(*modules: ModuleType) -> dict[str, Check]:
-    functions = (getattr(module, name) for module in modules for name in dir(module))
-    return {found.id: found for function in functions if (found := check_of(function, CONTRACT))}
-
-
-CHECKS = checks_in(
-    script_checks,
-    pipeline_checks,
-    planning_checks,
-    frame_checks,
-    streaming_checks,
-    session_checks,
-    file_checks,
-)
+CHECKS = {check.id: check for check in collect((Group.SPARK,), CONTRACT)}
 
 
 def test_every_spark_check_has_a_defect_that_exists() -> None:

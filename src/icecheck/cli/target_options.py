@@ -141,6 +141,14 @@ def expect_one_catalog(options: Mapping[str, Any]) -> None:
         raise click.UsageError("name one catalog: either its URL or --mock")
 
 
+def expect_what_mock_lacks(options: Mapping[str, Any]) -> None:
+    """Raise UsageError where ``--mock`` is given beside what the bundled mock brings itself."""
+    from icecheck.targets.target import UsageError
+
+    if any(options.get(parameter_of(option)) for option in TARGET_OPTIONS if option.mock_brings):
+        raise UsageError("--mock brings its own warehouse and credentials: leave yours out")
+
+
 def read_url(url: str | None, catalog_url: str | None) -> str | None:
     """Return the URL that was given, or None.
 

@@ -1,5 +1,7 @@
 """How the commands for several runs write what they make: printed, or into a file."""
 
+import errno
+import os
 from pathlib import Path
 
 import click
@@ -18,6 +20,20 @@ output_option = click.option(
     metavar="FILE",
     help="Where it is written; default: it is printed.",
 )
+
+
+def make_writable(directory: Path) -> None:
+    """Make the directory of ``--output``; raise UsageError if nothing can be written there."""
+    from icecheck.targets.target import UsageError
+
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        if not os.access(directory, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise UsageError(
+            f"--output {directory} cannot be written ({error.strerror}): name another directory"
+        ) from None
 
 
 def put(text: str, output: Path | None) -> None:

@@ -74,6 +74,18 @@ def install(wanted: Combination, directory: Path, say: Callable[[str], None]) ->
     return place
 
 
+def environment_with(
+    wanted: Combination, directory: Path, environment: Mapping[str, str], say: Callable[[str], None]
+) -> dict[str, str]:
+    """Return the environment of a process that has a combination's PySpark and Java.
+
+    They are installed below ``directory`` unless this environment has them. Raises SparkUnavailable
+    as ``install`` does.
+    """
+    place = None if is_at_hand(wanted, environment) else install(wanted, directory, say)
+    return process_environment(place, environment)
+
+
 def process_environment(place: Path | None, environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a process that has the PySpark in ``place``, or this one's."""
     changed = dict(environment)

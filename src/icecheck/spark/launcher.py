@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from icecheck.spark.class_archive import ClassArchive, plan_archive
@@ -18,7 +18,6 @@ from icecheck.spark.runtime import (
     IcebergRuntime,
     PySpark,
     choose_runtime,
-    fetched_by_maven,
     find_pyspark,
 )
 from icecheck.spark.unavailable import SparkUnavailable
@@ -126,14 +125,6 @@ def find_installation(
     runtime = choose_runtime(pyspark, jar, environment, packages=packages)
     needs = java_needs(pyspark.line, runtime.iceberg)
     return SparkInstallation(choose_java(environment, needs=needs), pyspark, runtime, needs)
-
-
-def with_fetched_jar(
-    installation: SparkInstallation, environment: Mapping[str, str]
-) -> SparkInstallation:
-    """Return the installation with a jar in place of coordinates, if Maven can fetch it."""
-    fetched = fetched_by_maven(installation.runtime, environment)
-    return replace(installation, runtime=fetched)
 
 
 def require_rows_for_python(installation: SparkInstallation) -> None:

@@ -145,7 +145,7 @@ def fetched_by_maven(runtime: IcebergRuntime, environment: Mapping[str, str]) ->
     jar = local_jar(known, environment, lambda: None)
     if jar is None:
         return runtime
-    return IcebergRuntime((jar,), "", known.sha256, f"Maven, {jar}", known.iceberg)
+    return _of_known(known, jar, "Maven")
 
 
 def wheel_jar() -> Path | None:
@@ -208,9 +208,13 @@ def _packages_runtime(
     if known is not None and len(coordinates) == 1:
         jar = local_jar(known, environment, wheel)
         if jar is not None:
-            return IcebergRuntime((jar,), "", known.sha256, f"{option}, {jar}", known.iceberg)
+            return _of_known(known, jar, option)
     release = runtime.rpartition(":")[2]
     return IcebergRuntime((), ",".join(coordinates), "", option, release)
+
+
+def _of_known(known: Combination, jar: Path, origin: str) -> IcebergRuntime:
+    return IcebergRuntime((jar,), "", known.sha256, f"{origin}, {jar}", known.iceberg)
 
 
 def local_jar(

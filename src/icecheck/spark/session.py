@@ -6,19 +6,15 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from icecheck.spark.catalog_conf import catalog_conf
 from icecheck.spark.key_stores import show_certificate, trust_certificates
-from icecheck.spark.launcher import (
-    TUNED_FLAGS,
-    Jvm,
-    SparkInstallation,
-    find_installation,
-    with_fetched_jar,
-)
+from icecheck.spark.launcher import TUNED_FLAGS, Jvm, SparkInstallation, find_installation
+from icecheck.spark.runtime import fetched_by_maven
 from icecheck.spark.unavailable import SparkUnavailable
 
 if TYPE_CHECKING:
@@ -78,7 +74,8 @@ class SparkWorkbench:
         environment = os.environ if environment is None else environment
         installation = find_installation(jar, environment, packages=packages)
         needs(installation)
-        installation = with_fetched_jar(installation, environment)
+        runtime = fetched_by_maven(installation.runtime, environment)
+        installation = replace(installation, runtime=runtime)
         from pyspark import SparkContext
 
         if SparkContext._active_spark_context is not None:  # noqa: SLF001 - not to be asked publicly
@@ -96,8 +93,7 @@ class SparkWorkbench:
     @property
     def version(self) -> str:
         """The version of Spark and of the Iceberg runtime, as the run records them."""
-        iceberg = self._spark.sparkContext._jvm.org.apache.iceberg.IcebergBuild.version()  # noqa: SLF001
-        return f"Spark {self._spark.version}, Iceberg {iceberg}"
+        return f"Spark {self._spark.version}, Iceberg {iceberg_release(self._spark)}"
 
     def session(self, catalog: HasTarget) -> "tuple[SparkSession, str]":
         """Return a new session for the catalog under test, and the catalog's name in it."""
@@ -158,6 +154,12 @@ class SparkWorkbench:
         trace: TracebackType | None,
     ) -> None:
         self.stop()
+
+
+def iceberg_release(session: "SparkSession") -> str:
+    """Return the release of the Iceberg runtime that a session has."""
+    # Neither PySpark nor Iceberg has a public way to ask.
+    return str(session.sparkContext._jvm.org.apache.iceberg.IcebergBuild.version())  # noqa: SLF001
 
 
 def spark_conf(work_directory: Path) -> dict[str, str]:

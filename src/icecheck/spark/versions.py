@@ -82,7 +82,7 @@ class JavaNeeds:
             (
                 release
                 for release, lacks in known.items()
-                if _numbers(release)[0] in majors and not {*lacks} & {*self.modules}
+                if version_numbers(release)[0] in majors and not {*lacks} & {*self.modules}
             ),
             "",
         )
@@ -126,7 +126,7 @@ def java_needs(line: str, iceberg: str) -> JavaNeeds:
     spark = lines.get(line) or lines[list(lines)[-1]]
     oldest, modules = 0, ()
     for since, row in _table()["iceberg"].items():
-        if iceberg and _numbers(iceberg) >= _numbers(since):
+        if iceberg and version_numbers(iceberg) >= version_numbers(since):
             oldest, modules = row["java"], tuple(row["modules"])
     return JavaNeeds(
         what=f"Spark {line} with Iceberg {iceberg}" if iceberg else f"Spark {line}",
@@ -136,7 +136,8 @@ def java_needs(line: str, iceberg: str) -> JavaNeeds:
     )
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def version_numbers(version: str) -> tuple[int, ...]:
+    """Return the numbers of a version such as 4.0.5 or 1.12.0-SNAPSHOT."""
     return tuple(map(int, re.findall(r"\d+", version)))
 
 

@@ -15,12 +15,11 @@ from icecheck.cli.ending import ExitOnError
 from icecheck.cli.extras import require_spark
 from icecheck.cli.target_options import (
     expect_one_catalog,
-    parameter_of,
+    expect_what_mock_lacks,
     target_facts,
     target_of,
     target_options,
 )
-from icecheck.targets.options import TARGET_OPTIONS
 
 if TYPE_CHECKING:
     from icecheck.client.catalog import Catalog
@@ -95,7 +94,7 @@ def command(rows: int, seed: int, state: Path | None, keep: bool, **options: Any
     with ExitOnError() as last_resort, contextlib.ExitStack() as closing:
         from icecheck.cli.interrupts import one_interrupt
         from icecheck.client.catalog import Catalog
-        from icecheck.reports.evidence.opening import expect_master
+        from icecheck.spark.working import expect_master
         from icecheck.spark_tests.pipeline.running import CHECK_ID
         from icecheck.spark_tests.pipeline.scale import Scale
         from icecheck.wire.redaction import Redactor
@@ -121,13 +120,13 @@ def _opened(
 ) -> "tuple[State, Target]":
     """Return the state and the catalog that the options name; ``closing`` ends both."""
     from icecheck.spark_tests.pipeline.state import State
-    from icecheck.targets.target import UsageError, new_run_id
+    from icecheck.targets.target import new_run_id
 
     target: Target | None = None
     if not options["mock"]:
         target = target_of(options, or_else=" or --mock")
-    elif any(options.get(parameter_of(option)) for option in TARGET_OPTIONS if option.mock_brings):
-        raise UsageError("--mock brings its own warehouse and credentials: leave yours out")
+    else:
+        expect_what_mock_lacks(options)
     directory = named.absolute() if named is not None else _temporary(closing)
     run = {
         "scale": scale.rows / 1_000_000,
@@ -185,7 +184,7 @@ def _session(target: "Target", state: "State", redactor: Any) -> "Session":
 
 def _compared(done: "_Ending", state: "State", scale: "Scale", master: str) -> int:
     """Run the stages and print a line for each; return the exit code."""
-    from icecheck.reports.evidence.opening import working_spark
+    from icecheck.spark.working import working_spark
     from icecheck.spark_tests.pipeline.running import Place, purge, run_course
 
     words = "start the command again with the same --state to go on"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from icecheck.cli.stored_run import day_and_time, restored_run, stored_run, understanding
-from icecheck.cli.written import format_option, output_option, put
+from icecheck.cli.written import format_option, make_writable, output_option, put
 
 if TYPE_CHECKING:
     from icecheck.findings.verdict import Run
@@ -181,16 +181,10 @@ def _rendering(form: str) -> "Callable[[Run], str]":
 def _write(run: "Run", directory: Path) -> Path:
     """Write every format but run.json itself into a directory, and return the path of the page."""
     from icecheck.run.output import FORMATS
-    from icecheck.targets.target import UsageError
     from icecheck.targets.unwritable import write_text
 
     texts = {name: FORMATS[name](run) for name in _FILES.values()}
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(
-            f"--output {directory} cannot be written ({error.strerror}): name another directory"
-        ) from None
+    make_writable(directory)
     for name, text in texts.items():
         write_text(directory / name, text)
     return directory / _FILES["html"]

@@ -14,13 +14,12 @@ from icecheck.cli.gate import Gate, gate_options
 from icecheck.cli.selection import release_of_run, selected, selection_options
 from icecheck.cli.target_options import (
     expect_one_catalog,
-    parameter_of,
+    expect_what_mock_lacks,
     target_facts,
     target_of,
     target_options,
 )
 from icecheck.cli.workers import Workers
-from icecheck.targets.options import TARGET_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -228,13 +227,12 @@ def target_for(options: dict[str, Any], stack: contextlib.ExitStack) -> "Target"
     Raises UsageError for options that contradict.
     """
     from icecheck.targets.sources import from_file
-    from icecheck.targets.target import Target, UsageError
+    from icecheck.targets.target import Target
 
     if not options["mock"]:
         return target_of(options, or_else=" or --mock")
     facts = target_facts(options)
-    if any(options.get(parameter_of(option)) for option in TARGET_OPTIONS if option.mock_brings):
-        raise UsageError("--mock brings its own warehouse and credentials: leave yours out")
+    expect_what_mock_lacks(options)
     from_file(options["config"])  # only to report a mistake in the file: its target is not used
     return Target(**facts | _start_mock(options, stack))
 

@@ -13,7 +13,13 @@ import click
 
 from icecheck.cli.ending import ExitOnError
 from icecheck.cli.extras import require_suite
-from icecheck.cli.target_options import expect_one_catalog, target_of, target_options
+from icecheck.cli.target_options import (
+    expect_one_catalog,
+    expect_what_mock_lacks,
+    target_of,
+    target_options,
+)
+from icecheck.cli.written import make_writable
 
 if TYPE_CHECKING:
     from icecheck.reports.many.engines import Engine, Engines
@@ -72,9 +78,12 @@ def command(output: Path, **options: Any) -> int:
     expect_one_catalog(options)
     require_suite()
     with ExitOnError(output):
-        if not options["mock"]:
-            target_of(options, or_else=" or --mock")  # a mistake is told before anything is made
-        _expect_room(output)
+        # Mistakes are told before anything is made.
+        if options["mock"]:
+            expect_what_mock_lacks(options)
+        else:
+            target_of(options, or_else=" or --mock")
+        make_writable(output)
         return _run_all(chosen, output, options)
 
 
@@ -88,20 +97,6 @@ def _chosen(names: Sequence[str]) -> "tuple[Combination, ...]":
                 f"there is no combination {name!r}; there are {', '.join(known)}"
             )
     return tuple(known[name] for name in dict.fromkeys(names)) if names else (*known.values(),)
-
-
-def _expect_room(output: Path) -> None:
-    """Raise UsageError if the report cannot be written, before anything is made."""
-    from icecheck.targets.target import UsageError
-
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-        if not os.access(output, os.W_OK):
-            raise PermissionError(13, os.strerror(13))
-    except OSError as error:
-        raise UsageError(
-            f"--output {output} cannot be written ({error.strerror}): name another directory"
-        ) from None
 
 
 def _run_all(chosen: "Sequence[Combination]", output: Path, options: Mapping[str, Any]) -> int:
@@ -158,19 +153,12 @@ def _engine(wanted: "Combination", output: Path, options: Mapping[str, Any]) -> 
 
 def _run_one(wanted: "Combination", directory: Path, options: Mapping[str, Any]) -> int:
     """Run the checks in a process that has the combination's PySpark; return its exit code."""
-    from icecheck.spark.environments import (
-        environments_directory,
-        install,
-        is_at_hand,
-        process_environment,
-    )
+    from icecheck.spark.environments import environment_with, environments_directory
 
-    place = None
-    if not is_at_hand(wanted, os.environ):
-        where = options["environments"] or environments_directory(os.environ)
-        place = install(
-            wanted, where.absolute(), lambda words: click.echo(f"{wanted.name}: {words}")
-        )
+    where = options["environments"] or environments_directory(os.environ)
+    environment = environment_with(
+        wanted, where.absolute(), os.environ, lambda words: click.echo(f"{wanted.name}: {words}")
+    )
     directory.mkdir(parents=True, exist_ok=True)
     for old in (_RUN_FILE, _LOG):
         (directory / old).unlink(missing_ok=True)
@@ -183,7 +171,7 @@ def _run_one(wanted: "Combination", directory: Path, options: Mapping[str, Any])
             command,
             stdout=log,
             stderr=subprocess.STDOUT,
-            env=process_environment(place, os.environ),
+            env=environment,
             start_new_session=True,
         )
         try:
