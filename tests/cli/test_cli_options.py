@@ -17,7 +17,7 @@ import icecheck.client.doctor  # noqa: F401 - it keeps the new_run_id that it fi
 from icecheck.bundles.bundle import Product
 from icecheck.bundles.packing import pack
 from icecheck.cli import main
-from icecheck.cli.commands import spark_matrix
+from icecheck.cli.commands.spark import spark_matrix
 from icecheck.findings.replay import KIND, VERSION
 from icecheck.findings.verdict import Outcome
 from icecheck.mock_server import (

@@ -75,7 +75,7 @@ def test_a_replay_that_is_interrupted_ends_with_130(icecheck, replay_file, monke
     broken_off = finished(verdict(CHECK, Outcome.PASS), interrupted=True)
     page = Path("icecheck-replay/index.html")
     monkeypatch.setattr(
-        "icecheck.cli.commands.replay.reported_run", lambda *_args: (broken_off, page)
+        "icecheck.cli.commands.stored.replay.reported_run", lambda *_args: (broken_off, page)
     )
     done = icecheck("replay", replay_file(), "http://127.0.0.1:9")
     assert (done.exit_code, f"{CHECK}: interrupted" in done.stdout) == (130, True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from icecheck.cli.commands import spark_matrix
+from icecheck.cli.commands.spark import spark_matrix
 from icecheck.spark.unavailable import SparkUnavailable
 from icecheck.spark.versions import combinations
 
@@ -195,7 +195,9 @@ def test_an_interrupt_ends_the_run_first(tmp_path, start_icecheck, fake_python):
 
 def test_runs_that_there_are_are_put_side_by_side(icecheck, tmp_path, monkeypatch):
     # What stored_run does with a file is tested with `icecheck report matrix`.
-    monkeypatch.setattr("icecheck.cli.commands.report.stored_run", lambda p: _read(p / "run.json"))
+    monkeypatch.setattr(
+        "icecheck.cli.commands.stored.report.stored_run", lambda p: _read(p / "run.json")
+    )
     for name, broken in (("one", ()), ("two", ("spark.a",))):
         (tmp_path / name).mkdir()
         (tmp_path / name / "run.json").write_text(json.dumps(document(0, *broken)))
@@ -209,7 +211,7 @@ def test_runs_that_there_are_are_put_side_by_side(icecheck, tmp_path, monkeypatc
 
 def test_a_run_without_spark_is_refused_by_name(icecheck, tmp_path, monkeypatch):
     bare = document(0) | {"engine_profiles": []}
-    monkeypatch.setattr("icecheck.cli.commands.report.stored_run", lambda _: bare)
+    monkeypatch.setattr("icecheck.cli.commands.stored.report.stored_run", lambda _: bare)
     done = icecheck("report", "spark", "one")
     assert done.exit_code == 2
     assert "one has nothing of Spark" in done.output

@@ -13,25 +13,51 @@ from click import Group as ClickGroup
 
 __all__ = ["main"]
 
-_COMMANDS = {
-    "run": "Verify a catalog and write a report.",
-    "spark-matrix": "Run the Spark checks in several versions of Spark.",
-    "doctor": "Say what would go wrong, and which options would help.",
-    "plan": "Say what a run would create and call, without doing it.",
-    "clean": "Remove what a run that was cut short has left behind.",
-    "explore": "Draw histories until the time is over, and keep what fails.",
-    "replay": "Run a failing history again.",
-    "compare": "Say what changed between runs.",
-    "report": "Render stored runs again, or side by side.",
-    "evidence": "Keep the runs of many catalogs as Iceberg tables.",
-    "pipeline": "Run a retail pipeline of Spark, each stage compared.",
-    "gate": "Decide from a stored report whether a catalog will do.",
-    "bundle": "Pack a run into one file that anybody can verify.",
-    "verify": "Derive every verdict of a bundle again, offline.",
-    "serve": "Serve the mock catalog until it is told to stop.",
-    "list": "List checks, requirements, operations or defects.",
-    "explain": "Say what a check, requirement, operation, defect or symptom means.",
-    "self-test": "Show that the checks notice every defect of the mock.",
+# Title -> package below `icecheck.cli.commands`, and what each command of it does.
+_SECTIONS = {
+    "Verify a catalog": (
+        "",
+        {
+            "run": "Verify a catalog and write a report.",
+            "doctor": "Say what would go wrong, and which options would help.",
+            "plan": "Say what a run would create and call, without doing it.",
+            "clean": "Remove what a run that was cut short has left behind.",
+            "explore": "Draw histories until the time is over, and keep what fails.",
+        },
+    ),
+    "Work with stored runs": (
+        "stored.",
+        {
+            "replay": "Run a failing history again.",
+            "compare": "Say what changed between runs.",
+            "report": "Render stored runs again, or side by side.",
+            "gate": "Decide from a stored report whether a catalog will do.",
+            "bundle": "Pack a run into one file that anybody can verify.",
+            "verify": "Derive every verdict of a bundle again, offline.",
+        },
+    ),
+    "Work with Spark": (
+        "spark.",
+        {
+            "spark-matrix": "Run the Spark checks in several versions of Spark.",
+            "pipeline": "Run a retail pipeline of Spark, each stage compared.",
+            "evidence": "Keep the runs of many catalogs as Iceberg tables.",
+        },
+    ),
+    "Serve and look up": (
+        "",
+        {
+            "serve": "Serve the mock catalog until it is told to stop.",
+            "list": "List checks, requirements, operations or defects.",
+            "explain": "Say what a check, requirement, operation, defect or symptom means.",
+            "self-test": "Show that the checks notice every defect of the mock.",
+        },
+    ),
+}
+_MODULES = {
+    name: f"icecheck.cli.commands.{package}{name.replace('-', '_')}"
+    for package, commands in _SECTIONS.values()
+    for name in commands
 }
 
 
@@ -39,13 +65,12 @@ class _Commands(ClickGroup):
     """Finds commands by name in modules of that name, and reports errors in one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return list(_COMMANDS)
+        return list(_MODULES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in _MODULES:
             return None
-        module = importlib.import_module(f"icecheck.cli.commands.{cmd_name.replace('-', '_')}")
-        command: click.Command = module.command
+        command: click.Command = importlib.import_module(_MODULES[cmd_name]).command
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -58,8 +83,9 @@ class _Commands(ClickGroup):
             end_unread()
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
+        for title, (_, commands) in _SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()))
 
     def main(
         self,
