@@ -57,12 +57,18 @@ def read_bounds(text: str) -> tuple[Bound, ...]:
     return tuple(bounds)
 
 
-def require_engine(session: "SparkSession", bounds: Sequence[Bound]) -> None:
-    """Raise NotOffered if the Spark or the Iceberg of a session does not meet every bound."""
+def unmet_bound(session: "SparkSession", bounds: Sequence[Bound]) -> str | None:
+    """Return which demand the Spark or the Iceberg of a session does not meet; None if all hold."""
     running = {"Spark": session.version, "Iceberg": iceberg_release(session)}
     for bound in bounds:
-        if not bound.holds(version_numbers(running[bound.product])):
-            raise NotOffered(
-                f"needs {bound}; this is {bound.product} {running[bound.product]}",
-                SkipKind.HARNESS_GAP,
-            )
+        version = running[bound.product]
+        if not bound.holds(version_numbers(version)):
+            return f"needs {bound}; this is {bound.product} {version}"
+    return None
+
+
+def require_engine(session: "SparkSession", bounds: Sequence[Bound]) -> None:
+    """Raise NotOffered if the Spark or the Iceberg of a session does not meet every bound."""
+    unmet = unmet_bound(session, bounds)
+    if unmet is not None:
+        raise NotOffered(unmet, SkipKind.HARNESS_GAP)

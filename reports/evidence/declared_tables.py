@@ -7,7 +7,7 @@ ask. Times are UTC; durations end in their unit.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-VERSION = 1
+VERSION = 2
 """The version of these tables; a later one is refused, an earlier one gets the missing columns."""
 VERSION_PROPERTY = "icecheck.evidence-version"
 
@@ -30,7 +30,7 @@ def schema_of(columns: Mapping[str, str]) -> str:
 
 _RUN = {"report_id": "string", "day": "date"}
 _AS_TEXT = {"write.parquet.compression-codec": "zstd"}
-# One document can have many MB: the writer has to look at the size of its buffer after each.
+# A piece of a document can have some MB: the writer has to look at its buffer's size after each.
 _DOCUMENTS = _AS_TEXT | {
     "write.parquet.row-group-check-min-record-count": "1",
     "write.parquet.row-group-check-max-record-count": "10",
@@ -55,12 +55,22 @@ FILES = Table(
 
 DOCUMENTS = Table(
     "bronze.documents",
-    {**_RUN, "file": "string", "size_bytes": "bigint", "sha256": "string", "content": "string"},
-    keys=("report_id",),
+    {
+        **_RUN,
+        "file": "string",
+        "size_bytes": "bigint",
+        "sha256": "string",
+        "piece": "int",
+        "content": "string",
+    },
+    keys=("report_id", "piece"),
     by_day=True,
     properties=_DOCUMENTS,
 )
-"""Each run.json as it was received."""
+"""Each run.json as it was received, in pieces; ``size_bytes`` and ``sha256`` are the file's.
+
+The only piece of what version 1 of these tables took in has no number.
+"""
 
 LINES = Table(
     "bronze.lines",

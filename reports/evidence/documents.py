@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from itertools import chain, groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from icecheck.reports.evidence.declared_tables import (
@@ -23,22 +25,27 @@ _UNNAMED = "unnamed"
 
 
 def rows_of(table: Table) -> "Callable[[Iterator[DataFrame]], Iterator[DataFrame]]":
-    """Return the function that makes rows of a table of rows of ``bronze.documents``."""
+    """Return the function that makes rows of a table of rows of ``bronze.documents``.
+
+    The pieces of a document have to follow each other, in their order.
+    """
     take, columns = _TAKES[table.name], [*table.columns]
 
     def make(batches: "Iterator[DataFrame]") -> "Iterator[DataFrame]":
         import pandas as pd
 
-        for batch in batches:
-            for stored in batch.itertuples():
-                rows = [
-                    {"report_id": stored.report_id, "day": stored.day, **row}
-                    for row in take(_read(stored.content), stored)
-                ]
-                for start in range(0, len(rows), _BATCH_ROWS):
-                    # As objects: pandas would make floats of whole numbers beside a null.
-                    part = rows[start : start + _BATCH_ROWS]
-                    yield pd.DataFrame(part, columns=columns, dtype=object)
+        pieces = chain.from_iterable(batch.itertuples() for batch in batches)
+        for _, some in groupby(pieces, attrgetter("report_id")):
+            stored, *others = some
+            content = "".join(piece.content for piece in (stored, *others))
+            rows = [
+                {"report_id": stored.report_id, "day": stored.day, **row}
+                for row in take(_read(content), stored)
+            ]
+            for start in range(0, len(rows), _BATCH_ROWS):
+                # As objects: pandas would make floats of whole numbers beside a null.
+                part = rows[start : start + _BATCH_ROWS]
+                yield pd.DataFrame(part, columns=columns, dtype=object)
 
     return make
 

@@ -16,8 +16,10 @@ from icecheck.targets.target import UsageError
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-RUN_BYTES_MAX = 64 << 20
-"""A run.json that is larger is not taken in: it would have to be held in memory."""
+RUN_BYTES_MAX = 128 << 20
+"""A run.json that is larger is not taken in: a worker has to hold it in memory, taken apart."""
+PIECE_CHARACTERS = 2 << 20
+"""How much of a document is in one row: the JVM holds some rows at a time, whatever their size."""
 KNOWN_VERSIONS = ((1, 0), (1, 1))
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _AHEAD_MAX = timedelta(days=1)
@@ -49,7 +51,7 @@ def looking_at(now: datetime) -> "Callable[[Iterator[DataFrame]], Iterator[DataF
 
 
 def contents(batches: "Iterator[DataFrame]") -> "Iterator[DataFrame]":
-    """Make a row of ``bronze.documents`` of each row with uri, sha256, report_id and day.
+    """Make the rows of ``bronze.documents`` of each row with uri, sha256, report_id and day.
 
     A file that is no longer what was looked at gives none.
     """
@@ -59,10 +61,11 @@ def contents(batches: "Iterator[DataFrame]") -> "Iterator[DataFrame]":
         for row in batch.itertuples():
             content = _content(row.uri)
             if _digest(content) == row.sha256:
-                columns = (
-                    row.report_id, row.day, row.uri, len(content), row.sha256, content.decode(),
-                )  # fmt: skip
-                yield pd.DataFrame([columns], columns=[*DOCUMENTS.columns])
+                same = row.report_id, row.day, row.uri, len(content), row.sha256
+                text = content.decode()
+                for piece, start in enumerate(range(0, len(text), PIECE_CHARACTERS)):
+                    part = text[start : start + PIECE_CHARACTERS]
+                    yield pd.DataFrame([(*same, piece, part)], columns=[*DOCUMENTS.columns])
 
 
 def _head(uri: str, now: datetime) -> dict[str, str | None]:

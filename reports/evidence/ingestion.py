@@ -188,7 +188,8 @@ def _documents(store: Store, reports: Sequence[Report]) -> "DataFrame":
 
 def _from_documents(table: Table) -> "Callable[[Store, Sequence[Report]], DataFrame]":
     def make(store: Store, reports: Sequence[Report]) -> "DataFrame":
-        stored = store.spark.table(store.name(DOCUMENTS)).where(_of(reports))
+        pieces = store.spark.table(store.name(DOCUMENTS)).where(_of(reports))
+        stored = pieces.repartition("report_id").sortWithinPartitions("report_id", "piece")
         return stored.mapInPandas(rows_of(table), schema_of(table.columns))
 
     return make

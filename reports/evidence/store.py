@@ -101,6 +101,10 @@ class Store:
         missing = {c: kind for c, kind in table.columns.items() if c not in there}
         if missing:
             self.spark.sql(f"ALTER TABLE {name} ADD COLUMNS ({schema_of(missing)})")
+        if int(version) < VERSION:
+            self.spark.sql(
+                f"ALTER TABLE {name} SET TBLPROPERTIES ('{VERSION_PROPERTY}' = '{VERSION}')"
+            )
 
     def snapshot(self, table: Table) -> int:
         """Return the id of the present snapshot of a table; 0 while it is empty."""

@@ -1,13 +1,23 @@
 """What is taken in, once whatever its name is; and what is not, with the reason."""
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from icecheck.reports.evidence import lines, told
+from icecheck.reports.evidence import heads, lines, told
+from icecheck.reports.evidence.declared_tables import (
+    CHECKS,
+    DOCUMENTS,
+    RUNS,
+    VERSION,
+    VERSION_PROPERTY,
+)
+from icecheck.reports.evidence.documents import rows_of
 from icecheck.reports.evidence.sorting import ORPHAN
 from tests.evidence.conftest import Evidence
 from tests.evidence.reports_made import document, exchange, packed, put
@@ -46,6 +56,38 @@ def test_a_run_is_taken_in_once_whatever_its_name_is(evidence: Evidence, tmp_pat
     assert (len(copied.reports), len(copied.others)) == (0, 4)
     assert evidence.content() == before
     assert {each["state"] for each in told.put_aside(evidence.store)} == {"duplicate"}
+
+
+def test_a_large_document_is_kept_in_pieces_and_read_as_one(
+    evidence: Evidence, tmp_path: Path
+) -> None:
+    """Its sentences are longer than a piece, in characters of one to four bytes."""
+    large = document("large")
+    words = "aé€😀" * (heads.PIECE_CHARACTERS // 2)
+    large["checks"][0]["summary"] = words
+    put(tmp_path / "in" / "large", large)
+    put(tmp_path / "in" / "small", document("small", outcomes={"only.check": "pass"}))
+    assert len(evidence.take_in(tmp_path / "in").reports) == 2
+    pieces = evidence.rows(
+        "SELECT file, piece, content, sha256 FROM {bronze.documents} ORDER BY file, piece"
+    )
+    of_large = [row for row in pieces if "/large/" in row[0]]
+    assert [row[1] for row in of_large] == [0, 1, 2]
+    assert [row[1] for row in pieces if row not in of_large] == [0]
+    received = "".join(row[2] for row in of_large).encode()
+    assert received == (tmp_path / "in" / "large" / "run.json").read_bytes()
+    assert {row[3] for row in of_large} == {f"sha256:{hashlib.sha256(received).hexdigest()}"}
+    checks = evidence.rows("SELECT check_id, summary FROM {silver.checks} ORDER BY check_id")
+    assert len(checks) == 3
+    assert (large["checks"][0]["id"], words) in checks
+
+
+def test_what_version_1_took_in_is_read_without_a_number() -> None:
+    content = json.dumps(document("old"))
+    row = ("an id", "2026-03-01", "run.json", len(content), "sha256:00", None, content)
+    stored = pd.DataFrame([row], columns=[*DOCUMENTS.columns])
+    for table, count in ((RUNS, 1), (CHECKS, 2)):
+        assert sum(len(rows) for rows in rows_of(table)(iter([stored]))) == count
 
 
 @pytest.mark.complete("three ingestions, one after the other")
@@ -175,11 +217,14 @@ def test_evidence_of_a_later_release_is_refused_and_of_an_earlier_one_completed(
     store = evidence.store
     name = store.name("silver.runs")
     store.spark.sql(f"ALTER TABLE {name} DROP COLUMN headline")
-    store.spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('icecheck.evidence-version' = '0')")
+    store.spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('{VERSION_PROPERTY}' = '0')")
     store.prepare()
     put(tmp_path / "in", document("a"))
     evidence.take_in(tmp_path / "in")
     assert evidence.rows("SELECT count(*) FROM {silver.runs} WHERE headline IS NOT NULL") == [(1,)]
-    store.spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('icecheck.evidence-version' = '2')")
+    shown = evidence.rows(f"SHOW TBLPROPERTIES {name}")
+    assert (VERSION_PROPERTY, str(VERSION)) in shown
+    later = VERSION + 1
+    store.spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('{VERSION_PROPERTY}' = '{later}')")
     with pytest.raises(Exception, match="of a later release of icecheck"):
         store.prepare()

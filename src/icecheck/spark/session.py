@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 from icecheck.spark.catalog_conf import catalog_conf
 from icecheck.spark.key_stores import show_certificate, trust_certificates
 from icecheck.spark.launcher import TUNED_FLAGS, Jvm, SparkInstallation, find_installation
-from icecheck.spark.runtime import fetched_by_maven
+from icecheck.spark.runtime import IcebergRuntime, fetched_by_maven
 from icecheck.spark.unavailable import SparkUnavailable
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class SparkWorkbench:
         with contextlib.ExitStack() as undo:
             undo.callback(jvm.stop)
             undo.callback(_forget_gateway)
-            started = cls(installation, jvm, _connect(jvm, conf or {}))
+            started = cls(installation, jvm, _connect(jvm, _with_jars(conf or {}, runtime)))
             undo.pop_all()
         return started
 
@@ -154,6 +154,16 @@ class SparkWorkbench:
         trace: TracebackType | None,
     ) -> None:
         self.stop()
+
+
+def _with_jars(conf: Mapping[str, str], runtime: IcebergRuntime) -> Mapping[str, str]:
+    """Return settings that give executors elsewhere the runtime: they have no class path of ours.
+
+    It may have been fetched only now.
+    """
+    if not runtime.jars or conf.get("spark.master", "local").startswith("local"):
+        return conf
+    return {"spark.jars": ",".join(map(str, runtime.jars)), **conf}
 
 
 def iceberg_release(session: "SparkSession") -> str:

@@ -5,7 +5,7 @@ import re
 import socket
 from collections.abc import Iterator
 
-from icecheck.spark.launcher import WORKING_FLAGS, find_installation, require_rows_for_python
+from icecheck.spark.launcher import WORKING_FLAGS, require_rows_for_python
 from icecheck.spark.session import SparkWorkbench
 from icecheck.spark.unavailable import SparkUnavailable
 from icecheck.targets.target import UsageError
@@ -26,10 +26,6 @@ def working_spark(master: str, name: str, after_its_end: str) -> Iterator[SparkW
         "spark.master": master,
         "spark.default.parallelism": "2",
     }
-    if not master.startswith("local"):
-        # Executors elsewhere have no class path of ours.
-        jars = find_installation().runtime.jars
-        conf |= {"spark.jars": ",".join(map(str, jars))} if jars else {}
     with (
         SparkWorkbench.start(conf, flags=WORKING_FLAGS, needs=require_rows_for_python) as workbench,
         _saying_why_it_ended(workbench, after_its_end),
