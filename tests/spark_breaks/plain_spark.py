@@ -30,19 +30,19 @@ class Shown:
 class Expected:
     """What a statement shows wherever the catalog is faithful.
 
-    ``rows`` come each time; ``exact`` if there are no others: identifiers and times differ from
-    run to run.
+    ``rows`` come each time: identifiers, places and times differ from run to run. ``count`` is how
+    many there are in all; None where that differs too.
     """
 
     error: str
     rows: Counter[tuple[str | None, ...]]
-    exact: bool
+    count: int | None
 
     def shown_in(self, shown: Shown) -> bool:
         """Return whether a statement that showed this is the same to its user."""
-        if self.error != shown.error:
+        if self.error != shown.error or self.count not in (None, shown.rows.total()):
             return False
-        return self.rows == shown.rows if self.exact else not self.rows - shown.rows
+        return not self.rows - shown.rows
 
 
 Course = Mapping[str, Sequence[Shown]]
@@ -84,7 +84,9 @@ def broken_in(course: Course, expected: Mapping[str, Sequence[Expected]]) -> fro
 
 def _common(first: Shown, second: Shown) -> Expected:
     assert first.error == second.error, (first, second)
-    return Expected(first.error, first.rows & second.rows, first.rows == second.rows)
+    count = first.rows.total()
+    same = count == second.rows.total()
+    return Expected(first.error, first.rows & second.rows, count if same else None)
 
 
 def _shown(session: Any, script: Script, namespace: str) -> list[Shown]:
