@@ -47,12 +47,17 @@ def main() -> int:
         expected = expected_of(course_on(workbench, scripts), course_on(workbench, scripts))
         for defect in wanted:
             started = time.monotonic()
-            really = broken_in(course_on(workbench, scripts, defect), expected)
+            course = course_on(workbench, scripts, defect)
+            first = broken_in(course, expected)
+            really = first.keys()
             said = failing_on(workbench, defect, expected)
             print(f"{defect}: {len(really)} of {len(expected)} scripts fail in Spark,", end=" ")
             print(f"{len(said)} as checks; {time.monotonic() - started:.0f} s", flush=True)
             _print("fails", really & said)
             _print("NOT NOTICED", really - said)
+            for check in sorted(really - said):
+                print(f"    statement {first[check]}: {course[check][first[check]]}", flush=True)
+                print(f"    expected {expected[check][first[check]]}", flush=True)
             _print("BLAMED WRONGLY", said - really)
             differing += really != said
     return int(bool(differing))

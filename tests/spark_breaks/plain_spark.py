@@ -71,15 +71,15 @@ def expected_of(first: Course, second: Course) -> Mapping[str, Sequence[Expected
     }
 
 
-def broken_in(course: Course, expected: Mapping[str, Sequence[Expected]]) -> frozenset[str]:
-    """Return the ids of checks whose scripts have a statement that is not the same to its user."""
-    return frozenset(
-        check
-        for check, shown in course.items()
-        if not all(
-            wanted.shown_in(seen) for wanted, seen in zip(expected[check], shown, strict=True)
-        )
-    )
+def broken_in(course: Course, expected: Mapping[str, Sequence[Expected]]) -> Mapping[str, int]:
+    """Return check id -> number, from 0, of the first statement that is not the same to its user."""
+    broken = {}
+    for check, shown in course.items():
+        pairs = enumerate(zip(expected[check], shown, strict=True))
+        first = next((at for at, (wanted, seen) in pairs if not wanted.shown_in(seen)), None)
+        if first is not None:
+            broken[check] = first
+    return broken
 
 
 def _common(first: Shown, second: Shown) -> Expected:
