@@ -72,7 +72,7 @@ def expected_of(first: Course, second: Course) -> Mapping[str, Sequence[Expected
 
 
 def broken_in(course: Course, expected: Mapping[str, Sequence[Expected]]) -> Mapping[str, int]:
-    """Return check id -> number, from 0, of the first statement that is not the same to its user."""
+    """Return check id -> number, from 0, of the first statement that differs for its user."""
     broken = {}
     for check, shown in course.items():
         pairs = enumerate(zip(expected[check], shown, strict=True))
