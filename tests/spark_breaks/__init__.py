@@ -1,5 +1,5 @@
 """Which statements really fail in Spark on a defective catalog, against what the suite says.
 
-Spark runs every script's statements without the suite: nothing of how the suite runs or judges them
-is used, not even the rows that a script expects.
+Spark runs every script's statements without the suite. What they show is compared with what they
+show on a faithful mock; of a script only that is taken of which statements it expects anything.
 """

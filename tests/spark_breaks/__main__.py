@@ -44,7 +44,8 @@ def main() -> int:
     differing = 0
     scripts = read_scripts(SCRIPTS)
     with SparkWorkbench.start() as workbench:
-        expected = expected_of(course_on(workbench, scripts), course_on(workbench, scripts))
+        faithful = course_on(workbench, scripts), course_on(workbench, scripts)
+        expected = expected_of(scripts, *faithful)
         for defect in wanted:
             started = time.monotonic()
             course = course_on(workbench, scripts, defect)
