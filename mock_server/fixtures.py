@@ -101,7 +101,7 @@ def _requests_since(journal: "Journal", last: int) -> str:
         [
             f"{entry.status} {entry.method} {entry.path}  {entry.operation or 'no operation'}"
             f"  {entry.duration_us / 1000:.1f} ms"
-            for entry in journal.entries()
+            for entry in journal.find()
             if entry.sequence > last
         ]
     )

@@ -1,14 +1,11 @@
 """`MockCatalog`: a whole catalog as one object, for tests, notebooks and the command line."""
 
 import contextlib
-import signal
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
-from types import FrameType, MappingProxyType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
-
-import msgspec
 
 from icecheck.mock_server.core.clock import Clock, clock_from
 from icecheck.mock_server.core.context import Context
@@ -16,16 +13,20 @@ from icecheck.mock_server.core.identity import Identities
 from icecheck.mock_server.core.journal import Journal
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.core.vending_settings import VendingSettings
+from icecheck.mock_server.defects.switching import DefectSwitches
+from icecheck.mock_server.http.foreground import until_told_to_stop
 from icecheck.mock_server.http.hosts import hosts_of
 from icecheck.mock_server.operations.served import default_registries
 from icecheck.mock_server.planning.plans import PlanningSettings, Plans
 from icecheck.mock_server.protocol.served_contract import SERVED
-from icecheck.mock_server.security.authorization import TOKEN_PATH
 from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.security.settings import OAuth2Settings, checked_operations
 from icecheck.mock_server.serving.app import App
-from icecheck.mock_server.serving.faults import FaultRule, Faults
+from icecheck.mock_server.serving.fault_rules import FaultRule
+from icecheck.mock_server.serving.faults import Faults, expect_fired
+from icecheck.mock_server.serving.gates import Gates, RequestGate
 from icecheck.mock_server.serving.kept_state import KeptState
+from icecheck.mock_server.serving.states import MockSnapshot, States
 from icecheck.mock_server.serving.warehouses import (
     DEFAULT_WAREHOUSE,
     Warehouse,
@@ -36,20 +37,17 @@ from icecheck.mock_server.storage.files import Files, check_writable
 from icecheck.mock_server.storage.root import Root
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     import httpx
     from pyiceberg.catalog.rest import RestCatalog
     from requests.adapters import BaseAdapter
 
+    from icecheck.mock_server.admin.door import AdminDoor
     from icecheck.mock_server.http.asgi import AsgiApp
 
 IN_PROCESS_URI = "http://icecheck.invalid"
 """The address that in-process clients are given; no request is ever sent to it."""
-
-
-class MockSnapshot(msgspec.Struct, frozen=True):
-    """The states of all warehouses at one moment."""
-
-    states: Mapping[str, WarehouseState]
 
 
 class MockCatalog:
@@ -72,6 +70,8 @@ class MockCatalog:
       for clients; by default this is so below each warehouse's own location only.
     - `allow_hosts`: names (or addresses) in `Host` and `Origin` that are served besides those of
       the loopback interface and `host` itself; others get 403 on the socket.
+    - `admin`: serve the administration at `/_mock/`, for clients on this machine, or for those with
+      the `admin_token` if there is one.
     - `planning`: settings of scan planning: synchronous or asynchronous, tasks per answer.
     - `prefix` False serves one warehouse at paths without a prefix.
 
@@ -99,6 +99,8 @@ class MockCatalog:
         hidden: Iterable[str] = (),
         allow_locations: Iterable[str | Path] = (),
         allow_hosts: Iterable[str] = (),
+        admin: bool = True,
+        admin_token: str | None = None,
     ) -> None:
         if page_size_max < 1:
             raise ValueError("page_size_max must be at least 1")
@@ -117,6 +119,8 @@ class MockCatalog:
         self.plans = Plans(planning)
         self._vending = vending
         self._page_size_max = page_size_max
+        self._admin_token = admin_token
+        self._has_admin = admin
         self._host = host
         self._port = port
         self._hosts = hosts_of(host, allow_hosts)
@@ -129,6 +133,8 @@ class MockCatalog:
             self.journal,
             self.security,
         )
+        self.states = States(self.warehouses, self._root)
+        self.defects = DefectSwitches(self.registries)
 
     def _begun_warehouses(
         self, declared: Iterable[str | WarehouseDeclaration] | None, *, served_prefix: bool
@@ -155,18 +161,34 @@ class MockCatalog:
         """The fault rules of the server; `fault` adds a rule for the length of a block."""
         return self.app.faults
 
+    @property
+    def gates(self) -> Gates:
+        """The gates of the server; `gate` makes one for the length of a block."""
+        return self.app.gates
+
     @contextlib.contextmanager
     def fault(self, fault: str, **settings: Any) -> Iterator[FaultRule]:
         """Add a fault rule for a block: `with mock.fault("answer-lost", table="db.t")`.
 
         Settings are those of FaultRule; the rule's `fired` counts how often it was applied. Raises
-        UnknownFault for a fault or a setting that does not exist.
+        UnknownFault for a fault or a setting that does not exist, and UnfiredFault at the end of
+        the block if the rule is `strict` and never fired.
         """
         rule = self.faults.add(fault, **settings)
         try:
             yield rule
         finally:
             self.faults.remove(rule)
+        expect_fired([rule])
+
+    def gate(self, operation: str, **settings: Any) -> "AbstractContextManager[RequestGate]":
+        """Hold requests for a block: `with mock.gate("updateTable", holds=2) as gate`.
+
+        Settings are those of GateRule. `gate.wait_for()` waits until the requests have arrived,
+        `gate.release(order)` lets them go, one after the other; what is held at the end of the
+        block goes. Raises UnknownGate for an operation or a setting that does not exist.
+        """
+        return self.gates.during(operation, settings)
 
     # Serving
 
@@ -186,10 +208,17 @@ class MockCatalog:
         for warehouse in self.warehouses.all():
             if warehouse.declaration.location is not None:
                 check_writable(warehouse.context.location)
-        server = ThreadedServer(asgi_app(self.app, self._hosts), self._host, self._port)
+        admin = (lambda: self._administration) if self._has_admin else None
+        server = ThreadedServer(asgi_app(self.app, self._hosts, admin), self._host, self._port)
         server.start()
         self._server = server
         return self
+
+    @cached_property
+    def _administration(self) -> "AdminDoor":
+        from icecheck.mock_server.admin.door import AdminDoor
+
+        return AdminDoor(self, self._admin_token)
 
     def stop(self) -> None:
         """Stop listening, close all connections, and remove the temporary root if there is one.
@@ -197,6 +226,7 @@ class MockCatalog:
         A root whose tables are kept is free for another server from then on.
         """
         server, self._server = self._server, None
+        self.gates.clear()
         if server is not None:
             server.stop()
         if self._kept is not None:
@@ -213,23 +243,15 @@ class MockCatalog:
         trace: TracebackType | None,
     ) -> None:
         self.stop()
+        if kind is None:
+            expect_fired(self.faults.rules)
 
     def serve_forever(self, on_ready: Callable[["MockCatalog"], None] | None = None) -> None:
         """Serve until SIGINT or SIGTERM, then stop cleanly; for the main thread of a process."""
-        ended = threading.Event()
-
-        def end(_number: int, _frame: FrameType | None) -> None:
-            ended.set()
-
-        before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            with self:
-                if on_ready is not None:
-                    on_ready(self)
-                ended.wait()
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+        with until_told_to_stop() as wait, self:
+            if on_ready is not None:
+                on_ready(self)
+            wait()
 
     @property
     def port(self) -> int:
@@ -299,15 +321,9 @@ class MockCatalog:
         return spark_conf(name, self.uri, warehouse, self._access(credential, self.uri))
 
     def _access(self, credential: str | None, uri: str) -> dict[str, str]:
-        """Return the properties that hold the credentials; both clients use the same names."""
-        oauth2 = self.security.oauth2
-        if credential is None and self.token is not None:
-            return {"token": self.token}
-        if credential is None and oauth2 is not None:
-            credential = f"{oauth2.clients[0].id}:{oauth2.clients[0].secret}"
-        if credential is None:
-            return {}
-        return {"credential": credential, "oauth2-server-uri": f"{uri}{TOKEN_PATH}"}
+        from icecheck.mock_server.clients.connections import access
+
+        return access(credential, uri, self.token, self.security.oauth2)
 
     # Access
 
@@ -326,6 +342,13 @@ class MockCatalog:
         """Refuse from now on every token given so far, except the static one."""
         self.security.revoke_tokens()
 
+    def save_journal(self, path: str | Path) -> None:
+        """Write the journal into a file, as HAR (`.har`) or JSON lines (`.jsonl`)."""
+        from icecheck.mock_server.core.journal_files import save
+
+        base = IN_PROCESS_URI if self._server is None else self.uri
+        save(self.journal.find(), Path(path), base)
+
     # State
 
     def state(self, warehouse: str = DEFAULT_WAREHOUSE) -> WarehouseState:
@@ -334,14 +357,11 @@ class MockCatalog:
 
     def snapshot(self) -> MockSnapshot:
         """Return the present state of every warehouse; this costs nothing."""
-        states = {each.name: each.state for each in self.warehouses.all()}
-        return MockSnapshot(MappingProxyType(states))
+        return self.states.snapshot()
 
     def restore(self, snapshot: MockSnapshot) -> None:
         """Go back to a snapshot; warehouses opened since then are emptied. Files are left alone."""
-        for warehouse in self.warehouses.all():
-            with warehouse.lock:
-                warehouse.publish(snapshot.states.get(warehouse.name, WarehouseState()))
+        self.states.restore(snapshot)
 
     @contextlib.contextmanager
     def checkpoint(self) -> Iterator[None]:
@@ -357,11 +377,10 @@ class MockCatalog:
 
         Faults, tokens and the journal are left as they are. KeyError for an unknown name.
         """
-        known = self.warehouses.all() if warehouse is None else (self._warehouse(warehouse),)
-        for emptied in known:
-            with emptied.lock:
-                emptied.publish(WarehouseState())
-                self._root.remove_below(emptied.context.location)
+        if warehouse is None:
+            self.states.empty_all()
+        else:
+            self.states.empty(self._warehouse(warehouse))
 
     def remove(self, warehouse: str) -> None:
         """Forget a warehouse with its files; on demand it is opened again, empty."""

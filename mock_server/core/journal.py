@@ -1,36 +1,149 @@
 """The requests to a server, in order: a bounded memory for tests and for people."""
 
 import itertools
+import threading
+import time
 from collections import deque
+from collections.abc import Callable, Sequence
 
 import msgspec
 
+from icecheck.mock_server.core.redaction import redacted_body, redacted_headers, redacted_query
+from icecheck.mock_server.protocol.wire import Reply, Request
+
 PATH_LENGTH_MAX = 4096
-"""A longer path is cut off and kept without its names, so that memory stays bounded."""
+"""A longer path is cut off and kept without names and content, so that memory stays bounded."""
+
+CONTENT_BYTES_MAX = 32 << 20
+"""How many bytes of headers and bodies are remembered; those of the oldest go first."""
+
+_OF_ONE_ENTRY = 512
 
 
-class JournalEntry(msgspec.Struct, frozen=True, gc=False):
-    """One handled request; `operation` is "" where no route matched, names are as resolved."""
+class _Content:
+    """The request and the reply of an entry, until they are forgotten for want of memory."""
+
+    __slots__ = ("reply", "request", "size")
+
+    def __init__(self, request: Request, reply: Reply, size: int) -> None:
+        self.request: Request | None = request
+        self.reply: Reply | None = reply
+        self.size = size
+
+    def forget(self) -> None:
+        self.request = self.reply = None
+
+
+class JournalEntry(msgspec.Struct, frozen=True):
+    """One handled request; `operation` is "" where no route matched, names are as resolved.
+
+    `principal` is whose token it had ("" where none is asked for), `fault` the id of the fault rule
+    that touched it. `answered` False: the connection was cut instead of an answer. Headers and
+    bodies are without secrets; they are None when they were forgotten for want of memory.
+    """
 
     sequence: int
+    time_ms: int
     method: str
     path: str
     operation: str
     warehouse: str
     namespace: tuple[str, ...]
     name: str
+    principal: str
     status: int
     duration_us: int
+    fault: str
+    answered: bool
+    content: _Content
+
+    @property
+    def query(self) -> str | None:
+        """The query string as it was sent."""
+        request = self.content.request
+        return None if request is None else redacted_query(request.query_string)
+
+    @property
+    def request_headers(self) -> tuple[tuple[str, str], ...] | None:
+        """The headers of the request, their names in lower case."""
+        request = self.content.request
+        return None if request is None else redacted_headers(request.headers.items())
+
+    @property
+    def request_body(self) -> str | None:
+        """The body of the request."""
+        request = self.content.request
+        if request is None:
+            return None
+        return redacted_body(request.body, request.headers.get("content-type") or "")
+
+    @property
+    def response_headers(self) -> tuple[tuple[str, str], ...] | None:
+        """The headers of the answer."""
+        reply = self.content.reply
+        return None if reply is None else redacted_headers(reply.headers)
+
+    @property
+    def response_body(self) -> str | None:
+        """The body of the answer."""
+        reply = self.content.reply
+        if reply is None:
+            return None
+        return redacted_body(reply.body, dict(reply.headers).get("content-type", ""))
+
+    @property
+    def client(self) -> str | None:
+        """The User-Agent of the client; "" where it sent none."""
+        request = self.content.request
+        return None if request is None else request.headers.get("user-agent") or ""
+
+
+class Matching(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What entries are looked for; None matches everything.
+
+    `namespace` is a tuple of levels, or their names joined by dots; `table` the name of a table or
+    view, with or without its namespace. `since` is the sequence number before the first one.
+    """
+
+    operation: str | None = None
+    warehouse: str | None = None
+    namespace: tuple[str, ...] | str | None = None
+    name: str | None = None
+    table: str | None = None
+    status: int | None = None
+    principal: str | None = None
+    method: str | None = None
+    fault: str | None = None
+    since: int = 0
+
+    def matches(self, entry: JournalEntry) -> bool:
+        """Return whether an entry is one of those looked for."""
+        return (
+            entry.sequence > self.since
+            and self.operation in (None, entry.operation)
+            and self.warehouse in (None, entry.warehouse)
+            and self.namespace in (None, entry.namespace, ".".join(entry.namespace))
+            and self.name in (None, entry.name)
+            and self.table in (None, entry.name, ".".join((*entry.namespace, entry.name)))
+            and self.status in (None, entry.status)
+            and self.principal in (None, entry.principal)
+            and self.method in (None, entry.method)
+            and self.fault in (None, entry.fault)
+        )
 
 
 class Journal:
-    """The latest requests to a server. Appending and reading need no lock."""
+    """The latest requests to a server, with headers and bodies as far as there is room for them."""
 
-    __slots__ = ("_entries", "_sequence")
+    __slots__ = ("_bytes", "_changed", "_contents", "_entries", "_listeners", "_sequence")
 
     def __init__(self, entries_max: int = 10_000) -> None:
         self._entries: deque[JournalEntry] = deque(maxlen=entries_max)
+        self._contents: deque[_Content] = deque()
+        self._bytes = 0
         self._sequence = itertools.count(1)
+        self._changed = threading.Condition()
+        self._listeners: tuple[Callable[[JournalEntry], object], ...] = ()
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -43,51 +156,130 @@ class Journal:
         except IndexError:
             return 0
 
+    def listen(self, listener: Callable[[JournalEntry], object]) -> None:
+        """Call a function with each entry from now on, in the thread that answers the request."""
+        self._listeners = (*self._listeners, listener)
+
     def record(
         self,
-        method: str,
-        path: str,
+        request: Request,
+        reply: Reply,
+        *,
         operation: str,
         warehouse: str,
         namespace: tuple[str, ...],
         name: str,
-        status: int,
+        principal: str,
         duration_us: int,
+        fault: str,
+        answered: bool,
     ) -> None:
         """Remember one request; the oldest is forgotten when the journal is full."""
-        sequence = next(self._sequence)
+        path, size = request.raw_path, _size(request, reply)
+        content = _Content(request, reply, size)
         if len(path) > PATH_LENGTH_MAX:
             path, namespace, name = path[:PATH_LENGTH_MAX], (), ""
-        self._entries.append(
-            JournalEntry(
-                sequence, method, path, operation, warehouse, namespace, name, status, duration_us
-            )
-        )
+            content.forget()
+            content.size = size = 0
+        with self._changed:
+            entry = JournalEntry(
+                next(self._sequence), time.time_ns() // 1_000_000, request.method, path, operation,
+                warehouse, namespace, name, principal, reply.status, duration_us, fault, answered,
+                content,
+            )  # fmt: skip
+            self._entries.append(entry)
+            self._contents.append(content)
+            self._bytes += size
+            # What entries that are gone had goes with them: there are never more of either.
+            while self._bytes > CONTENT_BYTES_MAX or len(self._contents) > len(self._entries):
+                oldest = self._contents.popleft()
+                oldest.forget()
+                self._bytes -= oldest.size
+            self._changed.notify_all()
+        for listener in self._listeners:
+            listener(entry)
 
-    def entries(
+    def find(self, operation: str | None = None, **matching: object) -> tuple[JournalEntry, ...]:
+        """Return the remembered requests that match all given members of Matching, in order."""
+        return self.matching(_wanted(operation, matching))
+
+    def matching(self, wanted: Matching) -> tuple[JournalEntry, ...]:
+        """Return the remembered requests that match, in order."""
+        with self._changed:
+            entries = tuple(self._entries)
+        return tuple(filter(wanted.matches, entries))
+
+    def count(self, operation: str | None = None, **matching: object) -> int:
+        """Return the number of matching requests; takes the arguments of `find`."""
+        return len(self.find(operation, **matching))
+
+    def wait_for(
         self,
         operation: str | None = None,
         *,
-        warehouse: str | None = None,
-        namespace: tuple[str, ...] | None = None,
-        name: str | None = None,
-        status: int | None = None,
+        count: int = 1,
+        timeout: float = 5.0,
+        **matching: object,
     ) -> tuple[JournalEntry, ...]:
-        """Return the remembered requests that match all given criteria, in order."""
-        return tuple(
-            entry
-            for entry in tuple(self._entries)
-            if (operation is None or entry.operation == operation)
-            and (warehouse is None or entry.warehouse == warehouse)
-            and (namespace is None or entry.namespace == namespace)
-            and (name is None or entry.name == name)
-            and (status is None or entry.status == status)
+        """Return matching requests as soon as there are `count` of them, those so far among them.
+
+        TimeoutError after `timeout` seconds says what there was instead.
+        """
+        wanted = _wanted(operation, matching)
+        if self.waited_for(wanted, count, timeout):
+            return self.matching(wanted)
+        found = len(self.matching(wanted))
+        seen = [entry.operation or entry.path for entry in self.find(since=wanted.since)]
+        raise TimeoutError(
+            f"{found} of {count} requests came in {timeout} s; these did: {', '.join(seen[-20:])}"
         )
 
-    def count(self, operation: str | None = None, **matching: object) -> int:
-        """Return the number of matching requests; takes the arguments of `entries`."""
-        return len(self.entries(operation, **matching))  # type: ignore[arg-type]
+    def waited_for(self, wanted: Matching, count: int, timeout: float) -> bool:
+        """Wait until `count` requests match, `timeout` seconds at most; return whether they do."""
+        found, seen = 0, wanted.since
+
+        def are_there() -> bool:
+            nonlocal found, seen
+            for entry in reversed(self._entries):
+                if entry.sequence <= seen:
+                    break
+                found += wanted.matches(entry)
+            seen = max(seen, self.last_sequence)
+            return found >= count
+
+        with self._changed:
+            return self._changed.wait_for(are_there, timeout)
+
+    def assert_sequence(
+        self, operations: Sequence[str], *, ignore: Sequence[str] = (), **matching: object
+    ) -> None:
+        """Raise AssertionError unless the matching requests are these operations, in this order.
+
+        Operations in `ignore` may come at any place.
+        """
+        entries = self.find(None, **matching)
+        seen = [entry.operation or entry.path for entry in entries]
+        seen = [each for each in seen if each not in ignore]
+        if seen != [*operations]:
+            raise AssertionError(
+                f"expected the requests {', '.join(operations)}; there were {', '.join(seen)}"
+            )
 
     def clear(self) -> None:
         """Forget everything; sequence numbers go on."""
-        self._entries.clear()
+        with self._changed:
+            self._entries.clear()
+            for content in self._contents:
+                content.forget()
+            self._contents.clear()
+            self._bytes = 0
+
+
+def _wanted(operation: str | None, matching: dict[str, object]) -> Matching:
+    return Matching(operation, **matching)  # type: ignore[arg-type]
+
+
+def _size(request: Request, reply: Reply) -> int:
+    """Return about how many bytes of memory a request and its reply take."""
+    head = request.head_bytes or len(request.raw_path) + len(request.query_string)
+    return _OF_ONE_ENTRY + head + len(request.body) + len(reply.body)

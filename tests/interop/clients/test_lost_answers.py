@@ -133,6 +133,6 @@ def test_spark_that_sends_a_commit_again_finds_its_own(
     finally:
         operations["updateTable"] = faithful
     journal = mock_catalog.mock.journal
-    statuses = [e.status for e in journal.entries("updateTable", warehouse=mock_catalog.warehouse)]
+    statuses = [e.status for e in journal.find("updateTable", warehouse=mock_catalog.warehouse)]
     assert statuses == [status, 409]
     assert iceberg_spark.table("db.t").count() == 1

@@ -12,7 +12,6 @@ from icecheck.cli.ending import fail
 if TYPE_CHECKING:
     from icecheck.mock_server import MockCatalog, OAuth2Settings
     from icecheck.mock_server.core.vending_settings import Storage
-    from icecheck.mock_server.defects import Defect
 
 _USAGE = 2
 
@@ -135,7 +134,7 @@ def command(
     """
     from icecheck.cli.listings.defect_names import named_defects
     from icecheck.mock_server import MockCatalog, VendingSettings, WarehouseDeclaration
-    from icecheck.mock_server.serving.faults import parse_fault
+    from icecheck.mock_server.serving.fault_rules import parse_fault
     from icecheck.mock_server.storage.places import is_on_disk, location_uri
 
     planted = named_defects(defect_globs)
@@ -154,22 +153,14 @@ def command(
             keep=root is not None and is_on_disk(location_uri(root)),
             **settings,
         )
-        for fault, fault_settings in map(parse_fault, faults):
-            mock.faults.add(fault, **fault_settings)
-        for defect in planted:
-            _plant(defect, mock)
+        for rule in map(parse_fault, faults):
+            mock.faults.add(rule)
+        mock.defects.switch_on(*(defect.name for defect in planted))
         mock.serve_forever(lambda ready: _announce(ready, ready_file))
     except ValueError as error:
         fail(str(error), _USAGE)
     except OSError as error:
         fail(f"cannot serve at {host}:{port}: {error.strerror or error}", _USAGE)
-
-
-def _plant(defect: "Defect", mock: "MockCatalog") -> None:
-    try:
-        defect.install(mock.registries)
-    except KeyError as missing:
-        raise ValueError(f"--defect {defect.name} needs {missing}, which is hidden") from None
 
 
 def _oauth2(clients: tuple[str, ...], token_seconds: int) -> "OAuth2Settings | None":
