@@ -161,11 +161,12 @@ class App:
         started_ns: int,
     ) -> None:
         names = call or (None if route is None else route.literal)
+        warehouse = "" if route is None else route.warehouse.name
         self.journal.record(
             request,
             answer.reply,
             operation="" if route is None else route.operation_id,
-            warehouse="" if route is None else route.warehouse.name,
+            warehouse=warehouse if call is None else call.warehouse(warehouse),
             namespace=_NO_NAMES if names is None else names.namespace,
             name="" if names is None else names.name,
             principal=principal,

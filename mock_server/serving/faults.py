@@ -110,7 +110,7 @@ class Faulted:
 
     def __call__(self, context: Context, state: WarehouseState, call: Call, /) -> Outcome:
         """Return the outcome of a call, touched by the rule that matches it first."""
-        rule = self._faults.take(call, context.warehouse, self._principal)
+        rule = self._faults.take(call, call.warehouse(context.warehouse), self._principal)
         if rule is None:
             return self._faithful(context, state, call)
         self.rule = rule

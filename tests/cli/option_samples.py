@@ -238,6 +238,11 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
             ("--allow-location", ("--allow-location", "file:/tmp/icecheck"), ()),
             ("--allow-host", ("--allow-host", "mock.test"), ()),
             ("--ready-file", ("--ready-file", "ready.json"), ()),
+            ("--admin", ("--no-admin",), ()),
+            ("--admin-token", ("--admin-token", "boss"), ()),
+            ("--log", ("--log", "json"), ()),
+            ("--quiet", ("--quiet",), ()),
+            ("--journal-file", ("--journal-file", "requests.jsonl"), ()),
         )
     },
 }

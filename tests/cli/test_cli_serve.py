@@ -1,6 +1,7 @@
 """`icecheck serve` as a process: ready in one line, stopped by a signal, nothing left behind."""
 
 import json
+import re
 import signal
 import socket
 
@@ -24,7 +25,59 @@ def test_it_says_when_it_is_ready_and_stops_cleanly(start_icecheck, number):
     assert answer.status_code == 200
     process.send_signal(number)
     stdout, stderr = process.communicate(timeout=60)
-    assert (process.returncode, stdout, stderr) == (0, "", "")
+    assert (process.returncode, stdout) == (0, "")
+    assert re.fullmatch(r"\d\d:\d\d:\d\d\.\d{3} 200 getConfig any \d+\.\d ms\n", stderr)
+
+
+def test_it_tells_of_requests_as_it_is_asked_to(start_icecheck, tmp_path):
+    for options, said in ((("--quiet",), ""), (("--log", "off"), ""), (("--log", "json"), "{")):
+        process = start_icecheck(
+            "serve", "--port", "0", *options, "--journal-file", tmp_path / "requests.jsonl"
+        )
+        httpx.get(f"{ready(process)}/v1/config", params={"warehouse": "w"}, trust_env=False)
+        process.terminate()
+        _, stderr = process.communicate(timeout=60)
+        assert stderr[:1] == said
+    assert json.loads(stderr)["operation"] == "getConfig"
+    lines = (tmp_path / "requests.jsonl").read_text().splitlines()
+    assert [json.loads(line)["warehouse"] for line in lines] == ["w"] * 3
+
+
+def test_nobody_has_to_read_what_it_tells(start_icecheck):
+    """A pipe that is not read is full after some hundred lines."""
+    process = start_icecheck("serve", "--port", "0")
+    with httpx.Client(base_url=ready(process), trust_env=False) as client:
+        for number in range(2_000):
+            assert client.get(f"/v1/{'n' * 90}{number}").status_code == 404
+    process.terminate()
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+
+
+def test_a_strict_fault_that_never_happens_is_an_error_at_the_end(start_icecheck):
+    for strict, code in (("true", 1), ("false", 0)):
+        fault = f"commit-conflict,table=db.t,strict={strict}"
+        process = start_icecheck("serve", "--port", "0", "--fault", fault)
+        ready(process)
+        process.terminate()
+        _, stderr = process.communicate(timeout=60)
+        assert process.returncode == code
+        assert ("commit-conflict (f-1, 0 requests matched)" in stderr) == (code == 1)
+
+
+def test_the_administration_is_where_it_is_said_to_be(start_icecheck):
+    for options, statuses in (
+        ((), (200, 200)), (("--no-admin",), (404, 404)), (("--admin-token", "boss"), (401, 200)),
+    ):  # fmt: skip
+        process = start_icecheck("serve", "--port", "0", *options)
+        uri = f"{ready(process)}/_mock/v1/health"
+        answers = [
+            httpx.get(uri, headers=headers, trust_env=False)
+            for headers in ({}, {"authorization": "Bearer boss"})
+        ]
+        assert tuple(answer.status_code for answer in answers) == statuses
+        process.terminate()
+        process.wait()
 
 
 def test_its_options_reach_the_mock(start_icecheck, tmp_path):
@@ -148,6 +201,8 @@ def test_it_serves_clients_credentials_and_not_what_it_hides(start_icecheck):
         (("--allow-location", "s3://bucket/x"), "s3://bucket/x"),
         (("--allow-location", "file:x"), "file:x"),
         (("--allow-host", "http://mock:8181"), "without a port"),
+        (("--journal-file", "no/such/directory/file"), "no/such/directory/file"),
+        (("--fault", "throttled,tiems=3"), "takes no 'tiems'"),
     ],
 )
 def test_options_that_mean_nothing_are_one_line(icecheck, options, said):

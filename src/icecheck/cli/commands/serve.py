@@ -10,10 +10,12 @@ import click
 from icecheck.cli.ending import fail
 
 if TYPE_CHECKING:
+    from icecheck.cli.request_log import Form
     from icecheck.mock_server import MockCatalog, OAuth2Settings
     from icecheck.mock_server.core.vending_settings import Storage
 
 _USAGE = 2
+_NOT_AS_ASKED = 1
 
 
 @click.command("serve", short_help="Serve the mock catalog until it is told to stop.")
@@ -104,8 +106,9 @@ _USAGE = 2
     "faults",
     multiple=True,
     metavar="NAME[,KEY=VALUE...]",
-    help="Let something go wrong: commit-conflict, answer-lost, throttled, connection-dropped, "
-    "server-error, server-error-applied; keys are operation, table, times, status, retry_after.",
+    help="Let something go wrong: commit-conflict, commit-unknown, conflict-storm, answer-lost, "
+    "connection-dropped, throttled, token-expired, server-error, flaky, slow, truncated, corrupt, "
+    "wrong-content-type or custom; keys are operation, table, times, status, latency_ms and more.",
 )
 @click.option(
     "--defect",
@@ -113,6 +116,32 @@ _USAGE = 2
     multiple=True,
     metavar="NAME",
     help="Misbehave in this way (see `icecheck list defects`), or in all of a glob; repeatable.",
+)
+@click.option(
+    "--admin/--no-admin",
+    default=True,
+    show_default=True,
+    help="Serve the administration at /_mock/ (see /_mock/openapi.json), for clients here.",
+)
+@click.option(
+    "--admin-token",
+    metavar="TOKEN",
+    help="Let the administration be reached from elsewhere, with this bearer token only.",
+)
+@click.option(
+    "--log",
+    "log_form",
+    type=click.Choice(["text", "json", "off"]),
+    default="text",
+    show_default=True,
+    help="Write a line on stderr for each request; json has headers and bodies, without secrets.",
+)
+@click.option("--quiet", is_flag=True, help="The same as --log off.")
+@click.option(
+    "--journal-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Append every request to this file, as JSON lines.",
 )
 @click.option("--ready-file", metavar="FILE", help="Also write the ready line to this file.")
 def command(
@@ -126,15 +155,21 @@ def command(
     defect_globs: tuple[str, ...],
     ready_file: str | None,
     root: str | None,
+    log_form: "Form",
+    quiet: bool,
+    journal_file: Path | None,
     **settings: Any,
 ) -> None:
     """Serve the mock catalog until SIGTERM or Ctrl-C.
 
-    Once it listens it prints one line of JSON: {"event": "ready", "uri": ..., "pid": ...}.
+    Once it listens it prints one line of JSON: {"event": "ready", "uri": ..., "pid": ...}. Exit
+    codes: 0, or 1 if a strict fault never happened, 2 usage.
     """
     from icecheck.cli.listings.defect_names import named_defects
+    from icecheck.cli.request_log import logged
     from icecheck.mock_server import MockCatalog, VendingSettings, WarehouseDeclaration
     from icecheck.mock_server.serving.fault_rules import parse_fault
+    from icecheck.mock_server.serving.faults import UnfiredFault
     from icecheck.mock_server.storage.places import is_on_disk, location_uri
 
     planted = named_defects(defect_globs)
@@ -156,11 +191,15 @@ def command(
         for rule in map(parse_fault, faults):
             mock.faults.add(rule)
         mock.defects.switch_on(*(defect.name for defect in planted))
-        mock.serve_forever(lambda ready: _announce(ready, ready_file))
+        with logged(mock.journal, "off" if quiet else log_form, journal_file):
+            mock.serve_forever(lambda ready: _announce(ready, ready_file))
+    except UnfiredFault as error:
+        fail(str(error), _NOT_AS_ASKED)
     except ValueError as error:
         fail(str(error), _USAGE)
     except OSError as error:
-        fail(f"cannot serve at {host}:{port}: {error.strerror or error}", _USAGE)
+        what = error.filename or f"{host}:{port}"
+        fail(f"cannot serve at {what}: {error.strerror or error}", _USAGE)
 
 
 def _oauth2(clients: tuple[str, ...], token_seconds: int) -> "OAuth2Settings | None":
