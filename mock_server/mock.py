@@ -8,14 +8,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from icecheck.mock_server.core.clock import Clock, clock_from
-from icecheck.mock_server.core.context import Context
 from icecheck.mock_server.core.identity import Identities
 from icecheck.mock_server.core.journal import Journal
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.core.vending_settings import VendingSettings
 from icecheck.mock_server.defects.switching import DefectSwitches
+from icecheck.mock_server.http.asgi import AsgiApp, asgi_app
 from icecheck.mock_server.http.foreground import until_told_to_stop
 from icecheck.mock_server.http.hosts import hosts_of
+from icecheck.mock_server.http.listening import Listening
 from icecheck.mock_server.operations.served import default_registries
 from icecheck.mock_server.planning.plans import PlanningSettings, Plans
 from icecheck.mock_server.protocol.served_contract import SERVED
@@ -23,15 +24,15 @@ from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.security.settings import OAuth2Settings, checked_operations
 from icecheck.mock_server.serving.app import App
 from icecheck.mock_server.serving.fault_rules import FaultRule
-from icecheck.mock_server.serving.faults import Faults, expect_fired
-from icecheck.mock_server.serving.gates import Gates, RequestGate
+from icecheck.mock_server.serving.faults import expect_fired
+from icecheck.mock_server.serving.gates import RequestGate
 from icecheck.mock_server.serving.kept_state import KeptState
+from icecheck.mock_server.serving.opening import Contexts, open_warehouses
 from icecheck.mock_server.serving.states import MockSnapshot, States
 from icecheck.mock_server.serving.warehouses import (
     DEFAULT_WAREHOUSE,
     Warehouse,
     WarehouseDeclaration,
-    Warehouses,
 )
 from icecheck.mock_server.storage.files import Files, check_writable
 from icecheck.mock_server.storage.root import Root
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from requests.adapters import BaseAdapter
 
     from icecheck.mock_server.admin.door import AdminDoor
-    from icecheck.mock_server.http.asgi import AsgiApp
+    from icecheck.mock_server.clients.connection import Connection
 
 IN_PROCESS_URI = "http://icecheck.invalid"
 """The address that in-process clients are given; no request is ever sent to it."""
@@ -117,15 +118,17 @@ class MockCatalog:
         self.security = Security(self.clock, self.identities, token=token, oauth2=oauth2)
         self.journal = Journal(journal_entries_max)
         self.plans = Plans(planning)
-        self._vending = vending
-        self._page_size_max = page_size_max
         self._admin_token = admin_token
         self._has_admin = admin
-        self._host = host
-        self._port = port
         self._hosts = hosts_of(host, allow_hosts)
-        self._server: Any = None
-        self.warehouses = self._begun_warehouses(warehouses, served_prefix=prefix)
+        self._listening = Listening(host, port)
+        contexts = Contexts(
+            self._root, self.clock, self.identities, self.registries, self.plans, self.security,
+            vending, page_size_max,
+        )  # fmt: skip
+        self.warehouses = open_warehouses(
+            warehouses, contexts, served_prefix=prefix, kept=self._kept
+        )
         self.app = App(
             SERVED.operations.values(),
             self.warehouses,
@@ -133,38 +136,14 @@ class MockCatalog:
             self.journal,
             self.security,
         )
+        self.faults, self.gates = self.app.faults, self.app.gates
         self.states = States(self.warehouses, self._root)
         self.defects = DefectSwitches(self.registries)
-
-    def _begun_warehouses(
-        self, declared: Iterable[str | WarehouseDeclaration] | None, *, served_prefix: bool
-    ) -> Warehouses:
-        """Return the warehouses with what was kept of them; ValueError, and the root is free."""
-        new_context, kept = self._new_context, self._kept
-        if kept is None:
-            return Warehouses(declared, new_context, served_prefix=served_prefix)
-        try:
-            found = Warehouses(declared, new_context, served_prefix=served_prefix, kept=kept)
-            kept.begin()
-        except (OSError, ValueError):
-            kept.close()
-            raise
-        return found
 
     @property
     def files(self) -> Files:
         """The files below the root, and those in memory."""
         return self._root.files()
-
-    @property
-    def faults(self) -> Faults:
-        """The fault rules of the server; `fault` adds a rule for the length of a block."""
-        return self.app.faults
-
-    @property
-    def gates(self) -> Gates:
-        """The gates of the server; `gate` makes one for the length of a block."""
-        return self.app.gates
 
     @contextlib.contextmanager
     def fault(self, fault: str, **settings: Any) -> Iterator[FaultRule]:
@@ -197,10 +176,7 @@ class MockCatalog:
 
         OSError if the address is taken, ValueError if tables cannot be written at their location.
         """
-        from icecheck.mock_server.http.asgi import asgi_app
-        from icecheck.mock_server.http.threaded import ThreadedServer
-
-        if self._server is not None:
+        if self._listening.is_on:
             raise RuntimeError("already started")
         if self._kept is not None and self._kept.ended:
             raise RuntimeError("its root was given up by stop(): make another MockCatalog")
@@ -209,9 +185,7 @@ class MockCatalog:
             if warehouse.declaration.location is not None:
                 check_writable(warehouse.context.location)
         admin = (lambda: self._administration) if self._has_admin else None
-        server = ThreadedServer(asgi_app(self.app, self._hosts, admin), self._host, self._port)
-        server.start()
-        self._server = server
+        self._listening.start(asgi_app(self.app, self._hosts, admin))
         return self
 
     @cached_property
@@ -225,10 +199,8 @@ class MockCatalog:
 
         A root whose tables are kept is free for another server from then on.
         """
-        server, self._server = self._server, None
         self.gates.clear()
-        if server is not None:
-            server.stop()
+        self._listening.stop()
         if self._kept is not None:
             self._kept.close()
         self._root.remove()
@@ -256,22 +228,17 @@ class MockCatalog:
     @property
     def port(self) -> int:
         """The port that it listens on; RuntimeError if it is not started."""
-        if self._server is None:
-            raise RuntimeError("not started: use it as a context manager, or call start()")
-        return int(self._server.port)
+        return self._listening.port
 
     @property
     def uri(self) -> str:
         """The base address for clients (without `/v1`); RuntimeError if it is not started."""
-        host = f"[{self._host}]" if ":" in self._host else self._host
-        return f"http://{host}:{self.port}"
+        return self._listening.uri
 
     # Clients
 
-    def asgi(self) -> "AsgiApp":
+    def asgi(self) -> AsgiApp:
         """Return the catalog as an ASGI application."""
-        from icecheck.mock_server.http.asgi import asgi_app
-
         return asgi_app(self.app)
 
     def httpx_transport(self) -> "httpx.BaseTransport":
@@ -298,12 +265,15 @@ class MockCatalog:
 
         `credential` is `ID:SECRET`; by default the static token, else the first client's.
         """
+        from icecheck.mock_server.clients.connection import connection
         from icecheck.mock_server.clients.connections import pyiceberg_catalog
 
         adapter = self.requests_adapter() if in_process else None
         uri = IN_PROCESS_URI if in_process else self.uri
         brings_token = credential is None and "token" in properties
-        access = {} if brings_token else self._access(credential, uri)
+        oauth2 = self.security.oauth2
+        found = connection(uri, warehouse, "icecheck", self.token, oauth2, credential)
+        access = {} if brings_token else found.access
         return pyiceberg_catalog(uri, warehouse, access, adapter, properties)
 
     def spark_conf(
@@ -316,14 +286,47 @@ class MockCatalog:
         the runtime has to be put on the session's class path. A JVM that is already running loads
         no jar.
         """
-        from icecheck.mock_server.clients.connections import spark_conf
+        return self.connection(warehouse, name=name, credential=credential).spark_conf()
 
-        return spark_conf(name, self.uri, warehouse, self._access(credential, self.uri))
+    def connection(
+        self,
+        warehouse: str = DEFAULT_WAREHOUSE,
+        *,
+        name: str = "mock",
+        credential: str | None = None,
+    ) -> "Connection":
+        """Return how clients reach a warehouse, in the words of each; as for `pyiceberg`.
 
-    def _access(self, credential: str | None, uri: str) -> dict[str, str]:
-        from icecheck.mock_server.clients.connections import access
+        `name` is what they are to call the catalog.
+        """
+        from icecheck.mock_server.clients.connection import connection
 
-        return access(credential, uri, self.token, self.security.oauth2)
+        oauth2 = self.security.oauth2
+        return connection(self.uri, warehouse, name, self.token, oauth2, credential)
+
+    def duckdb_attach(self, warehouse: str = DEFAULT_WAREHOUSE, *, name: str = "mock") -> str:
+        """Return the statements with which DuckDB attaches a warehouse."""
+        return self.connection(warehouse, name=name).duckdb_attach()
+
+    def trino_catalog(self, warehouse: str = DEFAULT_WAREHOUSE) -> str:
+        """Return the properties file of a catalog of Trino."""
+        return self.connection(warehouse).trino_catalog()
+
+    def flink_conf(self, warehouse: str = DEFAULT_WAREHOUSE, *, name: str = "mock") -> str:
+        """Return the statement with which Flink creates a catalog."""
+        return self.connection(warehouse, name=name).flink_conf()
+
+    def go(self, warehouse: str = DEFAULT_WAREHOUSE) -> str:
+        """Return the lines with which a program in Go reaches a warehouse."""
+        return self.connection(warehouse).go()
+
+    def rust(self, warehouse: str = DEFAULT_WAREHOUSE) -> str:
+        """Return the lines with which a program in Rust reaches a warehouse."""
+        return self.connection(warehouse).rust()
+
+    def js(self, warehouse: str = DEFAULT_WAREHOUSE) -> str:
+        """Return the lines with which a program in JavaScript reaches a warehouse."""
+        return self.connection(warehouse).js()
 
     # Access
 
@@ -346,7 +349,7 @@ class MockCatalog:
         """Write the journal into a file, as HAR (`.har`) or JSON lines (`.jsonl`)."""
         from icecheck.mock_server.core.journal_files import save
 
-        base = IN_PROCESS_URI if self._server is None else self.uri
+        base = self.uri if self._listening.is_on else IN_PROCESS_URI
         save(self.journal.find(), Path(path), base)
 
     # State
@@ -392,19 +395,3 @@ class MockCatalog:
         if found is None:
             raise KeyError(f"no such warehouse: {name}")
         return found
-
-    def _new_context(self, warehouses: Warehouses, declaration: WarehouseDeclaration) -> Context:
-        location, files = self._root.warehouse(declaration.name, declaration.location)
-        return Context(
-            clock=self.clock,
-            identities=self.identities,
-            files=files,
-            registries=self.registries,
-            settings_of=warehouses.settings_of,
-            plans=self.plans,
-            security=self.security,
-            vending=declaration.vending or self._vending,
-            warehouse=declaration.name,
-            location=location,
-            page_size_max=self._page_size_max,
-        )

@@ -32,14 +32,8 @@ class Parts(Protocol):
     clock: Clock
     security: Security
     registries: Registries
-
-    @property
-    def faults(self) -> Faults:
-        """The fault rules of the server."""
-
-    @property
-    def gates(self) -> Gates:
-        """The gates of the server."""
+    faults: Faults
+    gates: Gates
 
     @property
     def uri(self) -> str:

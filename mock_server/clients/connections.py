@@ -7,30 +7,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from icecheck.mock_server.security.authorization import TOKEN_PATH
-from icecheck.mock_server.security.settings import OAuth2Settings
-
 if TYPE_CHECKING:
     from pyiceberg.catalog.rest import RestCatalog
     from pyiceberg.catalog.rest.auth import AuthManager
     from requests import Session
     from requests.adapters import BaseAdapter
-
-
-def access(
-    credential: str | None, uri: str, token: str | None, oauth2: OAuth2Settings | None
-) -> dict[str, str]:
-    """Return the properties with a client's credentials, as Java's client and PyIceberg call them.
-
-    `credential` is `ID:SECRET`; by default the static token, else the first client's.
-    """
-    if credential is None and token is not None:
-        return {"token": token}
-    if credential is None and oauth2 is not None:
-        credential = f"{oauth2.clients[0].id}:{oauth2.clients[0].secret}"
-    if credential is None:
-        return {}
-    return {"credential": credential, "oauth2-server-uri": f"{uri}{TOKEN_PATH}"}
 
 
 def pyiceberg_catalog(

@@ -4,6 +4,7 @@ import json
 import re
 import signal
 import socket
+import sys
 
 import httpx
 import pytest
@@ -210,3 +211,75 @@ def test_options_that_mean_nothing_are_one_line(icecheck, options, said):
     assert result.exit_code == 2
     assert len(result.stderr.splitlines()) == 1
     assert said in result.stderr
+
+
+SHOW = """
+import json, os, sys
+from pathlib import Path
+from pyiceberg.catalog import load_catalog
+load_catalog("default").create_namespace("made_by_pyiceberg")
+files = sorted(each.name for each in Path(os.environ["ICECHECK_CLIENTS"]).iterdir())
+names = [name for name in os.environ if name.startswith(("CATALOG_", "ICEBERG_REST_", "SAIL_"))]
+print(json.dumps([files, sorted(names)]))
+sys.exit(7)
+"""
+
+
+def test_a_command_runs_beside_it_and_finds_it(start_icecheck, tmp_path):
+    log = tmp_path / "requests.jsonl"
+    words = ["--run", "--", sys.executable, "-c", SHOW]
+    process = start_icecheck("serve", "--journal-file", log, "--token", "t0", *words)
+    stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 7, stderr
+    files, names = json.loads(stdout)
+    assert files == [
+        ".pyiceberg.yaml", "clickhouse.sql", "duckdb.sql", "flink.sql", "spark-defaults.conf",
+        "trino-iceberg.properties",
+    ]  # fmt: skip
+    assert names == [
+        "CATALOG_TOKEN", "CATALOG_URI", "CATALOG_WAREHOUSE", "ICEBERG_REST_URI",
+        "ICEBERG_REST_WAREHOUSE", "SAIL_CATALOG__LIST",
+    ]  # fmt: skip
+    asked = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [(each["operation"], each["status"]) for each in asked][-1] == ("createNamespace", 200)
+
+
+@pytest.mark.parametrize(
+    ("fault", "ends", "code"),
+    [("false", 0, 0), ("true", 0, 1), ("true", 5, 5)],
+)
+def test_a_strict_fault_counts_where_the_command_ends_well(icecheck, fault, ends, code):
+    command = [sys.executable, "-c", f"raise SystemExit({ends})"]
+    strict = f"commit-conflict,strict={fault}"
+    result = icecheck("serve", "--fault", strict, "--run", "--", *command)
+    assert result.exit_code == code
+    assert ("never happened" in result.stderr) == (code == 1)
+
+
+def test_a_command_that_there_is_not_is_one_line(icecheck):
+    result = icecheck("serve", "--run", "--", "no-such-command-of-anybody")
+    assert (result.exit_code, len(result.stderr.splitlines())) == (127, 1)
+    for words in (["--run"], ["--", "true"]):
+        refused = icecheck("serve", *words)
+        assert (refused.exit_code, len(refused.stderr.splitlines())) == (2, 1)
+
+
+def test_a_command_is_told_to_stop(start_icecheck):
+    waits = "import time; print('up', flush=True); time.sleep(600)"
+    process = start_icecheck("serve", "--run", "--", sys.executable, "-c", waits)
+    assert process.stdout.readline() == "up\n"
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM
+
+
+def test_it_understands_what_is_said_to_the_test_fixture(start_icecheck, tmp_path, monkeypatch):
+    monkeypatch.setenv("CATALOG_REST_PORT", "0")
+    monkeypatch.setenv("CATALOG_URI", "jdbc:sqlite:/tmp/iceberg_catalog.db")
+    monkeypatch.setenv("CATALOG_WAREHOUSE", f"file://{tmp_path}/place")
+    process = start_icecheck("serve")
+    uri = ready(process)
+    httpx.post(f"{uri}/v1/namespaces", json={"namespace": ["a"]}, trust_env=False)
+    body = {"name": "t", "schema": {"type": "struct", "fields": []}}
+    made = httpx.post(f"{uri}/v1/namespaces/a/tables", json=body, trust_env=False).json()
+    assert made["metadata-location"].startswith(f"file://{tmp_path}/place/")

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 _USAGE = 2
 _NOT_AS_ASKED = 1
+_BY_DEFAULT = click.core.ParameterSource.DEFAULT
 
 
 @click.command("serve", short_help="Serve the mock catalog until it is told to stop.")
@@ -39,7 +41,8 @@ _NOT_AS_ASKED = 1
     type=click.IntRange(0, 65535),
     default=8181,
     show_default=True,
-    help="Port to listen on; 0 takes any free one.",
+    envvar=("CATALOG_REST_PORT", "REST_PORT"),
+    help="Port to listen on; 0, or --run without a port, takes any free one.",
 )
 @click.option(
     "--warehouse",
@@ -144,6 +147,14 @@ _NOT_AS_ASKED = 1
     help="Append every request to this file, as JSON lines.",
 )
 @click.option("--ready-file", metavar="FILE", help="Also write the ready line to this file.")
+@click.option(
+    "--run",
+    "has_command",
+    is_flag=True,
+    help="Serve while COMMAND runs, tell its clients by variables and files where, and end as it "
+    "ends.",
+)
+@click.argument("beside", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
 def command(
     host: str,
     port: int,
@@ -158,13 +169,19 @@ def command(
     log_form: "Form",
     quiet: bool,
     journal_file: Path | None,
+    has_command: bool,
+    beside: tuple[str, ...],
     **settings: Any,
-) -> None:
+) -> int:
     """Serve the mock catalog until SIGTERM or Ctrl-C.
 
-    Once it listens it prints one line of JSON: {"event": "ready", "uri": ..., "pid": ...}. Exit
-    codes: 0, or 1 if a strict fault never happened, 2 usage.
+    Once it listens it prints one line of JSON: {"event": "ready", "uri": ..., "pid": ...}. With
+    --run it prints nothing, and runs COMMAND with CATALOG_URI, CATALOG_WAREHOUSE and the variables
+    of PyIceberg and Sail; files for Spark, Trino, Flink, DuckDB and ClickHouse are in the directory
+    ICECHECK_CLIENTS. Exit codes: that of COMMAND, 0, or 1 if a strict fault never happened, 2
+    usage.
     """
+    from icecheck.cli.beside import run_beside
     from icecheck.cli.listings.defect_names import named_defects
     from icecheck.cli.request_log import logged
     from icecheck.mock_server import MockCatalog, VendingSettings, WarehouseDeclaration
@@ -172,11 +189,16 @@ def command(
     from icecheck.mock_server.serving.faults import UnfiredFault
     from icecheck.mock_server.storage.places import is_on_disk, location_uri
 
+    if has_command != bool(beside):
+        raise click.UsageError("write serve --run -- COMMAND")
     planted = named_defects(defect_globs)
     declared = []
     for warehouse in warehouses:
         name, _, location = warehouse.partition("=")
         declared.append(WarehouseDeclaration(name, location=location or None))
+    if beside and click.get_current_context().get_parameter_source("port") is _BY_DEFAULT:
+        port = 0
+    root = root or _root_of_fixture(os.environ)
     try:
         mock = MockCatalog(
             host=host,
@@ -192,6 +214,8 @@ def command(
             mock.faults.add(rule)
         mock.defects.switch_on(*(defect.name for defect in planted))
         with logged(mock.journal, "off" if quiet else log_form, journal_file):
+            if beside:
+                return run_beside(mock, beside)
             mock.serve_forever(lambda ready: _announce(ready, ready_file))
     except UnfiredFault as error:
         fail(str(error), _NOT_AS_ASKED)
@@ -200,6 +224,16 @@ def command(
     except OSError as error:
         what = error.filename or f"{host}:{port}"
         fail(f"cannot serve at {what}: {error.strerror or error}", _USAGE)
+    return 0
+
+
+def _root_of_fixture(environment: Mapping[str, str]) -> str | None:
+    """Return where Apache's test fixture would put its tables, as its users tell it.
+
+    The suite's variable of this name has the name of a warehouse: that is no place.
+    """
+    place = environment.get("CATALOG_WAREHOUSE", "")
+    return place if place.startswith("/") or ":/" in place else None
 
 
 def _oauth2(clients: tuple[str, ...], token_seconds: int) -> "OAuth2Settings | None":
