@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from icecheck.mock_server.admin.door import AdminDoor
     from icecheck.mock_server.clients.connection import Connection
+    from icecheck.mock_server.linting.client_lint import Violation
 
 IN_PROCESS_URI = "http://icecheck.invalid"
 """The address that in-process clients are given; no request is ever sent to it."""
@@ -345,12 +346,14 @@ class MockCatalog:
         """Refuse from now on every token given so far, except the static one."""
         self.security.revoke_tokens()
 
-    def save_journal(self, path: str | Path) -> None:
-        """Write the journal into a file, as HAR (`.har`) or JSON lines (`.jsonl`)."""
-        from icecheck.mock_server.core.journal_files import save
+    def violations(self, **matching: object) -> "tuple[Violation, ...]":
+        """Return what clients sent that the document forbids; takes the arguments of `find`.
 
-        base = self.uri if self._listening.is_on else IN_PROCESS_URI
-        save(self.journal.find(), Path(path), base)
+        It needs openapi-core, which `icecheck[suite]` brings.
+        """
+        from icecheck.mock_server.linting.client_lint import violations
+
+        return violations(self.journal.find(None, **matching))
 
     # State
 

@@ -8,6 +8,7 @@ from msgspec import Meta
 from icecheck.mock_server.admin.declared import Asked, Parts, Refusal, no_such, route
 from icecheck.mock_server.core.journal import JournalEntry, Matching
 from icecheck.mock_server.core.journal_files import entry_document, entry_line, har
+from icecheck.mock_server.linting.client_lint import LintUnavailable, Violation, violations
 from icecheck.mock_server.protocol.wire import Reply
 
 WAIT_MS_MAX = 60_000
@@ -44,6 +45,12 @@ class Requests(msgspec.Struct, frozen=True):
 
     count: int
     requests: list[dict[str, Any]]
+
+
+class Violations(msgspec.Struct, frozen=True):
+    """What clients sent that the document forbids, the same thing of one client once."""
+
+    violations: list[Violation]
 
 
 class Wait(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -111,10 +118,19 @@ def compare_sequence(parts: Parts, asked: Asked) -> Compared:
     return Compared(seen == wanted.operations, seen)
 
 
+@route("GET", "/violations", query=Query, answer=Violations, refusals=(409,))
+def list_violations(parts: Parts, asked: Asked) -> Violations:
+    """List what clients sent in the requests that match, and what the document forbids."""
+    try:
+        return Violations([*violations(_found(parts, asked.query))])
+    except LintUnavailable as missing:
+        raise Refusal(409, str(missing)) from None
+
+
 @route("GET", "/requests.har", query=Query, answer=dict[str, Any])
 def save_har(parts: Parts, asked: Asked) -> Reply:
     """Return the requests that match as a HAR 1.2 document."""
-    content = har(_found(parts, asked.query), parts.uri)
+    content = har(_found(parts, asked.query))
     return Reply(200, (("content-type", "application/json"),), content)
 
 

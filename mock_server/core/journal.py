@@ -5,6 +5,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -264,6 +265,15 @@ class Journal:
             raise AssertionError(
                 f"expected the requests {', '.join(operations)}; there were {', '.join(seen)}"
             )
+
+    def save(self, path: str | Path) -> None:
+        """Write what is remembered into a file, as HAR (`.har`) or JSON lines (`.jsonl`).
+
+        ValueError for another suffix.
+        """
+        from icecheck.mock_server.core.journal_files import save
+
+        save(self.find(), Path(path))
 
     def clear(self) -> None:
         """Forget everything; sequence numbers go on."""

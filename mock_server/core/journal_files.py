@@ -67,34 +67,34 @@ def entry_words(entry: JournalEntry) -> str:
     return " ".join(part if part.isprintable() else repr(part) for part in parts)
 
 
-def har(entries: Iterable[JournalEntry], base_uri: str) -> bytes:
+def har(entries: Iterable[JournalEntry]) -> bytes:
     """Return a HAR 1.2 document of those entries whose content is remembered."""
     from icecheck import __version__
 
     log = {
         "version": HAR_VERSION,
         "creator": {"name": "icecheck", "version": __version__},
-        "entries": [
-            _har_entry(entry, base_uri) for entry in entries if entry.request_headers is not None
-        ],
+        "entries": [_har_entry(entry) for entry in entries if entry.request_headers is not None],
     }
     return _encode({"log": log})
 
 
-def save(entries: Sequence[JournalEntry], path: Path, base_uri: str) -> None:
+def save(entries: Sequence[JournalEntry], path: Path) -> None:
     """Write entries into a file, ``.har`` or ``.jsonl``; ValueError for another suffix."""
     if path.suffix not in SUFFIXES:
         raise ValueError(f"{path}: a journal is saved as one of {', '.join(SUFFIXES)}")
     if path.suffix == ".har":
-        path.write_bytes(har(entries, base_uri))
+        path.write_bytes(har(entries))
     else:
         path.write_bytes(b"".join(map(entry_line, entries)))
 
 
-def _har_entry(entry: JournalEntry, base_uri: str) -> dict[str, Any]:
+def _har_entry(entry: JournalEntry) -> dict[str, Any]:
     query, body = entry.query or "", entry.request_body or ""
     request_headers, response_headers = entry.request_headers or (), entry.response_headers or ()
-    content_type = dict(request_headers).get("content-type", "")
+    named = dict(request_headers)
+    base_uri = f"http://{named.get('host', 'localhost')}"
+    content_type = named.get("content-type", "")
     answer = entry.response_body or ""
     milliseconds = entry.duration_us / 1000
     request: dict[str, Any] = {

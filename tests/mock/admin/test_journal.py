@@ -140,8 +140,8 @@ def test_files_of_requests_can_be_read(
     http.post(TABLE, json=COMMIT)
     with mock.fault("answer-lost"), pytest.raises(httpx.TransportError):
         http.post(TABLE, json=COMMIT)
-    mock.save_journal(tmp_path / "run.har")
-    mock.save_journal(tmp_path / "run.jsonl")
+    mock.journal.save(tmp_path / "run.har")
+    mock.journal.save(tmp_path / "run.jsonl")
     saved = json.loads((tmp_path / "run.har").read_text())
     assert saved == admin.get("/requests.har").json()
     entries = saved["log"]["entries"]
@@ -153,7 +153,7 @@ def test_files_of_requests_can_be_read(
         "loadTable", "updateTable", "updateTable",
     ]  # fmt: skip
     with pytest.raises(ValueError, match=r"\.har, \.jsonl"):
-        mock.save_journal(tmp_path / "run.txt")
+        mock.journal.save(tmp_path / "run.txt")
 
 
 def test_a_listener_hears_of_each_request(mock: MockCatalog, http: httpx.Client) -> None:
