@@ -1,5 +1,6 @@
 """Answers requests below `/_mock/`: who may ask, which route it is, and what is wrong with it."""
 
+import base64
 import hmac
 import ipaddress
 import json
@@ -20,6 +21,8 @@ from icecheck.mock_server.admin.declared import (
     routes,
 )
 from icecheck.mock_server.admin.openapi import openapi_document
+from icecheck.mock_server.admin.ui.pages import ROOT as UI
+from icecheck.mock_server.admin.ui.pages import page
 from icecheck.mock_server.core.context import Reply, Request
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
@@ -82,6 +85,8 @@ class AdminDoor:
         self._expect_access(request, client)
         if request.raw_path == _DOCUMENT and request.method in ("GET", "HEAD"):
             return replies.json_reply(openapi_document(routes()))
+        if request.raw_path == UI or request.raw_path.startswith(f"{UI}/"):
+            return page(self._parts, request)
         route, names = self._found(request)
         query = _query(route, request.query_string)
         body = None if route.body is None else _body(route, request)
@@ -97,8 +102,7 @@ class AdminDoor:
             raise Refusal(403, "A page of another site asks for this")
         if self._token is not None:
             given = request.headers.get("authorization") or ""
-            wanted = f"Bearer {self._token}"
-            if not hmac.compare_digest(given.encode(), wanted.encode()):
+            if not hmac.compare_digest(_token_in(given).encode(), self._token.encode()):
                 raise Refusal(401, "The administration of this server needs its own token")
         elif not _is_loopback(client):
             raise Refusal(
@@ -177,6 +181,21 @@ def _place(body: bytes) -> str:
     return ""
 
 
+def _token_in(authorization: str) -> str:
+    """Return the token in a header: a browser sends it as the password of anybody."""
+    scheme, _, text = authorization.partition(" ")
+    match scheme.lower():
+        case "bearer":
+            return text
+        case "basic":
+            try:
+                return base64.b64decode(text, validate=True).decode().partition(":")[2]
+            except ValueError:
+                return ""
+        case _:
+            return ""
+
+
 def _is_loopback(client: str) -> bool:
     try:
         address = ipaddress.ip_address(client)
@@ -187,5 +206,5 @@ def _is_loopback(client: str) -> bool:
 
 
 def _refused(status: int, message: str) -> Reply:
-    headers = (("www-authenticate", "Bearer"),) if status == 401 else ()
+    headers = (("www-authenticate", 'Bearer, Basic realm="icecheck"'),) if status == 401 else ()
     return replies.error_reply(status, _TYPES.get(status, "RefusedException"), message, headers)
