@@ -4,10 +4,14 @@ from typing import Any
 
 import msgspec
 
-from icecheck.mock_server.admin.declared import Asked, Parts, no_such, route
+from icecheck.mock_server.admin.declared import Asked, Parts, Refusal, no_such, route
 from icecheck.mock_server.metadata.encoding import to_builtins
 from icecheck.mock_server.metadata.view_metadata import encode_view
+from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.names import NAMESPACE_SEPARATOR
+from icecheck.mock_server.protocol.wire import Reply
+from icecheck.mock_server.serving.seeding import Seed, SeedUnusable
+from icecheck.mock_server.serving.state_documents import StateDocument, StateUnreadable
 from icecheck.mock_server.serving.warehouses import Warehouse
 
 
@@ -128,6 +132,40 @@ def get_view_metadata(parts: Parts, asked: Asked) -> ObjectShown:
     if entry is None:
         raise no_such("view", ".".join((*namespace, name)))
     return ObjectShown(entry.metadata_location, msgspec.json.decode(encode_view(entry.metadata)))
+
+
+class StateQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which warehouse; without a name all."""
+
+    warehouse: str | None = None
+
+
+@route("GET", "/state", query=StateQuery, answer=StateDocument, refusals=(404,))
+def export_state(parts: Parts, asked: Asked) -> Reply:
+    """Return what the warehouses hold as one document; data files are not in it."""
+    try:
+        content = parts.states.export(asked.query.warehouse)
+    except KeyError:
+        raise no_such("warehouse", str(asked.query.warehouse)) from None
+    return Reply(200, replies.JSON_CONTENT, content)
+
+
+@route("PUT", "/state", body=dict[str, Any], described=StateDocument)
+def load_state(parts: Parts, asked: Asked) -> None:
+    """Let the warehouses of a document hold what it says, and nothing else."""
+    try:
+        parts.states.load(asked.body)
+    except StateUnreadable as error:
+        raise Refusal(400, str(error)) from None
+
+
+@route("POST", "/seed", body=Seed)
+def seed_warehouses(parts: Parts, asked: Asked) -> None:
+    """Fill warehouses as a short description says; what they hold already stays."""
+    try:
+        parts.states.seed(asked.body)
+    except SeedUnusable as error:
+        raise Refusal(400, str(error)) from None
 
 
 def _warehouse(parts: Parts, asked: Asked) -> Warehouse:

@@ -201,7 +201,7 @@ def _perform(route: Route, operation: Operation, request: Request) -> tuple[Call
     with warehouse.lock:
         call = _call(route, request, query, warehouse.state)
         outcome = operation(warehouse.context, warehouse.state, call)
-        _publish(warehouse, outcome)
+        publish_outcome(warehouse, outcome)
     if outcome.effects:
         _remove_files(warehouse.context.files, outcome)
     return call, outcome
@@ -216,7 +216,7 @@ def _call(route: Route, request: Request, query: Mapping[str, str], state: Wareh
     return Call(route.operation_id, request, names.namespace, names.name, names.parameters, query)
 
 
-def _publish(warehouse: Warehouse, outcome: Outcome) -> None:
+def publish_outcome(warehouse: Warehouse, outcome: Outcome) -> None:
     """Write the files of an outcome, then replace the state; if either fails, change nothing."""
     files = warehouse.context.files
     written: list[str] = []

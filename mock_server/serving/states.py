@@ -1,13 +1,25 @@
 """The states of all warehouses together: remembered, gone back to, and emptied."""
 
+import contextlib
 import itertools
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import msgspec
 
 from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.serving.app import publish_outcome
+from icecheck.mock_server.serving.seeding import Seed, read_seed, seeded
+from icecheck.mock_server.serving.state_documents import (
+    as_bytes,
+    exported,
+    read_state,
+    state_in,
+    write_metadata,
+)
 from icecheck.mock_server.serving.warehouses import Warehouse, Warehouses
 from icecheck.mock_server.storage.root import Root
 
@@ -51,6 +63,41 @@ class States:
         """Empty every warehouse."""
         for warehouse in self._warehouses.all():
             self.empty(warehouse)
+
+    def export(self, warehouse: str | None = None) -> bytes:
+        """Return what a warehouse, or every one, holds as JSON, for `load`; KeyError if unknown."""
+        known = {each.name: each for each in self._warehouses.all()}
+        return exported(known.values() if warehouse is None else [known[warehouse]])
+
+    def load(self, document: bytes | Mapping[str, Any]) -> None:
+        """Let the warehouses of a document hold what it says, and nothing else.
+
+        Raises StateUnreadable for a mistake in it, or Problem for a warehouse that cannot be had;
+        nothing is changed then.
+        """
+        read = read_state(as_bytes(document))
+        wanted = [(self._warehouses.asked_for(name), d) for name, d in read.warehouses.items()]
+        states = [(each, *state_in(described, each.context)) for each, described in wanted]
+        for warehouse, _, files in states:
+            write_metadata(files, warehouse.context)
+        for warehouse, state, _ in states:
+            with warehouse.lock:
+                warehouse.publish(state)
+
+    def seed(self, given: str | Path | Mapping[str, Any] | Seed) -> None:
+        """Fill warehouses as a description says; what they hold already stays.
+
+        It is a Seed, a mapping of that form, or a file of it. Raises SeedUnusable for a mistake in
+        it, or Problem for a warehouse that cannot be had; nothing is made then.
+        """
+        seed = read_seed(given)
+        wanted = [(self._warehouses.asked_for(n), spaces) for n, spaces in seed.warehouses.items()]
+        with contextlib.ExitStack() as locks:
+            for warehouse, _ in sorted(wanted, key=lambda each: each[0].name):
+                locks.enter_context(warehouse.lock)
+            outcomes = [(each, seeded(each, spaces)) for each, spaces in wanted]
+            for warehouse, outcome in outcomes:
+                publish_outcome(warehouse, outcome)
 
     @property
     def saved(self) -> Mapping[str, MockSnapshot]:

@@ -238,6 +238,7 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
             ("--allow-location", ("--allow-location", "file:/tmp/icecheck"), ()),
             ("--allow-host", ("--allow-host", "mock.test"), ()),
             ("--ready-file", ("--ready-file", "ready.json"), ()),
+            ("--seed-file", ("--seed-file", "no-such.yaml"), ()),
             ("--admin", ("--no-admin",), ()),
             ("--admin-token", ("--admin-token", "boss"), ()),
             ("--log", ("--log", "off"), ()),

@@ -204,6 +204,8 @@ def test_it_serves_clients_credentials_and_not_what_it_hides(start_icecheck):
         (("--allow-host", "http://mock:8181"), "without a port"),
         (("--journal-file", "no/such/directory/file"), "no/such/directory/file"),
         (("--fault", "throttled,tiems=3"), "takes no 'tiems'"),
+        (("--seed-file", "no/such.yaml"), "no/such.yaml cannot be read"),
+        (("--seed-file", "seed.txt"), "seed.txt"),
     ],
 )
 def test_options_that_mean_nothing_are_one_line(icecheck, options, said):

@@ -150,6 +150,7 @@ COMMANDS: dict[str, Rule] = {
     "icecheck serve --fault throttled,table=db.orders,times=3": Rule("served", CORE),
     "icecheck serve --journal-file requests.jsonl": Rule("served", CORE),
     "icecheck serve --root DIR": Rule("served", CORE),
+    "icecheck serve --seed-file seed.yaml": Rule("typed", exits=(2,)),
     "icecheck serve --run -- COMMAND": Rule("typed", CORE, exits=(127,)),
     "icecheck connect CLIENT": Rule("typed", CORE, exits=(2,)),
     "icecheck run": Rule("typed", exits=(2,)),

@@ -24,6 +24,8 @@ NOT_SAID_BY_A_SCHEMA = {
     "freezeClock": "a time before 1970",
     "advanceClock": "a clock that would be past the year 9999",
     "waitForRequests": "requests that do not come",
+    "loadState": "metadata that is none",
+    "seedWarehouses": "a warehouse that was not declared",
     "openWarehouse": "declared warehouses are the only ones",
 }
 

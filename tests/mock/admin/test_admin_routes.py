@@ -186,6 +186,26 @@ def test_snapshots_bring_everything_back(http: httpx.Client, admin: httpx.Client
     assert admin.delete(f"/snapshots/{saved['id']}").status_code == 404
 
 
+def test_a_state_is_described_taken_out_and_put_back(
+    mock: MockCatalog, http: httpx.Client, admin: httpx.Client
+) -> None:
+    seed = {
+        "warehouses": {"two": [{"name": "db", "tables": [{"name": "t", "columns": {"a": "int"}}]}]}
+    }
+    assert admin.post("/seed", json=seed).status_code == 204
+    assert mock.state("two").table(("db",), "t") is not None
+    document = ok(admin.get("/state"))
+    assert sorted(document["warehouses"]) == ["two", "wh"]
+    one = ok(admin.get("/state", params={"warehouse": "two"}))
+    assert one["warehouses"] == {"two": document["warehouses"]["two"]}
+    assert admin.get("/state", params={"warehouse": "none"}).status_code == 404
+    assert http.delete(TABLE).status_code == 204
+    assert admin.put("/state", json=document).status_code == 204
+    assert http.get(TABLE).status_code == 200
+    assert admin.put("/state", json={**document, "icecheck-state": 2}).status_code == 400
+    assert "already exists" in admin.post("/seed", json=seed).text
+
+
 def test_a_reset_removes_what_it_is_asked_to(
     mock: MockCatalog, http: httpx.Client, admin: httpx.Client
 ) -> None:

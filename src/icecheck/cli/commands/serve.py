@@ -146,6 +146,14 @@ _BY_DEFAULT = click.core.ParameterSource.DEFAULT
     metavar="FILE",
     help="Append every request to this file, as JSON lines.",
 )
+@click.option(
+    "--seed-file",
+    "seed_files",
+    multiple=True,
+    metavar="FILE",
+    help="Begin with the namespaces, tables and views that this file describes (YAML or JSON); "
+    "repeatable.",
+)
 @click.option("--ready-file", metavar="FILE", help="Also write the ready line to this file.")
 @click.option(
     "--run",
@@ -169,6 +177,7 @@ def command(
     log_form: "Form",
     quiet: bool,
     journal_file: Path | None,
+    seed_files: tuple[str, ...],
     has_command: bool,
     beside: tuple[str, ...],
     **settings: Any,
@@ -185,6 +194,7 @@ def command(
     from icecheck.cli.listings.defect_names import named_defects
     from icecheck.cli.request_log import logged
     from icecheck.mock_server import MockCatalog, VendingSettings, WarehouseDeclaration
+    from icecheck.mock_server.protocol.problem import Problem
     from icecheck.mock_server.serving.fault_rules import parse_fault
     from icecheck.mock_server.serving.faults import UnfiredFault
     from icecheck.mock_server.storage.places import is_on_disk, location_uri
@@ -212,6 +222,8 @@ def command(
         )
         for rule in map(parse_fault, faults):
             mock.faults.add(rule)
+        for seed_file in seed_files:
+            mock.states.seed(seed_file)
         mock.defects.switch_on(*(defect.name for defect in planted))
         with logged(mock.journal, "off" if quiet else log_form, journal_file):
             if beside:
@@ -219,7 +231,7 @@ def command(
             mock.serve_forever(lambda ready: _announce(ready, ready_file))
     except UnfiredFault as error:
         fail(str(error), _NOT_AS_ASKED)
-    except ValueError as error:
+    except (Problem, ValueError) as error:
         fail(str(error), _USAGE)
     except OSError as error:
         what = error.filename or f"{host}:{port}"
