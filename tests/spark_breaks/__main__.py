@@ -1,25 +1,27 @@
 """``python -m tests.spark_breaks [DEFECT …]``: compare what the suite calls broken with Spark.
 
-For each defect of the mock, the scripts' statements are run in Spark alone and by `icecheck run`.
-Exit code 1: the suite calls a script broken whose statements show the same as on a faithful mock,
-or works, and they do not. A defect costs about two minutes.
+For each defect of the mock, the scripts' statements are run in Spark alone and as checks. Exit code
+1: a check fails although its statements show the same as on a faithful mock, or it passes, and they
+do not. A defect costs about two minutes.
 """
 
 import argparse
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterable
-from pathlib import Path
 
-from icecheck.cli.stored_run import stored_run
+from icecheck.client.catalog import Catalog
+from icecheck.client.opening import open_session
+from icecheck.findings.verdict import Group, Outcome
+from icecheck.judging.judge import judge
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects import defects
-from icecheck.reports.many.engines import BROKEN, Engine, engines_side_by_side
+from icecheck.run.collect import collect
 from icecheck.spark import SparkWorkbench
 from icecheck.spark_tests.script import read_scripts
 from icecheck.spark_tests.test_scripts import SCRIPTS
+from icecheck.targets.target import Target
+from tests.kit.contracts import CONTRACT
 from tests.spark_breaks.plain_spark import broken_in, course_on, expected_of
 
 EIGHT = (
@@ -45,12 +47,18 @@ def main() -> int:
         expected = expected_of(course_on(workbench, scripts), course_on(workbench, scripts))
         for defect in wanted:
             started = time.monotonic()
-            really = broken_in(course_on(workbench, scripts, defect), expected)
-            said = said_broken(defect) & expected.keys()
+            course = course_on(workbench, scripts, defect)
+            first = broken_in(course, expected)
+            really = first.keys()
+            said = failing_on(workbench, defect, expected)
             print(f"{defect}: {len(really)} of {len(expected)} scripts fail in Spark,", end=" ")
-            print(f"{len(said)} are said to; {time.monotonic() - started:.0f} s", flush=True)
-            _print("not noticed", really - said)
-            _print("blamed wrongly", said - really)
+            print(f"{len(said)} as checks; {time.monotonic() - started:.0f} s", flush=True)
+            _print("fails", really & said)
+            _print("NOT NOTICED", really - said)
+            for check in sorted(really - said):
+                print(f"    statement {first[check]}: {course[check][first[check]]}", flush=True)
+                print(f"    expected {expected[check][first[check]]}", flush=True)
+            _print("BLAMED WRONGLY", said - really)
             differing += really != said
     return int(bool(differing))
 
@@ -60,15 +68,15 @@ def _print(what: str, checks: Iterable[str]) -> None:
         print(f"  {what}: {check}", flush=True)
 
 
-def said_broken(defect: str) -> frozenset[str]:
-    """Return the ids of checks that `icecheck run` calls broken on a mock with a defect."""
-    with tempfile.TemporaryDirectory() as directory, MockCatalog() as mock:
+def failing_on(workbench: SparkWorkbench, defect: str, ids: Iterable[str]) -> frozenset[str]:
+    """Return which of these checks fail on a mock with a defect."""
+    checks = {check.id: check for check in collect((Group.SPARK,), CONTRACT)}
+    with MockCatalog() as mock:
         defects()[defect].install(mock.registries)
-        words = ("run", mock.uri, "--only", "spark", "--output", directory)
-        subprocess.run([sys.executable, "-m", "icecheck", *words], capture_output=True, check=False)
-        engine = Engine("the only one", stored_run(Path(directory) / "run.json"))
-    table = engines_side_by_side([engine])
-    return frozenset(line.id for line in table.lines if line.entries[0].value == BROKEN)
+        session = open_session(Target(mock.uri, warehouse="wh", isolation="flat"), run_id="own")
+        verdicts = [judge(checks[id_], Catalog(session, id_), {"spark": workbench}) for id_ in ids]
+        session.close()
+    return frozenset(each.check for each in verdicts if each.outcome is Outcome.FAIL)
 
 
 if __name__ == "__main__":

@@ -30,19 +30,19 @@ class Shown:
 class Expected:
     """What a statement shows wherever the catalog is faithful.
 
-    ``rows`` come each time; ``exact`` if there are no others: identifiers and times differ from
-    run to run.
+    ``rows`` come each time: identifiers, places and times differ from run to run. ``count`` is how
+    many there are in all; None where that differs too.
     """
 
     error: str
     rows: Counter[tuple[str | None, ...]]
-    exact: bool
+    count: int | None
 
     def shown_in(self, shown: Shown) -> bool:
         """Return whether a statement that showed this is the same to its user."""
-        if self.error != shown.error:
+        if self.error != shown.error or self.count not in (None, shown.rows.total()):
             return False
-        return self.rows == shown.rows if self.exact else not self.rows - shown.rows
+        return not self.rows - shown.rows
 
 
 Course = Mapping[str, Sequence[Shown]]
@@ -71,20 +71,22 @@ def expected_of(first: Course, second: Course) -> Mapping[str, Sequence[Expected
     }
 
 
-def broken_in(course: Course, expected: Mapping[str, Sequence[Expected]]) -> frozenset[str]:
-    """Return the ids of checks whose scripts have a statement that is not the same to its user."""
-    return frozenset(
-        check
-        for check, shown in course.items()
-        if not all(
-            wanted.shown_in(seen) for wanted, seen in zip(expected[check], shown, strict=True)
-        )
-    )
+def broken_in(course: Course, expected: Mapping[str, Sequence[Expected]]) -> Mapping[str, int]:
+    """Return check id -> number, from 0, of the first statement that differs for its user."""
+    broken = {}
+    for check, shown in course.items():
+        pairs = enumerate(zip(expected[check], shown, strict=True))
+        first = next((at for at, (wanted, seen) in pairs if not wanted.shown_in(seen)), None)
+        if first is not None:
+            broken[check] = first
+    return broken
 
 
 def _common(first: Shown, second: Shown) -> Expected:
     assert first.error == second.error, (first, second)
-    return Expected(first.error, first.rows & second.rows, first.rows == second.rows)
+    count = first.rows.total()
+    same = count == second.rows.total()
+    return Expected(first.error, first.rows & second.rows, count if same else None)
 
 
 def _shown(session: Any, script: Script, namespace: str) -> list[Shown]:
