@@ -131,15 +131,8 @@ def route(
     return declare
 
 
-def routes() -> tuple[AdminRoute, ...]:
-    """Return every route; imports the modules that declare them on first use."""
-    from icecheck.mock_server.admin import (  # noqa: F401 - they declare routes
-        control,
-        misbehaviour,
-        requests,
-        warehouses,
-    )
-
+def declared_routes() -> tuple[AdminRoute, ...]:
+    """Return the routes of all modules that have been imported."""
     return tuple(_ROUTES)
 
 

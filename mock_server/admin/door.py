@@ -18,9 +18,9 @@ from icecheck.mock_server.admin.declared import (
     Asked,
     Parts,
     Refusal,
-    routes,
 )
 from icecheck.mock_server.admin.openapi import openapi_document
+from icecheck.mock_server.admin.routes import routes
 from icecheck.mock_server.admin.ui.pages import ROOT as UI
 from icecheck.mock_server.admin.ui.pages import page
 from icecheck.mock_server.core.context import Reply, Request

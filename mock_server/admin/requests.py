@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from icecheck.mock_server.admin.declared import Asked, Parts, Refusal, no_such, route
-from icecheck.mock_server.core.journal import JournalEntry, Matching
+from icecheck.mock_server.core.journal_entry import JournalEntry, Matching
 from icecheck.mock_server.core.journal_files import entry_document, entry_line, har
 from icecheck.mock_server.linting.client_lint import LintUnavailable, Violation, violations
 from icecheck.mock_server.protocol.wire import Reply

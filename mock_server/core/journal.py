@@ -7,9 +7,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import msgspec
-
-from icecheck.mock_server.core.redaction import redacted_body, redacted_headers, redacted_query
+from icecheck.mock_server.core.journal_entry import Content, JournalEntry, Matching
+from icecheck.mock_server.core.journal_files import save
 from icecheck.mock_server.protocol.wire import Reply, Request
 
 PATH_LENGTH_MAX = 4096
@@ -21,118 +20,6 @@ CONTENT_BYTES_MAX = 32 << 20
 _OF_ONE_ENTRY = 512
 
 
-class _Content:
-    """The request and the reply of an entry, until they are forgotten for want of memory."""
-
-    __slots__ = ("reply", "request", "size")
-
-    def __init__(self, request: Request, reply: Reply, size: int) -> None:
-        self.request: Request | None = request
-        self.reply: Reply | None = reply
-        self.size = size
-
-    def forget(self) -> None:
-        self.request = self.reply = None
-
-
-class JournalEntry(msgspec.Struct, frozen=True):
-    """One handled request; `operation` is "" where no route matched, names are as resolved.
-
-    `principal` is whose token it had ("" where none is asked for), `fault` the id of the fault rule
-    that touched it. `answered` False: the connection was cut instead of an answer. Headers and
-    bodies are without secrets; they are None when they were forgotten for want of memory.
-    """
-
-    sequence: int
-    time_ms: int
-    method: str
-    path: str
-    operation: str
-    warehouse: str
-    namespace: tuple[str, ...]
-    name: str
-    principal: str
-    status: int
-    duration_us: int
-    fault: str
-    answered: bool
-    content: _Content
-
-    @property
-    def query(self) -> str | None:
-        """The query string as it was sent."""
-        request = self.content.request
-        return None if request is None else redacted_query(request.query_string)
-
-    @property
-    def request_headers(self) -> tuple[tuple[str, str], ...] | None:
-        """The headers of the request, their names in lower case."""
-        request = self.content.request
-        return None if request is None else redacted_headers(request.headers.items())
-
-    @property
-    def request_body(self) -> str | None:
-        """The body of the request."""
-        request = self.content.request
-        if request is None:
-            return None
-        return redacted_body(request.body, request.headers.get("content-type") or "")
-
-    @property
-    def response_headers(self) -> tuple[tuple[str, str], ...] | None:
-        """The headers of the answer."""
-        reply = self.content.reply
-        return None if reply is None else redacted_headers(reply.headers)
-
-    @property
-    def response_body(self) -> str | None:
-        """The body of the answer."""
-        reply = self.content.reply
-        if reply is None:
-            return None
-        return redacted_body(reply.body, dict(reply.headers).get("content-type", ""))
-
-    @property
-    def client(self) -> str | None:
-        """The User-Agent of the client; "" where it sent none."""
-        request = self.content.request
-        return None if request is None else request.headers.get("user-agent") or ""
-
-
-class Matching(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What entries are looked for; None matches everything.
-
-    `namespace` is a tuple of levels, or their names joined by dots; `table` the name of a table or
-    view, with or without its namespace. `since` is the sequence number before the first one.
-    """
-
-    operation: str | None = None
-    warehouse: str | None = None
-    namespace: tuple[str, ...] | str | None = None
-    name: str | None = None
-    table: str | None = None
-    status: int | None = None
-    principal: str | None = None
-    method: str | None = None
-    fault: str | None = None
-    since: int = 0
-
-    def matches(self, entry: JournalEntry) -> bool:
-        """Return whether an entry is one of those looked for."""
-        return (
-            entry.sequence > self.since
-            and self.operation in (None, entry.operation)
-            and self.warehouse in (None, entry.warehouse)
-            and self.namespace in (None, entry.namespace, ".".join(entry.namespace))
-            and self.name in (None, entry.name)
-            and self.table in (None, entry.name, ".".join((*entry.namespace, entry.name)))
-            and self.status in (None, entry.status)
-            and self.principal in (None, entry.principal)
-            and self.method in (None, entry.method)
-            and self.fault in (None, entry.fault)
-        )
-
-
 class Journal:
     """The latest requests to a server, with headers and bodies as far as there is room for them."""
 
@@ -140,7 +27,7 @@ class Journal:
 
     def __init__(self, entries_max: int = 10_000) -> None:
         self._entries: deque[JournalEntry] = deque(maxlen=entries_max)
-        self._contents: deque[_Content] = deque()
+        self._contents: deque[Content] = deque()
         self._bytes = 0
         self._sequence = itertools.count(1)
         self._changed = threading.Condition()
@@ -177,7 +64,7 @@ class Journal:
     ) -> None:
         """Remember one request; the oldest is forgotten when the journal is full."""
         path, size = request.raw_path, _size(request, reply)
-        content = _Content(request, reply, size)
+        content = Content(request, reply, size)
         if len(path) > PATH_LENGTH_MAX:
             path, namespace, name = path[:PATH_LENGTH_MAX], (), ""
             content.forget()
@@ -271,8 +158,6 @@ class Journal:
 
         ValueError for another suffix.
         """
-        from icecheck.mock_server.core.journal_files import save
-
         save(self.find(), Path(path))
 
     def clear(self) -> None:

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from icecheck.mock_server.core.journal import JournalEntry
+from icecheck.mock_server.core.journal_entry import JournalEntry
 
 HAR_VERSION = "1.2"
 SUFFIXES = (".har", ".jsonl")

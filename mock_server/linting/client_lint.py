@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from icecheck.contract.document import resolve
-from icecheck.mock_server.core.journal import JournalEntry
+from icecheck.mock_server.core.journal_entry import JournalEntry
 from icecheck.mock_server.protocol.served_contract import SERVED
 from icecheck.mock_server.protocol.wire import Request
 

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
 from icecheck.mock_server.admin.declared import Parts, Refusal, no_such
-from icecheck.mock_server.core.journal import JournalEntry
+from icecheck.mock_server.core.journal_entry import JournalEntry
 from icecheck.mock_server.core.journal_files import entry_document
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.defects.switching import UnknownDefect

@@ -6,8 +6,9 @@ import httpx
 import pytest
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.admin.declared import PREFIX, routes
+from icecheck.mock_server.admin.declared import PREFIX
 from icecheck.mock_server.admin.door import AdminDoor
+from icecheck.mock_server.admin.routes import routes
 from icecheck.mock_server.core.context import Request
 
 EVERY_ROUTE = sorted({(each.method, f"{PREFIX}{each.path}") for each in routes()})

@@ -12,7 +12,8 @@ from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import positive_data_acceptance, unsupported_method
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.admin.declared import PREFIX, routes
+from icecheck.mock_server.admin.declared import PREFIX
+from icecheck.mock_server.admin.routes import routes
 from icecheck.mock_server.core.journal import Journal
 from icecheck.mock_server.serving.gates import RequestGate
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from icecheck.mock_server import MockCatalog
-from icecheck.mock_server.admin.declared import routes
+from icecheck.mock_server.admin.routes import routes
 from icecheck.mock_server.core.clock import VirtualClock
 from tests.mock.admin.conftest import COMMIT, TABLE
 

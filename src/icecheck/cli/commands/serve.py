@@ -11,7 +11,7 @@ import click
 from icecheck.cli.ending import fail
 
 if TYPE_CHECKING:
-    from icecheck.cli.request_log import Form
+    from icecheck.cli.serving.request_log import Form
     from icecheck.mock_server import MockCatalog, OAuth2Settings
     from icecheck.mock_server.core.vending_settings import Storage
 
@@ -166,18 +166,10 @@ _BY_DEFAULT = click.core.ParameterSource.DEFAULT
 def command(
     host: str,
     port: int,
-    warehouses: tuple[str, ...],
-    faults: tuple[str, ...],
-    clients: tuple[str, ...],
-    token_seconds: int,
-    storage: "Storage | None",
-    defect_globs: tuple[str, ...],
     ready_file: str | None,
-    root: str | None,
     log_form: "Form",
     quiet: bool,
     journal_file: Path | None,
-    seed_files: tuple[str, ...],
     has_command: bool,
     beside: tuple[str, ...],
     **settings: Any,
@@ -190,41 +182,17 @@ def command(
     ICECHECK_CLIENTS. Exit codes: that of COMMAND, 0, or 1 if a strict fault never happened, 2
     usage.
     """
-    from icecheck.cli.beside import run_beside
-    from icecheck.cli.listings.defect_names import named_defects
-    from icecheck.cli.request_log import logged
-    from icecheck.mock_server import MockCatalog, VendingSettings, WarehouseDeclaration
+    from icecheck.cli.serving.beside import run_beside
+    from icecheck.cli.serving.request_log import logged
     from icecheck.mock_server.protocol.problem import Problem
-    from icecheck.mock_server.serving.fault_rules import parse_fault
     from icecheck.mock_server.serving.faults import UnfiredFault
-    from icecheck.mock_server.storage.places import is_on_disk, location_uri
 
     if has_command != bool(beside):
         raise click.UsageError("write serve --run -- COMMAND")
-    planted = named_defects(defect_globs)
-    declared = []
-    for warehouse in warehouses:
-        name, _, location = warehouse.partition("=")
-        declared.append(WarehouseDeclaration(name, location=location or None))
     if beside and click.get_current_context().get_parameter_source("port") is _BY_DEFAULT:
         port = 0
-    root = root or _root_of_fixture(os.environ)
     try:
-        mock = MockCatalog(
-            host=host,
-            port=port,
-            warehouses=declared or None,
-            oauth2=_oauth2(clients, token_seconds),
-            vending=VendingSettings(storage=storage) if storage else None,
-            root=root,
-            keep=root is not None and is_on_disk(location_uri(root)),
-            **settings,
-        )
-        for rule in map(parse_fault, faults):
-            mock.faults.add(rule)
-        for seed_file in seed_files:
-            mock.states.seed(seed_file)
-        mock.defects.switch_on(*(defect.name for defect in planted))
+        mock = _mock(host=host, port=port, **settings)
         with logged(mock.journal, "off" if quiet else log_form, journal_file):
             if beside:
                 return run_beside(mock, beside)
@@ -237,6 +205,45 @@ def command(
         what = error.filename or f"{host}:{port}"
         fail(f"cannot serve at {what}: {error.strerror or error}", _USAGE)
     return 0
+
+
+def _mock(
+    warehouses: tuple[str, ...],
+    faults: tuple[str, ...],
+    clients: tuple[str, ...],
+    token_seconds: int,
+    storage: "Storage | None",
+    defect_globs: tuple[str, ...],
+    root: str | None,
+    seed_files: tuple[str, ...],
+    **settings: Any,
+) -> "MockCatalog":
+    """Return the mock that the options describe; ValueError, Problem or OSError say why not."""
+    from icecheck.cli.listings.defect_names import named_defects
+    from icecheck.mock_server import MockCatalog, VendingSettings, WarehouseDeclaration
+    from icecheck.mock_server.serving.fault_rules import parse_fault
+    from icecheck.mock_server.storage.places import is_on_disk, location_uri
+
+    planted = named_defects(defect_globs)
+    declared = []
+    for warehouse in warehouses:
+        name, _, location = warehouse.partition("=")
+        declared.append(WarehouseDeclaration(name, location=location or None))
+    root = root or _root_of_fixture(os.environ)
+    mock = MockCatalog(
+        warehouses=declared or None,
+        oauth2=_oauth2(clients, token_seconds),
+        vending=VendingSettings(storage=storage) if storage else None,
+        root=root,
+        keep=root is not None and is_on_disk(location_uri(root)),
+        **settings,
+    )
+    for rule in map(parse_fault, faults):
+        mock.faults.add(rule)
+    for seed_file in seed_files:
+        mock.states.seed(seed_file)
+    mock.defects.switch_on(*(defect.name for defect in planted))
+    return mock
 
 
 def _root_of_fixture(environment: Mapping[str, str]) -> str | None:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from icecheck.mock_server.core.journal import Journal, JournalEntry
+    from icecheck.mock_server.core.journal import Journal
+    from icecheck.mock_server.core.journal_entry import JournalEntry
 
 WAITING_MAX = 10_000
 _ENDING_SECONDS = 2.0
