@@ -13,7 +13,6 @@ from icecheck.mock_server.core.journal import Journal
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.core.vending_settings import VendingSettings
 from icecheck.mock_server.defects.switching import DefectSwitches
-from icecheck.mock_server.http.asgi import AsgiApp, asgi_app
 from icecheck.mock_server.http.foreground import until_told_to_stop
 from icecheck.mock_server.http.hosts import hosts_of
 from icecheck.mock_server.http.listening import Listening
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
 
     from icecheck.mock_server.admin.door import AdminDoor
     from icecheck.mock_server.clients.connection import Connection
+    from icecheck.mock_server.http.asgi import AsgiApp
     from icecheck.mock_server.linting.client_lint import Violation
 
 IN_PROCESS_URI = "http://icecheck.invalid"
@@ -177,6 +177,8 @@ class MockCatalog:
 
         OSError if the address is taken, ValueError if tables cannot be written at their location.
         """
+        from icecheck.mock_server.http.asgi import asgi_app
+
         if self._listening.is_on:
             raise RuntimeError("already started")
         if self._kept is not None and self._kept.ended:
@@ -238,8 +240,10 @@ class MockCatalog:
 
     # Clients
 
-    def asgi(self) -> AsgiApp:
+    def asgi(self) -> "AsgiApp":
         """Return the catalog as an ASGI application."""
+        from icecheck.mock_server.http.asgi import asgi_app
+
         return asgi_app(self.app)
 
     def httpx_transport(self) -> "httpx.BaseTransport":
@@ -296,10 +300,7 @@ class MockCatalog:
         name: str = "mock",
         credential: str | None = None,
     ) -> "Connection":
-        """Return how clients reach a warehouse, in the words of each; as for `pyiceberg`.
-
-        `name` is what they are to call the catalog.
-        """
+        """Return how clients reach a warehouse, in the words of each, as a catalog of this name."""
         from icecheck.mock_server.clients.connection import connection
 
         oauth2 = self.security.oauth2
@@ -347,10 +348,7 @@ class MockCatalog:
         self.security.revoke_tokens()
 
     def violations(self, **matching: object) -> "tuple[Violation, ...]":
-        """Return what clients sent that the document forbids; takes the arguments of `find`.
-
-        It needs openapi-core, which `icecheck[suite]` brings.
-        """
+        """Return what clients sent that the document forbids (needs `icecheck[suite]`)."""
         from icecheck.mock_server.linting.client_lint import violations
 
         return violations(self.journal.find(None, **matching))

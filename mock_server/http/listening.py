@@ -1,7 +1,10 @@
 """Where a server listens: bound while it runs, with an address for clients."""
 
-from icecheck.mock_server.http.asgi import AsgiApp
-from icecheck.mock_server.http.threaded import ThreadedServer
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from icecheck.mock_server.http.asgi import AsgiApp
+    from icecheck.mock_server.http.threaded import ThreadedServer
 
 
 class Listening:
@@ -19,8 +22,10 @@ class Listening:
         """Whether it listens."""
         return self._server is not None
 
-    def start(self, app: AsgiApp) -> None:
+    def start(self, app: "AsgiApp") -> None:
         """Listen; the socket is bound when this returns. OSError if the address is taken."""
+        from icecheck.mock_server.http.threaded import ThreadedServer
+
         server = ThreadedServer(app, self._host, self._port)
         server.start()
         self._server = server
