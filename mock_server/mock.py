@@ -106,6 +106,8 @@ class MockCatalog:
     ) -> None:
         if page_size_max < 1:
             raise ValueError("page_size_max must be at least 1")
+        if admin_token == "":
+            raise ValueError("the token of the administration is empty: give one, or leave it out")
         self.token = token
         self.clock = clock_from(clock)
         self._root = Root(root, seed, allow_locations)

@@ -102,7 +102,8 @@ class AdminDoor:
             raise Refusal(403, "A page of another site asks for this")
         if self._token is not None:
             given = request.headers.get("authorization") or ""
-            if not hmac.compare_digest(_token_in(given).encode(), self._token.encode()):
+            token = _token_in(given)
+            if not token or not hmac.compare_digest(token.encode(), self._token.encode()):
                 raise Refusal(401, "The administration of this server needs its own token")
         elif not _is_loopback(client):
             raise Refusal(

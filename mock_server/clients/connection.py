@@ -30,6 +30,14 @@ class Connection(msgspec.Struct, frozen=True):
     token: str | None = None
     credential: str | None = None
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for a name or a value that no client's settings can hold."""
+        if not (self.name.isidentifier() and self.name.isascii()):
+            raise ValueError(f"a catalog's name has letters, digits and underscores: {self.name!r}")
+        for value in (self.uri, self.warehouse, self.token or "", self.credential or ""):
+            if not value.isprintable():
+                raise ValueError(f"control characters cannot stand in settings: {value!r}")
+
     @property
     def properties(self) -> dict[str, str]:
         """The properties that Java's client, PyIceberg and others share."""
@@ -57,7 +65,7 @@ class Connection(msgspec.Struct, frozen=True):
     def spark_defaults(self) -> str:
         """Return Spark's settings as a file `spark-defaults.conf`."""
         settings = {**self.spark_conf(), "spark.sql.defaultCatalog": self.name}
-        return "".join(f"{key} {value}\n" for key, value in settings.items())
+        return "".join(f"{key} {_in_properties(value)}\n" for key, value in settings.items())
 
     def pyiceberg(self) -> str:
         """Return a file `.pyiceberg.yaml`."""
@@ -75,7 +83,8 @@ class Connection(msgspec.Struct, frozen=True):
     def duckdb_attach(self) -> str:
         """Return DuckDB's statements; it needs the extensions iceberg, avro and httpfs."""
         attach = (
-            f"ATTACH {_sql(self.warehouse)} AS {self.name} (TYPE iceberg, ENDPOINT {_sql(self.uri)}"
+            f'ATTACH {_sql(self.warehouse)} AS "{self.name}" '
+            f"(TYPE iceberg, ENDPOINT {_sql(self.uri)}"
         )
         if self.token is not None:
             given = f"TOKEN {_sql(self.token)}"
@@ -87,7 +96,7 @@ class Connection(msgspec.Struct, frozen=True):
             )
         else:
             return f"{attach}, AUTHORIZATION_TYPE 'none');\n"
-        secret_name = f"{self.name}_secret"
+        secret_name = f'"{self.name}_secret"'
         return (
             f"CREATE SECRET {secret_name} (TYPE iceberg, {given});\n"
             f"{attach}, SECRET {secret_name});\n"
@@ -109,7 +118,7 @@ class Connection(msgspec.Struct, frozen=True):
         elif self.credential is not None:
             settings["iceberg.rest-catalog.oauth2.credential"] = self.credential
             settings["iceberg.rest-catalog.oauth2.server-uri"] = self.token_endpoint
-        return "".join(f"{key}={value}\n" for key, value in settings.items())
+        return "".join(f"{key}={_in_properties(value)}\n" for key, value in settings.items())
 
     def flink_conf(self) -> str:
         """Return Flink's statement; it needs the runtime of Iceberg for Flink."""
@@ -117,7 +126,7 @@ class Connection(msgspec.Struct, frozen=True):
         settings |= {key: value for key, value in self.properties.items() if key != "type"}
         settings["io-impl"] = "org.apache.iceberg.hadoop.HadoopFileIO"
         listed = ",\n".join(f"  {_sql(key)} = {_sql(value)}" for key, value in settings.items())
-        return f"CREATE CATALOG {self.name} WITH (\n{listed}\n);\n"
+        return f"CREATE CATALOG `{self.name}` WITH (\n{listed}\n);\n"
 
     def clickhouse(self) -> str:
         """Return ClickHouse's statements; it wants keys, also where the files are local."""
@@ -133,10 +142,11 @@ class Connection(msgspec.Struct, frozen=True):
             settings["catalog_credential"] = self.credential
             settings["oauth_server_uri"] = self.token_endpoint
             settings["auth_scope"] = "catalog"
-        listed = ", ".join(f"{key} = {_sql(value)}" for key, value in settings.items())
+        address = f"{self.uri}/v1"
+        listed = ", ".join(f"{key} = {_clickhouse(value)}" for key, value in settings.items())
         return (
             "SET allow_database_iceberg = 1;\n"
-            f"CREATE DATABASE {self.name} ENGINE = DataLakeCatalog({_sql(f'{self.uri}/v1')})\n"
+            f"CREATE DATABASE `{self.name}` ENGINE = DataLakeCatalog({_clickhouse(address)})\n"
             f"SETTINGS {listed}, vended_credentials = false;\n"
         )
 
@@ -239,6 +249,18 @@ CLIENTS: Mapping[str, Callable[[Connection], str]] = {
 def _quoted(text: str) -> str:
     """Return a text as JSON, YAML, TOML, Go, Rust and JavaScript write it."""
     return json.dumps(text, ensure_ascii=False)
+
+
+def _clickhouse(text: str) -> str:
+    """Return a text as ClickHouse writes it: backslashes begin something there."""
+    return _sql(text.replace("\\", "\\\\"))
+
+
+def _in_properties(text: str) -> str:
+    """Return a value as a file of Java's properties has it: in ASCII, in units of UTF-16."""
+    units = text.replace("\\", "\\\\").encode("utf-16-be")
+    codes = [int.from_bytes(units[at : at + 2]) for at in range(0, len(units), 2)]
+    return "".join(chr(code) if code < 128 else f"\\u{code:04x}" for code in codes)
 
 
 def _sql(text: str) -> str:

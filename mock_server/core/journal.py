@@ -1,6 +1,7 @@
 """The requests to a server, in order: a bounded memory for tests and for people."""
 
 import itertools
+import logging
 import threading
 import time
 from collections import deque
@@ -18,17 +19,27 @@ CONTENT_BYTES_MAX = 32 << 20
 """How many bytes of headers and bodies are remembered; those of the oldest go first."""
 
 _OF_ONE_ENTRY = 512
+_NAME_CHARACTERS_MAX = 512
+_log = logging.getLogger(__name__)
 
 
 class Journal:
     """The latest requests to a server, with headers and bodies as far as there is room for them."""
 
-    __slots__ = ("_bytes", "_changed", "_contents", "_entries", "_listeners", "_sequence")
+    __slots__ = (
+        "_bytes",
+        "_changed",
+        "_cleared",
+        "_contents",
+        "_entries",
+        "_listeners",
+        "_sequence",
+    )
 
     def __init__(self, entries_max: int = 10_000) -> None:
         self._entries: deque[JournalEntry] = deque(maxlen=entries_max)
         self._contents: deque[Content] = deque()
-        self._bytes = 0
+        self._bytes = self._cleared = 0
         self._sequence = itertools.count(1)
         self._changed = threading.Condition()
         self._listeners: tuple[Callable[[JournalEntry], object], ...] = ()
@@ -72,8 +83,8 @@ class Journal:
         with self._changed:
             entry = JournalEntry(
                 next(self._sequence), time.time_ns() // 1_000_000, request.method, path, operation,
-                warehouse, namespace, name, principal, reply.status, duration_us, fault, answered,
-                content,
+                warehouse[:_NAME_CHARACTERS_MAX], namespace, name, principal, reply.status,
+                duration_us, fault, answered, content,
             )  # fmt: skip
             self._entries.append(entry)
             self._contents.append(content)
@@ -85,7 +96,10 @@ class Journal:
                 self._bytes -= oldest.size
             self._changed.notify_all()
         for listener in self._listeners:
-            listener(entry)
+            try:
+                listener(entry)
+            except Exception:  # noqa: BLE001 - the request was answered: it is no error of it
+                _log.exception("a listener of the journal failed")
 
     def find(self, operation: str | None = None, **matching: object) -> tuple[JournalEntry, ...]:
         """Return the remembered requests that match all given members of Matching, in order."""
@@ -124,10 +138,12 @@ class Journal:
 
     def waited_for(self, wanted: Matching, count: int, timeout: float) -> bool:
         """Wait until `count` requests match, `timeout` seconds at most; return whether they do."""
-        found, seen = 0, wanted.since
+        found, seen, cleared = 0, wanted.since, self._cleared
 
         def are_there() -> bool:
-            nonlocal found, seen
+            nonlocal found, seen, cleared
+            if cleared != self._cleared:
+                found, cleared = 0, self._cleared
             for entry in reversed(self._entries):
                 if entry.sequence <= seen:
                     break
@@ -168,6 +184,7 @@ class Journal:
                 content.forget()
             self._contents.clear()
             self._bytes = 0
+            self._cleared += 1
 
 
 def _wanted(operation: str | None, matching: dict[str, object]) -> Matching:
@@ -176,5 +193,8 @@ def _wanted(operation: str | None, matching: dict[str, object]) -> Matching:
 
 def _size(request: Request, reply: Reply) -> int:
     """Return about how many bytes of memory a request and its reply take."""
-    head = request.head_bytes or len(request.raw_path) + len(request.query_string)
+    head = request.head_bytes
+    if not head:  # it came in process
+        head = len(request.raw_path) + len(request.query_string)
+        head += sum([len(name) + len(value) for name, value in request.headers.items()])
     return _OF_ONE_ENTRY + head + len(request.body) + len(reply.body)

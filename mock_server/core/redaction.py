@@ -1,7 +1,7 @@
 """Takes secrets out of what the journal shows: they are known by the name of their place.
 
-What a server of this kind is sent and sends has few such places: headers, the members of a token
-request and of its answer, and the settings that come with vended credentials.
+Places are headers, parameters of a query or form, and members of JSON at any depth. What has such a
+name is hidden whatever it is: rather a harmless value too many.
 """
 
 import re
@@ -13,25 +13,28 @@ import msgspec
 
 REDACTED = "<redacted>"
 
+# Names are compared with dashes in the place of dots, underscores and spaces.
 _SECRET = re.compile(
-    r"authorization|cookie|secret|password|passwd|credential|signature|sas-token|api-?key"
-    r"|(?:^|[._-])(?:token|sig)$|(?:subject|actor|access|refresh|session|security|id)[_-]token"
-    r"|(?:access|private|account)-?key",
-    re.IGNORECASE,
+    r"authorization|cookie|secret|passw(or)?d|passphrase|credential|signature|assertion"
+    r"|connection-string|api-?key|(access|account|private|shared)-?key"
+    r"|(^|-)(token|sig|sas|jwt|pwd)($|-)"
 )
-# Members whose names sound so, and whose values are no secrets.
-_HARMLESS = frozenset(
-    {
-        "storage-credentials", "page-token", "next-page-token", "token_type", "issued_token_type",
-        "subject_token_type", "actor_token_type", "requested_token_type", "credentials-endpoint",
-        "client.refresh-credentials-endpoint",
-    }
-)  # fmt: skip
+# What says something about a secret, and is none.
+_ABOUT = re.compile(
+    r"(page-token|token-type|storage-credentials|-type|-endpoint|-uri|-enabled|-expires-(at|in)(-ms)?"
+    r"|-lifetime|-metadata)$"
+)
+_DIVIDERS = re.compile(r"[._ ]")
+# What a body that cannot be taken apart may hold.
+_SUSPECT = re.compile(
+    r"token|secret|passw|credential|auth|key|sig|assertion|cookie|jwt|\x00", re.IGNORECASE
+)
 
 
 def is_secret_name(name: str) -> bool:
     """Return whether what is called so is a secret."""
-    return name.lower() not in _HARMLESS and _SECRET.search(name) is not None
+    plain = _DIVIDERS.sub("-", name.lower())
+    return _SECRET.search(plain) is not None and _ABOUT.search(plain) is None
 
 
 def redacted_headers(headers: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
@@ -41,34 +44,45 @@ def redacted_headers(headers: Iterable[tuple[str, str]]) -> tuple[tuple[str, str
 
 def redacted_query(query: str) -> str:
     """Return a query string; it is as it was where nothing in it is a secret."""
-    return _pairs(query) if _SECRET.search(query) else query
+    pairs = parse_qsl(query, keep_blank_values=True)
+    shown = [(name, _value(name, value)) for name, value in pairs]
+    return query if shown == pairs else urlencode(shown, safe="<>")
 
 
 def redacted_body(body: bytes, content_type: str) -> str:
     """Return a body as text; what is no text is shown with escapes."""
     text = body.decode("utf-8", "backslashreplace")
-    if _SECRET.search(text) is None:
-        return text
-    if "x-www-form-urlencoded" in content_type:
-        return _pairs(text)
+    if "x-www-form-urlencoded" in content_type.lower():
+        return redacted_query(text)
     try:
-        return msgspec.json.encode(_members(msgspec.json.decode(body))).decode()
+        members = msgspec.json.decode(body)
+        shown = _members(members)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         # Nobody can say where in it a secret ends.
-        return f"{REDACTED}: {len(body)} bytes that are no JSON"
+        return text if _SUSPECT.search(text) is None else f"{REDACTED}: {len(body)} bytes, no JSON"
+    # Of a name that stands twice, the value that is not read is not shown either.
+    is_plain = shown == members and _SUSPECT.search(text) is None
+    return text if is_plain else msgspec.json.encode(shown).decode()
 
 
 def _header(name: str, value: str) -> str:
     if not is_secret_name(name):
-        return value
+        return _address(value)
     scheme, space, _ = value.partition(" ")
     return f"{scheme} {REDACTED}" if space and name.lower() == "authorization" else REDACTED
 
 
-def _pairs(text: str) -> str:
-    pairs = parse_qsl(text, keep_blank_values=True)
-    shown = [(name, REDACTED if is_secret_name(name) else value) for name, value in pairs]
-    return urlencode(shown, safe="<>")
+def _value(name: str, value: str) -> str:
+    return REDACTED if is_secret_name(name) else _address(value)
+
+
+def _address(text: str) -> str:
+    """Return a text; if it is an address, without the secrets of its query and its user."""
+    if "://" not in text:
+        return text
+    shown = re.sub(r"(://)[^/@?#\s]+@", rf"\1{REDACTED}@", text)
+    place, mark, query = shown.partition("?")
+    return f"{place}{mark}{redacted_query(query)}" if mark else shown
 
 
 def _members(value: Any) -> Any:
@@ -76,11 +90,13 @@ def _members(value: Any) -> Any:
         case dict():
             return {
                 name: REDACTED
-                if isinstance(member, str) and is_secret_name(name)
+                if is_secret_name(name) and member not in (None, True, False)
                 else _members(member)
                 for name, member in value.items()
             }
         case list():
             return [_members(item) for item in value]
+        case str():
+            return _address(value)
         case _:
             return value

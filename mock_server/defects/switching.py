@@ -1,13 +1,18 @@
 """Switches defects on and off while a server runs."""
 
 import threading
-from collections.abc import MutableMapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects import defects
+
+_ABSENT = object()
+
+# Field of the registries and key -> what stood there before a defect, and what it put there.
+_Changes = Mapping[tuple[str, str], tuple[Any, Any]]
 
 
 class UnknownDefect(ValueError):
@@ -17,22 +22,22 @@ class UnknownDefect(ValueError):
 class DefectSwitches:
     """The defects that one server has at the moment.
 
-    A defect replaces what is in the registries, and may be one of several around the same
-    operation: to switch one off, the others are installed anew on the faithful behaviour.
+    A defect replaces what stands in the registries, and may be one of several around the same
+    operation. The one that came last is taken away alone; below it, those above are taken away too
+    and put back, and forget what they remembered.
     """
 
-    __slots__ = ("_active", "_faithful", "_live", "_lock")
+    __slots__ = ("_layers", "_live", "_lock")
 
     def __init__(self, registries: Registries) -> None:
         self._live = registries
-        self._faithful: Registries | None = None
-        self._active: tuple[str, ...] = ()
+        self._layers: tuple[tuple[str, _Changes], ...] = ()
         self._lock = threading.Lock()
 
     @property
     def active(self) -> tuple[str, ...]:
         """The names of the defects that are on, in the order in which they were switched on."""
-        return self._active
+        return tuple(name for name, _ in self._layers)
 
     def switch_on(self, *names: str) -> None:
         """Let the server misbehave in these ways from now on.
@@ -43,44 +48,72 @@ class DefectSwitches:
             if name not in defects():
                 raise UnknownDefect(f"there is no defect {name!r}; see `icecheck list defects`")
         with self._lock:
-            wanted = tuple(dict.fromkeys((*self._active, *names)))
-            if wanted != self._active:
-                self._install(wanted)
+            before = len(self._layers)
+            try:
+                for name in dict.fromkeys(names):
+                    if name not in self.active:
+                        self._put_on(name)
+            except UnknownDefect:
+                while len(self._layers) > before:
+                    self._take_off()
+                raise
 
     def switch_off(self, name: str) -> None:
         """Let the server behave in this point again; UnknownDefect if the defect is not on."""
         with self._lock:
-            if name not in self._active:
+            if name not in self.active:
                 raise UnknownDefect(f"the defect {name!r} is not on")
-            self._install(tuple(each for each in self._active if each != name))
+            above = []
+            while (last := self._take_off()) != name:
+                above.append(last)
+            for each in reversed(above):
+                self._put_on(each)
 
     def clear(self) -> None:
         """Switch every defect off."""
         with self._lock:
-            if self._active:
-                self._install(())
+            while self._layers:
+                self._take_off()
 
-    def _install(self, names: tuple[str, ...]) -> None:
-        if self._faithful is None:
-            self._faithful = _copied(self._live)
-        made = _copied(self._faithful)
-        for name in names:
-            try:
-                defects()[name].install(made)
-            except KeyError as missing:
-                raise UnknownDefect(f"{name} needs {missing}, which is hidden") from None
+    def _put_on(self, name: str) -> None:
+        made = _copied(self._live)
+        try:
+            defects()[name].install(made)
+        except KeyError as missing:
+            raise UnknownDefect(f"{name} needs {missing}, which is hidden") from None
+        changes = {}
         for field in Registries.__struct_fields__:
-            _replace(getattr(self._live, field), getattr(made, field))
-        self._active = names
+            live, new = getattr(self._live, field), getattr(made, field)
+            for key in {*live, *new}:
+                pair = live.get(key, _ABSENT), new.get(key, _ABSENT)
+                if pair[0] is not pair[1]:
+                    changes[field, key] = pair
+        self._layers = (*self._layers, (name, changes))
+        self._set({place: after for place, (_, after) in changes.items()})
+
+    def _take_off(self) -> str:
+        """Take away the defect that came last; what others have put in its place since stays."""
+        name, changes = self._layers[-1]
+        self._layers = self._layers[:-1]
+        self._set(
+            {
+                (field, key): before
+                for (field, key), (before, after) in changes.items()
+                if getattr(self._live, field).get(key, _ABSENT) is after
+            }
+        )
+        return name
+
+    def _set(self, entries: Mapping[tuple[str, str], Any]) -> None:
+        """Put entries into the registries one at a time: requests go on meanwhile."""
+        for (field, key), value in entries.items():
+            live = getattr(self._live, field)
+            if value is _ABSENT:
+                live.pop(key, None)
+            else:
+                live[key] = value
 
 
 def _copied(registries: Registries) -> Registries:
     fields = {name: dict(getattr(registries, name)) for name in Registries.__struct_fields__}
     return msgspec.structs.replace(registries, **fields)
-
-
-def _replace(live: MutableMapping[str, Any], made: MutableMapping[str, Any]) -> None:
-    """Make one mapping the same as another, one entry at a time: requests go on meanwhile."""
-    live.update(made)
-    for gone in live.keys() - made.keys():
-        del live[gone]

@@ -226,7 +226,8 @@ async def _opened(gate: Gate) -> None:
     opened = asyncio.Event()
 
     def open_here() -> None:
-        loop.call_soon_threadsafe(opened.set)
+        with contextlib.suppress(RuntimeError):  # its loop has ended, and the request with it
+            loop.call_soon_threadsafe(opened.set)
 
     gate.when_open(open_here)
     await opened.wait()

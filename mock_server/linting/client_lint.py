@@ -4,6 +4,7 @@ The server itself is lenient where the document leaves room; a client that relie
 another catalog. This is asked for, and never done while a request is answered.
 """
 
+import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -105,6 +106,9 @@ def _wrong(operation_id: str, request: Request) -> Iterator[tuple[str, str, str,
         yield "", "header Authorization", words, ""
     operation = SERVED.operations[operation_id]
     parameters, bodies = _validators()
+    if not _can_be_read(request):
+        yield operation_id, "body", "it cannot be read", ""
+        return
     asked = _asked(operation.path, operation.method, request)
     for error in parameters.iter_errors(asked):
         name = getattr(error, "name", "")
@@ -128,7 +132,7 @@ def _explained(error: Any, where: str) -> Iterator[tuple[str, str]]:
     for each in inner:
         deepest = _most_telling(each)
         pointer = "".join(f"/{part}" for part in deepest.absolute_path)
-        yield f"{where} {pointer}".strip(), str(deepest.message)[:_WORDS_MAX]
+        yield f"{where} {pointer}".strip(), _demand(deepest)
 
 
 def _most_telling(error: Any) -> Any:
@@ -144,9 +148,40 @@ def _most_telling(error: Any) -> Any:
     return error
 
 
+def _can_be_read(request: Request) -> bool:
+    """Return whether a body is text that is not nested too deeply for any reader."""
+    if not request.body or "json" not in (request.headers.get("content-type") or "json"):
+        return True
+    try:
+        json.loads(request.body.decode())
+    except (UnicodeDecodeError, RecursionError):
+        return False
+    except ValueError:
+        pass  # the validator says so in its own words
+    return True
+
+
+def _demand(error: Any) -> str:
+    """Return in words what a schema demands; the value that was sent may be a secret."""
+    wanted = error.validator_value
+    match error.validator:
+        case "required":
+            missing = [name for name in wanted if name not in error.instance]
+            return f"{missing[0] if missing else wanted!r} is missing"
+        case "type":
+            return f"it has to be of type {wanted}"
+        case "enum":
+            return f"it has to be one of {wanted}"[:_WORDS_MAX]
+        case "const":
+            return f"it has to be {wanted!r}"
+        case other:
+            return f"it does not fit: {other} {wanted!r}"[:_WORDS_MAX]
+
+
 def _words(error: Exception) -> str:
-    cause = error.__cause__
-    return str(error if cause is None else cause).partition("\n")[0][:_WORDS_MAX]
+    cause = error.__cause__ or error
+    wanted = getattr(cause, "type", "")
+    return f"it cannot be read as {wanted}" if wanted else type(cause).__name__
 
 
 def _asked(path: str, method: str, request: Request) -> _Asked:

@@ -78,16 +78,15 @@ class App:
         principal, faulted = "", None
         try:
             refusal = self._gate(request)
-            if refusal is None:
-                served = self.registries.operations
-                found = self._router.match(
-                    request.method, request.raw_path, self.warehouses, served
-                )
+            if refusal is not None:
+                route = self._route_of(request)  # only to tell of it
+            else:
+                found = self._match(request)
                 if isinstance(found, NoRoute):
                     refusal = _no_route(found)
                 else:
                     route = found
-                    operation = served[route.operation_id]
+                    operation = self.registries.operations[route.operation_id]
                     if not self._security.is_open:
                         principal = self._security.name_of(request.headers.get("authorization"))
                     if self.faults:
@@ -115,16 +114,26 @@ class App:
 
         The transport waits until it is let go, before or after it handles it.
         """
-        if not self.gates:
+        found = self._route_of(request) if self.gates else None
+        if found is None:
             return None
-        served = self.registries.operations
-        found = self._router.match(request.method, request.raw_path, self.warehouses, served)
-        if isinstance(found, NoRoute):
-            return None
-        names = found.literal
+        names, warehouse = found.literal, found.warehouse.name
+        if found.operation_id == "getConfig":
+            warehouse = query_values(request.query_string).get("warehouse") or warehouse
         return self.gates.arrive(
-            found.operation_id, found.warehouse.name, names.namespace, names.name, request.raw_path
+            found.operation_id, warehouse, names.namespace, names.name, request.raw_path
         )
+
+    def _match(self, request: Request) -> Route | NoRoute:
+        served = self.registries.operations
+        return self._router.match(request.method, request.raw_path, self.warehouses, served)
+
+    def _route_of(self, request: Request) -> Route | None:
+        try:
+            found = self._match(request)
+        except Problem:
+            return None
+        return None if isinstance(found, NoRoute) else found
 
     def _guarded(self, operation: Operation) -> Operation:
         if self._security.restricts:
@@ -142,7 +151,7 @@ class App:
         return request.raw_path.endswith(("/plan", "/tasks")) or "/plan/" in request.raw_path
 
     def _gate(self, request: Request) -> Reply | None:
-        for gate in self.registries.gates.values():
+        for gate in tuple(self.registries.gates.values()):
             refusal = gate(request, self._security)
             if refusal is not None:
                 return refusal

@@ -35,8 +35,9 @@ class FaultRule(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     joined by dots. `user_agent` and `path` are parts of what the request has. "" matches all.
 
     **What it does.** `phase` "before" applies nothing of the request; "after" applies it, and does
-    the rest to its answer. `status` and `type` make an error of the answer, with a `Retry-After` of
-    `retry_after` seconds if that is not -1. `drop` closes the connection instead of answering,
+    the rest to its answer: one that refuses is neither dropped nor made another error, and one
+    without a body is neither cut nor corrupted. `status` and `type` make an error of the answer,
+    with a `Retry-After` of `retry_after` seconds if that is not -1. `drop` closes the connection,
     `truncate_bytes` after so many bytes of the body (-1: not). `corrupt` ends the body in its
     middle, its length said rightly. `content_type` is said of the body. `latency_ms` is waited for
     before the answer.
@@ -98,6 +99,17 @@ class FaultRule(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
                 not self.user_agent or self.user_agent in (request.headers.get("user-agent") or "")
             )
         )
+
+    @property
+    def hides_the_answer(self) -> bool:
+        """Whether a client does not see how its request really ended."""
+        return bool(self.status or self.drop)
+
+    @property
+    def needs_a_body(self) -> bool:
+        """Whether all that it does is done to the body of an answer."""
+        on_a_body = self.truncate_bytes >= 0 or self.corrupt or self.content_type
+        return bool(on_a_body) and not (self.hides_the_answer or self.latency_ms)
 
     @property
     def is_over(self) -> bool:
@@ -227,8 +239,10 @@ def _wrong(rule: FaultRule) -> str:
         return "a status from 400 to 599"
     if rule.retry_after < -1 or rule.truncate_bytes < -1 or rule.latency_ms < 0:
         return "retry_after, truncate_bytes and latency_ms from 0"
-    if not rule.type.isprintable() or not rule.content_type.isprintable():
+    if not (rule.type.isprintable() and rule.content_type.isprintable()):
         return "type and content_type without control characters"
+    if not rule.content_type.isascii():
+        return "a content_type in ASCII"
     if rule.phase == "before" and not (rule.status or rule.drop):
         return "before anything is applied there is no answer: give status or drop"
     does = rule.status or rule.drop or rule.truncate_bytes >= 0 or rule.corrupt

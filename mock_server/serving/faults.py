@@ -96,6 +96,12 @@ class Faults:
                 return rule
         return None
 
+    def give_back(self, rule: FaultRule) -> None:
+        """Take back that a rule has touched a call: nothing could be done to it."""
+        with self._lock:
+            rule.fired -= 1
+            rule.matched -= 1
+
 
 class Faulted:
     """The operation of one request, with the rule that touches it; `rule` tells which did."""
@@ -113,13 +119,19 @@ class Faulted:
         rule = self._faults.take(call, call.warehouse(context.warehouse), self._principal)
         if rule is None:
             return self._faithful(context, state, call)
-        self.rule = rule
         outcome = Outcome(state, replies.NO_CONTENT)
         if rule.phase == "after":
             try:
                 outcome = self._faithful(context, state, call)
             except Problem as refused:
+                if rule.hides_the_answer:  # nothing was applied that could be unknown
+                    self._faults.give_back(rule)
+                    raise
                 outcome = Outcome(state, replies.problem_reply(refused))
+            if rule.needs_a_body and not _has_body(outcome.reply, call):
+                self._faults.give_back(rule)
+                return outcome
+        self.rule = rule
         effects = (*outcome.effects, *_door_effects(rule))
         return Outcome(outcome.state, _reply(rule, outcome.reply, call), effects)
 
@@ -133,6 +145,11 @@ def expect_fired(rules: Iterable[FaultRule]) -> None:
     ]
     if words:
         raise UnfiredFault(f"these faults never happened: {', '.join(words)}")
+
+
+def _has_body(reply: Reply, call: Call) -> bool:
+    has_one = bool(reply.body) and reply.status not in _BODILESS_STATUSES
+    return has_one and call.request.method != "HEAD"
 
 
 def _door_effects(rule: FaultRule) -> tuple[DoorEffect, ...]:
@@ -149,9 +166,8 @@ def _door_effects(rule: FaultRule) -> tuple[DoorEffect, ...]:
 def _reply(rule: FaultRule, good: Reply, call: Call) -> Reply:
     reply = _error(rule, call) if rule.status else good
     if rule.corrupt:
-        body = reply.body[: len(reply.body) // 2] or b'{"'
-        status = 200 if reply.status in _BODILESS_STATUSES else reply.status
-        reply = Reply(status, reply.headers or replies.JSON_CONTENT, body)
+        half = reply.body[: len(reply.body) // 2] or b"{"
+        reply = msgspec.structs.replace(reply, body=half)
     if rule.content_type:
         kept = tuple(each for each in reply.headers if each[0] != "content-type")
         headers = (("content-type", rule.content_type), *kept)

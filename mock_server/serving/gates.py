@@ -25,7 +25,7 @@ class UnknownGate(ValueError):
 
 
 class GateRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The requests that a gate holds: of an operation, in a warehouse, for a table, of a principal.
+    """The requests that a gate holds: of an operation, in a warehouse, a namespace, for a table.
 
     The first `holds` of them are held; later ones pass. `phase` "before" holds a request before
     anything of it is applied, "after" holds its answer.

@@ -1,7 +1,7 @@
 """Fills warehouses by a short description, as tests want them before they begin."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +81,7 @@ def read_seed(given: str | Path | Mapping[str, Any] | Seed) -> Seed:
         raise SeedUnusable(f"the seed cannot be followed: {error}") from None
 
 
-def seeded(warehouse: Warehouse, namespaces: tuple[SeedNamespace, ...]) -> Outcome:
+def seeded(warehouse: Warehouse, namespaces: Sequence[SeedNamespace]) -> Outcome:
     """Return the state of a warehouse with what it is to hold, and the files for that.
 
     The operations of the server make it. SeedUnusable names what cannot be.
@@ -119,15 +119,17 @@ def _made(
 def _wanted(
     namespace: SeedNamespace, state: WarehouseState
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield the place, the operation and the body of each request that makes a namespace."""
+    """Yield the place, the operation and the body of each request that makes what is not there."""
     if state.namespace(namespace.levels) is None:
         properties = namespace.properties
         yield "", "createNamespace", {"namespace": namespace.levels, "properties": properties}
     for number, table in enumerate(namespace.tables):
         place = f".tables[{number}]"
-        yield place, "createTable", _table_body(table, place)
+        if state.kind_of(namespace.levels, table.name) != "table":
+            yield place, "createTable", _table_body(table, place)
     for number, view in enumerate(namespace.views):
-        yield f".views[{number}]", "createView", _view_body(view, namespace.levels)
+        if state.kind_of(namespace.levels, view.name) != "view":
+            yield f".views[{number}]", "createView", _view_body(view, namespace.levels)
 
 
 def _table_body(table: SeedTable, place: str) -> dict[str, Any]:

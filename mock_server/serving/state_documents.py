@@ -14,6 +14,8 @@ from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.core.state_changes import SetObject
 from icecheck.mock_server.metadata.encoding import encode
 from icecheck.mock_server.metadata.view_metadata import encode_view
+from icecheck.mock_server.protocol import names
+from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.serving.kept_state import with_object
 from icecheck.mock_server.serving.warehouses import Warehouse
 from icecheck.mock_server.storage.files import gzipped, is_gzip
@@ -91,6 +93,7 @@ def state_in(
     """
     state, files = WarehouseState(), {}
     for namespace in document.namespaces:
+        _check_names(namespace)
         state = state.with_namespace(namespace.namespace, namespace.properties)
         for kind, objects in (("table", namespace.tables), ("view", namespace.views)):
             for each in objects:
@@ -108,6 +111,19 @@ def state_in(
                     raise StateUnreadable(str(error)) from error
                 files[kept.metadata_location] = content
     return state, files
+
+
+def _check_names(namespace: NamespaceDocument) -> None:
+    """Raise StateUnreadable for a name or a location that no operation would make."""
+    try:
+        names.new_namespace(namespace.namespace)
+        for each in (*namespace.tables, *namespace.views):
+            names.new_name(each.name)
+            if not names.is_absolute(each.metadata_location):
+                place = each.metadata_location
+                raise StateUnreadable(f"{each.name}: {place!r} is no place of metadata")
+    except Problem as problem:
+        raise StateUnreadable(problem.message) from None
 
 
 def write_metadata(files: Mapping[str, bytes], context: Context) -> None:

@@ -12,7 +12,7 @@ import msgspec
 
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.serving.app import publish_outcome
-from icecheck.mock_server.serving.seeding import Seed, read_seed, seeded
+from icecheck.mock_server.serving.seeding import Seed, SeedNamespace, read_seed, seeded
 from icecheck.mock_server.serving.state_documents import (
     as_bytes,
     exported,
@@ -48,7 +48,12 @@ class States:
         return MockSnapshot(MappingProxyType(states))
 
     def restore(self, snapshot: MockSnapshot) -> None:
-        """Go back to a snapshot; warehouses opened since then are emptied. Files are left alone."""
+        """Go back to a snapshot; warehouses opened since then are emptied. Files are left alone.
+
+        A warehouse that was forgotten since then is opened again, where they open on demand.
+        """
+        for name in snapshot.states:
+            self._warehouses.open(name)
         for warehouse in self._warehouses.all():
             with warehouse.lock:
                 warehouse.publish(snapshot.states.get(warehouse.name, WarehouseState()))
@@ -91,11 +96,14 @@ class States:
         it, or Problem for a warehouse that cannot be had; nothing is made then.
         """
         seed = read_seed(given)
-        wanted = [(self._warehouses.asked_for(n), spaces) for n, spaces in seed.warehouses.items()]
+        wanted: dict[str, tuple[Warehouse, list[SeedNamespace]]] = {}
+        for name, namespaces in seed.warehouses.items():
+            warehouse = self._warehouses.asked_for(name)  # two names may mean the same one
+            wanted.setdefault(warehouse.name, (warehouse, []))[1].extend(namespaces)
         with contextlib.ExitStack() as locks:
-            for warehouse, _ in sorted(wanted, key=lambda each: each[0].name):
+            for _, (warehouse, _) in sorted(wanted.items()):
                 locks.enter_context(warehouse.lock)
-            outcomes = [(each, seeded(each, spaces)) for each, spaces in wanted]
+            outcomes = [(each, seeded(each, spaces)) for each, spaces in wanted.values()]
             for warehouse, outcome in outcomes:
                 publish_outcome(warehouse, outcome)
 

@@ -32,6 +32,8 @@ def test_each_client_is_told_where_and_as_what(icecheck, client):
         (["nobody"], "nobody"),
         (["spark", "--uri", "mock:8181"], "http://HOST:PORT"),
         (["spark", "--name", "my catalog"], "letters"),
+        (["spark", "--name", "größe"], "letters"),
+        (["spark", "--warehouse", "wh\nspark.driver.extraJavaOptions -Dx"], "control characters"),
         (["spark", "--credential", "alone"], "ID:SECRET"),
         (["spark", "--credential", "a:b", "--token", "c"], "not both"),
         (["js", "--credential", "a:b"], "--token"),
@@ -85,6 +87,17 @@ def test_a_client_without_a_way_to_fetch_tokens_says_so():
         assert "credential" in mock.flink_conf("wh")
         with pytest.raises(CredentialUnusable, match="give it one"):
             mock.js("wh")
+
+
+def test_awkward_values_stay_inside_of_their_quotes():
+    connection = Connection("http://mock:1", "it's", "select", token="ab\\")
+    assert 'AS "select"' in connection.duckdb_attach()
+    assert "`select`" in connection.flink_conf()
+    assert "'Authorization: Bearer ab\\\\'" in connection.clickhouse()
+    assert "'it''s'" in connection.clickhouse()
+    odd = Connection("http://mock:1", "C:\\new é 😀")
+    line = "iceberg.rest-catalog.warehouse=C:\\\\new \\u00e9 \\ud83d\\ude00\n"
+    assert line in odd.trino_catalog()
 
 
 def test_a_file_of_trino_has_a_setting_on_each_line():

@@ -5,6 +5,7 @@ import re
 import signal
 import socket
 import sys
+from pathlib import Path
 
 import httpx
 import pytest
@@ -266,13 +267,58 @@ def test_a_command_that_there_is_not_is_one_line(icecheck):
         assert (refused.exit_code, len(refused.stderr.splitlines())) == (2, 1)
 
 
-def test_a_command_is_told_to_stop(start_icecheck):
-    waits = "import time; print('up', flush=True); time.sleep(600)"
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_command_is_told_to_stop(start_icecheck, number):
+    waits = """
+import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+print(os.environ["ICECHECK_CLIENTS"], flush=True)
+time.sleep(600)
+"""
     process = start_icecheck("serve", "--run", "--", sys.executable, "-c", waits)
-    assert process.stdout.readline() == "up\n"
-    process.send_signal(signal.SIGTERM)
+    directory = Path(process.stdout.readline().strip())
+    assert directory.is_dir()
+    process.send_signal(number)
     process.communicate(timeout=60)
-    assert process.returncode == 128 + signal.SIGTERM
+    assert process.returncode == 128 + number
+    assert not directory.exists()
+
+
+def test_what_leads_elsewhere_is_kept_from_the_command(start_icecheck, monkeypatch, tmp_path):
+    for name in (
+        "PYICEBERG_CATALOG__DEFAULT__CREDENTIAL", "PYICEBERG_CATALOG__DEFAULT__OAUTH2_SERVER_URI",
+        "CATALOG_CREDENTIAL", "SAIL_CATALOG__LIST", "ICEBERG_REST_TOKEN",
+    ):  # fmt: skip
+        monkeypatch.setenv(name, "production")
+    shows = "import os; print([name for name, value in os.environ.items() if 'prod' in value])"
+    command = ["--run", "--", sys.executable, "-c", shows]
+    ready_file = tmp_path / "ready.json"
+    process = start_icecheck("serve", "--ready-file", ready_file, *command)
+    stdout, _ = process.communicate(timeout=60)
+    assert stdout == "[]\n"
+    assert json.loads(ready_file.read_text())["uri"].startswith("http://127.0.0.1:")
+
+
+def test_the_command_is_led_to_a_warehouse_that_there_is(start_icecheck):
+    asks = """
+import os, urllib.request
+config = os.environ["CATALOG_URI"] + "/v1/config?warehouse=" + os.environ["CATALOG_WAREHOUSE"]
+print(urllib.request.urlopen(config).status)
+"""
+    command = ["--run", "--", sys.executable, "-c", asks]
+    process = start_icecheck("serve", "--warehouse", "only", *command)
+    assert process.communicate(timeout=60)[0] == "200\n"
+
+
+def test_a_full_disk_is_told_once_and_stops_no_request(start_icecheck):
+    process = start_icecheck("serve", "--port", "0", "--quiet", "--journal-file", "/dev/full")
+    uri = ready(process)
+    for name in ("a", "b"):
+        answer = httpx.post(f"{uri}/v1/namespaces", json={"namespace": [name]}, trust_env=False)
+        assert answer.status_code == 200
+    process.terminate()
+    _, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stderr.count("/dev/full cannot be written")) == (0, 1)
 
 
 def test_it_understands_what_is_said_to_the_test_fixture(start_icecheck, tmp_path, monkeypatch):

@@ -48,6 +48,15 @@ def test_no_route_answers_without_the_token_if_there_is_one() -> None:
         assert catalog.status_code == 401
 
 
+def test_an_empty_token_is_none() -> None:
+    with pytest.raises(ValueError, match="is empty"):
+        MockCatalog(admin_token="")
+    door = AdminDoor(MockCatalog(root="memory://root"), "")
+    for authorization in ("", "Bearer ", "Bearer", "Basic Og=="):
+        request = Request("GET", f"{PREFIX}/health", "", {"authorization": authorization})
+        assert door.handle(request, "127.0.0.1").status == 401
+
+
 @pytest.mark.parametrize(
     ("client", "answered"),
     [("127.0.0.1", True), ("127.8.8.8", True), ("::1", True), ("::ffff:127.0.0.1", True),

@@ -1,5 +1,6 @@
 """What can be done to a running mock in Python can be done over HTTP, and has the same effect."""
 
+import asyncio
 import contextlib
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -174,6 +175,60 @@ def test_a_defect_is_switched_on_and_off_while_the_server_runs(
     assert mock.registries.updates["set-properties"] is properties
 
 
+def test_a_defect_keeps_what_it_remembers_while_others_come_and_go(
+    mock: MockCatalog, http: httpx.Client
+) -> None:
+    mock.defects.switch_on("table-head-cached")
+    assert http.head(TABLE).status_code == 204
+    assert http.delete(TABLE).status_code == 204
+    assert http.head(TABLE).status_code == 204, "it remembers"
+    mock.defects.switch_on("list-tables-stale")
+    assert http.head(TABLE).status_code == 204
+    mock.defects.switch_off("list-tables-stale")
+    assert http.head(TABLE).status_code == 204
+    mock.defects.clear()
+    assert http.head(TABLE).status_code == 404
+
+
+def test_what_a_program_replaces_itself_outlives_defects(mock: MockCatalog) -> None:
+    faithful = dict(mock.registries.operations)
+    mock.defects.switch_on("update-forgotten-set-properties", "table-head-cached")
+    own = mock.registries.operations["listViews"] = faithful["listTables"]
+    mock.defects.switch_on("list-tables-stale")
+    mock.defects.switch_off("update-forgotten-set-properties")
+    mock.defects.clear()
+    assert mock.registries.operations == {**faithful, "listViews": own}
+
+
+def test_a_gate_on_the_configuration_holds_by_warehouse(mock: MockCatalog) -> None:
+    def ask(warehouse: str) -> int:
+        params = {"warehouse": warehouse}
+        return httpx.get(f"{mock.uri}/v1/config", params=params, trust_env=False).status_code
+
+    with ThreadPoolExecutor(1) as clients, mock.gate("getConfig", warehouse="one", holds=1) as gate:
+        assert ask("two") == 200
+        waiting = clients.submit(ask, "one")
+        gate.wait_for()
+        gate.release()
+        assert waiting.result() == 200
+
+
+def test_a_gate_may_hold_a_request_whose_loop_has_ended() -> None:
+    mock = MockCatalog(root="memory://root")
+    gate = mock.gates.add("getConfig", holds=1)
+
+    async def give_up() -> None:
+        transport = httpx.ASGITransport(mock.asgi())
+        async with httpx.AsyncClient(transport=transport, base_url="http://mock") as client:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(client.get("/v1/config"), 0.2)
+
+    asyncio.run(give_up())
+    assert len(gate.arrived) == 1
+    mock.stop()
+    assert mock.gates.all() == ()
+
+
 def test_snapshots_bring_everything_back(http: httpx.Client, admin: httpx.Client) -> None:
     saved = ok(admin.post("/snapshots"))
     assert "wh" in saved["warehouses"]
@@ -203,7 +258,7 @@ def test_a_state_is_described_taken_out_and_put_back(
     assert admin.put("/state", json=document).status_code == 204
     assert http.get(TABLE).status_code == 200
     assert admin.put("/state", json={**document, "icecheck-state": 2}).status_code == 400
-    assert "already exists" in admin.post("/seed", json=seed).text
+    assert admin.post("/seed", json=seed).status_code == 204
 
 
 def test_a_reset_removes_what_it_is_asked_to(

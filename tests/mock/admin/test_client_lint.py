@@ -16,15 +16,17 @@ FIELDS = {"type": "struct", "fields": [{"id": 1, "name": "a", "required": True}]
 @pytest.mark.parametrize(
     ("method", "path", "sent", "operation", "place", "words"),
     [
-        ("GET", "/v1/wh/namespaces?pageSize=many", {}, "listNamespaces", "query pageSize", "many"),
+        ("GET", "/v1/wh/namespaces?pageSize=many", {}, "listNamespaces", "query pageSize",
+         "integer"),
         ("GET", f"{TABLE}?snapshots=some", {}, "loadTable", "query snapshots", "one of"),
         ("POST", "/v1/wh/namespaces", {"json": {"namespace": "x"}}, "createNamespace",
          "body /namespace", "array"),
-        ("POST", TABLE, {"json": {"updates": []}}, "updateTable", "body", "requirements"),
+        ("POST", TABLE, {"json": {"updates": []}}, "updateTable", "body",
+         "'requirements' is missing"),
         ("POST", TABLE, {"json": {"requirements": [], "updates": [{"action": "set-properties"}]}},
-         "updateTable", "body /updates/0", "'updates'"),
+         "updateTable", "body /updates/0", "'updates' is missing"),
         ("POST", "/v1/wh/namespaces/db/tables", {"json": {"name": "u", "schema": FIELDS}},
-         "createTable", "body /schema/fields/0", "'type'"),
+         "createTable", "body /schema/fields/0", "'type' is missing"),
         ("GET", TABLE, {"headers": {"authorization": "Bearer None"}}, "", "header Authorization",
          "None"),
     ],
@@ -58,6 +60,27 @@ def test_what_is_allowed_is_not_named(
                                         "client_id": "a", "client_secret": "b"})  # fmt: skip
     assert mock.violations() == ()
     assert admin.get("/violations").json() == {"violations": []}
+
+
+def test_no_value_that_was_sent_is_repeated(mock: MockCatalog, http: httpx.Client) -> None:
+    secret = "s3cret-value"
+    body = {"namespace": ["db"], "properties": {"s3.secret-access-key": [secret]}}
+    http.post("/v1/wh/namespaces", json=body)
+    http.get(f"/v1/wh/namespaces?pageSize={secret}")
+    http.get(f"{TABLE}?snapshots={secret}")
+    http.post(TABLE, json={"requirements": [], "updates": [{"action": secret}]})
+    assert len(mock.violations()) == 4
+    assert secret not in repr(mock.violations())
+
+
+@pytest.mark.parametrize("body", [b"\xff\xfe", b"[" * 3000 + b"]" * 3000, b'{"namespace":'])
+def test_a_body_that_cannot_be_read_stops_nothing(
+    mock: MockCatalog, http: httpx.Client, body: bytes
+) -> None:
+    headers = {"content-type": "application/json"}
+    http.post("/v1/wh/namespaces", content=body, headers=headers)
+    http.get("/v1/wh/namespaces?pageSize=many")
+    assert [each.operation for each in mock.violations()] == ["createNamespace", "listNamespaces"]
 
 
 def test_pyiceberg_sends_a_token_that_is_none(mock: MockCatalog, admin: httpx.Client) -> None:

@@ -10,6 +10,7 @@ import pytest
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, VendingSettings
 from icecheck.mock_server.core import journal as journals
 from icecheck.mock_server.core.journal_files import entry_document, entry_words
+from icecheck.mock_server.core.redaction import redacted_body, redacted_headers, redacted_query
 from tests.mock.admin.conftest import COMMIT, SCHEMA, TABLE
 
 
@@ -117,6 +118,105 @@ def test_nothing_that_is_shown_has_a_secret() -> None:
             assert "grant_type" in shown
             assert [secret for secret in secrets if secret in shown] == []
     assert loaded["metadata"]["table-uuid"] in shown, "what is no secret stays"
+
+
+SECRET = "S3CRET"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"token": SECRET}, {"config": {"token": SECRET}}, {"gcs.oauth2.token": SECRET},
+        {"password": 12345, "secret": [SECRET], "credential": {"v": SECRET}},
+        {"headers": {"Authorization": [f"AWS4 {SECRET}"]}}, {"aws_access_key_id": SECRET},
+        {"private_key": SECRET}, {"adls.connection-string.acc": f"AccountKey={SECRET}"},
+        {"adls.sas-token.acc": SECRET}, {"s3.session-token": SECRET},
+        {"uri": f"https://b/x?X-Amz-Signature={SECRET}&a=1"}, {"uri": f"https://me:{SECRET}@b/x"},
+        [{"a": [{"client_secret": SECRET}]}],
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_secret_is_hidden_wherever_it_stands(body: object) -> None:
+    shown = redacted_body(json.dumps(body).encode(), "application/json")
+    assert SECRET not in shown
+    assert "12345" not in shown
+    assert json.loads(shown)
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        redacted_query(f"token={SECRET}&a=1"),
+        redacted_query(f"sig={SECRET}"),
+        redacted_query(f"next=http%3A%2F%2Fa%2F%3Faccess_token%3D{SECRET}"),
+        redacted_body(f"token={SECRET}".encode(), "application/x-www-form-urlencoded"),
+        redacted_body(f"client_assertion={SECRET}".encode(), "application/x-www-form-urlencoded"),
+        redacted_body(f'{{"client_secret":"{SECRET}'.encode(), "application/json"),
+        redacted_body(json.dumps({"client_secret": SECRET}).encode("utf-16"), "application/json"),
+        redacted_body(f'{{"token":"{SECRET}","token":null}}'.encode(), "application/json"),
+        str(redacted_headers([("referer", f"http://a/?access_token={SECRET}")])),
+        str(redacted_headers([("x-api-key", SECRET), ("authorization", f"Basic {SECRET}")])),
+    ],
+)
+def test_a_secret_is_hidden_outside_of_json_too(shown: str) -> None:
+    assert SECRET not in shown
+    assert "\x00" not in shown
+
+
+def test_what_is_no_secret_stays() -> None:
+    body = {
+        "next-page-token": "p1", "token_type": "bearer", "issued_token_type": "urn:x",
+        "storage-credentials": [{"prefix": "s3://b", "config": {"s3.region": "eu"}}],
+        "encryption-keys": [{"key-id": "k"}], "properties": {"owner": "me"}, "expires_in": 5,
+    }  # fmt: skip
+    text = json.dumps(body)
+    assert json.loads(redacted_body(text.encode(), "application/json")) == body
+    assert redacted_query("pageToken=x&page-token=y&snapshots=all") == (
+        "pageToken=x&page-token=y&snapshots=all"
+    )
+
+
+def test_requests_that_were_refused_have_their_operation() -> None:
+    mock = MockCatalog(token="secret", root="memory://root")
+    with httpx.Client(transport=mock.httpx_transport(), base_url="http://mock") as http:
+        assert http.get("/v1/namespaces").status_code == 401
+        assert http.get("/v1/%FF/namespaces").status_code == 401
+    assert mock.journal.count("listNamespaces", status=401) == 1
+    assert mock.journal.count(status=401) == 2
+
+
+def test_waiting_counts_anew_after_everything_was_forgotten(
+    mock: MockCatalog, http: httpx.Client
+) -> None:
+    http.get(TABLE)
+
+    def later() -> None:
+        mock.journal.clear()
+        for _ in range(2):
+            http.get(TABLE)
+
+    threading.Timer(0.05, later).start()
+    assert len(mock.journal.wait_for("loadTable", count=2, timeout=10)) == 2
+
+
+def test_a_listener_that_fails_is_no_error_of_the_request(
+    mock: MockCatalog, http: httpx.Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    def failing(_entry: object) -> None:
+        raise KeyError("mine")
+
+    mock.journal.listen(failing)
+    assert http.get(TABLE).status_code == 200
+    assert "a listener of the journal failed" in caplog.text
+
+
+def test_long_names_do_not_fill_the_memory() -> None:
+    mock = MockCatalog(root="memory://root")
+    mock.faults.add("server-error", operation="getConfig", times=0)
+    with httpx.Client(transport=mock.httpx_transport(), base_url="http://mock") as http:
+        for _ in range(3):
+            http.get("/v1/config", params={"warehouse": "w" * 60_000})
+    assert {len(entry.warehouse) for entry in mock.journal.find()} == {512}
 
 
 def test_memory_has_the_newest_contents_and_all_counts(monkeypatch: pytest.MonkeyPatch) -> None:

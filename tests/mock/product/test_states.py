@@ -82,8 +82,27 @@ def test_what_there_is_already_stays(mock: MockCatalog) -> None:
     assert mock.pyiceberg("wh").load_table("sales.eu.plain").metadata.table_uuid == uuid
     assert mock.pyiceberg("wh").table_exists("sales.eu.more")
     assert mock.state("another").namespace(("db",)) is not None
-    with pytest.raises(SeedUnusable, match=r"wh\[0\]\.tables\[0\]: .*already exists"):
-        mock.states.seed({"warehouses": {"wh": [more]}})
+    before = mock.states.export()
+    mock.states.seed({"warehouses": {"wh": [more]}})
+    assert mock.states.export() == before
+    view = {"name": "sales.eu", "views": [{"name": "more", "sql": "SELECT 1", "columns": {}}]}
+    with pytest.raises(SeedUnusable, match=r"wh\[0\]\.views\[0\]: .*already exists"):
+        mock.states.seed({"warehouses": {"wh": [view]}})
+
+
+@pytest.mark.parametrize(("prefix", "names"), [(True, ("", "warehouse")), (False, ("a", "b"))])
+def test_two_names_may_mean_one_warehouse(prefix: bool, names: tuple[str, str]) -> None:
+    mock = MockCatalog(prefix=prefix, root="memory://root")
+    mock.states.seed({"warehouses": {name: [{"name": f"in{at}"}] for at, name in enumerate(names)}})
+    assert len(mock.state().namespaces) == 2
+
+
+def test_a_warehouse_that_was_forgotten_comes_back_with_a_snapshot(mock: MockCatalog) -> None:
+    mock.states.seed(SEED)
+    snapshot = mock.snapshot()
+    mock.remove("wh")
+    mock.restore(snapshot)
+    assert mock.pyiceberg("wh").namespace_exists(("sales", "eu"))
 
 
 TABLE = {"name": "t", "columns": {"id": "long"}}
@@ -175,6 +194,13 @@ def test_a_state_is_read_again_here_and_elsewhere(mock: MockCatalog) -> None:
         (lambda d: table_of(d)["metadata"].pop("table-uuid"), "cannot be served"),
         (lambda d: table_of(d).update({"metadata-location": "file:///etc/x"}), "file:///etc/x"),
         (lambda d: table_of(d).update({"metadata": 5}), "cannot be served"),
+        (lambda d: table_of(d).update({"metadata-location": "x/y"}), "no place"),
+        (lambda d: table_of(d).update({"name": ""}), "cannot be empty"),
+        (lambda d: d["warehouses"]["wh"]["namespaces"][0].update({"namespace": []}), "level"),
+        (
+            lambda d: d["warehouses"]["wh"]["namespaces"][0].update({"namespace": ["a", ""]}),
+            "level",
+        ),
     ],
 )
 def test_a_state_with_a_mistake_changes_nothing(mock: MockCatalog, change: Any, said: str) -> None:

@@ -137,7 +137,8 @@ def test_every_server_error_of_the_served_operations_can_be_had(mock, http):
     ["comit-conflict", "throttled,oops=1", "throttled,times", "throttled,times=-1",
      "throttled,times=many", "server-error,status=200", "throttled,probability=0",
      "throttled,operation=loadTabel", "custom", "custom,phase=before,latency-ms=5",
-     "throttled,phase=during", "throttled,matched=1", "custom,type=a\nb,status=500"],
+     "throttled,phase=during", "throttled,matched=1", "custom,type=a\nb,status=500",
+     "custom,content-type=text/€"],
 )  # fmt: skip
 def test_a_fault_that_cannot_be_is_refused_with_what_can(text):
     with pytest.raises(UnknownFault):
@@ -193,13 +194,31 @@ def test_an_answer_is_late_and_good(mock, http):
     assert answer.status_code == 200
 
 
-def test_a_refusal_is_lost_too(mock, http):
-    """Whatever the answer would have been: the client gets none."""
+@pytest.mark.parametrize("fault", ["answer-lost", "commit-unknown", "server-error-applied"])
+def test_a_refused_commit_is_no_commit_whose_answer_could_be_lost(mock, http, fault):
     missing = "/v1/wh/namespaces/db/tables/missing"
-    with mock.fault("answer-lost"), pytest.raises(httpx.TransportError):
+    with mock.fault(fault) as rule:
+        assert http.post(missing, json=COMMIT).status_code == 404
+        assert (rule.matched, rule.fired) == (0, 0)
+        assert mock.journal.find()[-1].fault == ""
+    with pytest.raises(UnfiredFault), mock.fault(fault, strict=True):
         http.post(missing, json=COMMIT)
-    with mock.fault("commit-unknown"):
-        assert http.post(missing, json=COMMIT).status_code == 500
+
+
+@pytest.mark.parametrize("fault", ["truncated", "corrupt", "wrong-content-type"])
+def test_an_answer_without_a_body_has_none_that_could_be_wrong(mock, http, fault):
+    tag = http.get(TABLE).headers["etag"]
+    with mock.fault(fault, times=1) as rule:
+        assert http.head(TABLE).status_code == 204
+        assert http.get(TABLE, headers={"if-none-match": tag}).status_code == 304
+        assert (rule.matched, rule.fired) == (0, 0)
+
+
+def test_a_late_refusal_is_late(mock, http):
+    with mock.fault("slow", latency_ms=120, times=1) as rule:
+        answer = http.get("/v1/wh/namespaces/db/tables/missing")
+    assert (answer.status_code, rule.fired) == (404, 1)
+    assert answer.elapsed.total_seconds() >= 0.12
 
 
 def test_a_budget_says_which_of_the_requests(mock, http):

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from icecheck.mock_server.clients.connection import Connection
 
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126
+_LEADING = ("CATALOG_", "ICEBERG_REST_", "PYICEBERG_CATALOG__DEFAULT__", "SAIL_CATALOG__LIST")
 _FILES: Mapping[str, str] = {
     "spark-defaults.conf": "spark",
     ".pyiceberg.yaml": "pyiceberg",
@@ -29,7 +30,9 @@ DIRECTORY = "ICECHECK_CLIENTS"
 """The variable that names the directory with the files."""
 
 
-def run_beside(mock: "MockCatalog", command: Sequence[str]) -> int:
+def run_beside(
+    mock: "MockCatalog", command: Sequence[str], on_ready: "Callable[[MockCatalog], object]"
+) -> int:
     """Run a command while a mock serves; return its exit code, 128 + N if signal N ended it.
 
     Signals that come meanwhile go to the command. Raises UnfiredFault if the command ended well and
@@ -40,7 +43,9 @@ def run_beside(mock: "MockCatalog", command: Sequence[str]) -> int:
     mock.start()
     try:
         with tempfile.TemporaryDirectory(prefix="icecheck-clients-") as directory:
-            code = _run(command, mock.connection(), Path(directory))
+            connection = mock.connection(mock.warehouses.default_name)
+            on_ready(mock)
+            code = _run(command, connection, Path(directory))
     finally:
         mock.stop()
     if code == 0:
@@ -51,7 +56,9 @@ def run_beside(mock: "MockCatalog", command: Sequence[str]) -> int:
 def _run(command: Sequence[str], connection: "Connection", directory: Path) -> int:
     """Run a command with everything that it may want to know; return its exit code."""
     _write_files(connection, directory)
-    environment = {**os.environ, **variables(connection), DIRECTORY: str(directory)}
+    # What leads clients elsewhere must not come beside what leads them here.
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_LEADING)}
+    environment = {**kept, **variables(connection), DIRECTORY: str(directory)}
     try:
         process = subprocess.Popen(command, env=environment)
     except FileNotFoundError:
@@ -89,13 +96,25 @@ def _handed_on(process: "subprocess.Popen[bytes]") -> Iterator[None]:
     """Hand signals on to a process for as long as it runs."""
 
     def hand_on(number: int, _frame: FrameType | None) -> None:
-        # What is typed at a terminal has come to the command already.
-        if number != signal.SIGINT:
+        # What is typed at a terminal comes to the command by itself.
+        if number != signal.SIGINT or not _is_in_the_foreground():
             process.send_signal(number)
 
-    before = {number: signal.signal(number, hand_on) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if hasattr(signal, "SIGHUP"):
+        numbers.append(signal.SIGHUP)
+    before = {number: signal.signal(number, hand_on) for number in numbers}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _is_in_the_foreground() -> bool:
+    """Return whether a terminal sends its signals to this process, and so to the command too."""
+    try:
+        with Path("/dev/tty").open("rb") as terminal:
+            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    except OSError:
+        return False

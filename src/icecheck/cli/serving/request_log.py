@@ -58,6 +58,32 @@ class RequestLog:
             self._stream.flush()
 
 
+class _FileLog:
+    """Appends a line for each request to a file; tells once if that fails."""
+
+    def __init__(
+        self, stream: IO[bytes], path: Path, make: "Callable[[JournalEntry], bytes]"
+    ) -> None:
+        self._stream = stream
+        self._path = path
+        self._make = make
+        self._lock = threading.Lock()
+        self._has_failed = False
+
+    def __call__(self, entry: "JournalEntry") -> None:
+        """Append a line."""
+        line = self._make(entry)
+        with self._lock, contextlib.suppress(ValueError):  # it is closed: the server ends
+            try:
+                self._stream.write(line)
+            except OSError as error:
+                if not self._has_failed:
+                    self._has_failed = True
+                    sys.stderr.write(
+                        f"icecheck: {self._path} cannot be written: {error.strerror}\n"
+                    )
+
+
 @contextlib.contextmanager
 def logged(journal: "Journal", form: Form, file: Path | None) -> Iterator[None]:
     """Write of each request during a block: to stderr in this form, and to a file.
@@ -76,11 +102,5 @@ def logged(journal: "Journal", form: Form, file: Path | None) -> Iterator[None]:
             journal.listen(log)
         if file is not None:
             stream = ending.enter_context(file.open("ab", buffering=0))
-            lock = threading.Lock()
-
-            def write(entry: "JournalEntry") -> None:
-                with lock, contextlib.suppress(ValueError):  # it is closed: the server ends
-                    stream.write(entry_line(entry))
-
-            journal.listen(write)
+            journal.listen(_FileLog(stream, file, entry_line))
         yield
