@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from icecheck.mock_server.core.vending_settings import VendingSettings
-    from icecheck.mock_server.mock import MockCatalog, MockSnapshot
+    from icecheck.mock_server.mock import MockCatalog
     from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings
     from icecheck.mock_server.security.settings import Client, OAuth2Settings, Permissions
+    from icecheck.mock_server.serving.states import MockSnapshot
     from icecheck.mock_server.serving.warehouses import WarehouseDeclaration
 
 __all__ = [
@@ -24,7 +25,7 @@ __all__ = [
 _HOMES = {
     "Client": "icecheck.mock_server.security.settings",
     "MockCatalog": "icecheck.mock_server.mock",
-    "MockSnapshot": "icecheck.mock_server.mock",
+    "MockSnapshot": "icecheck.mock_server.serving.states",
     "OAuth2Settings": "icecheck.mock_server.security.settings",
     "Permissions": "icecheck.mock_server.security.settings",
     "PlanningMode": "icecheck.mock_server.planning.plans",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from icecheck.mock_server.core.journal import Journal
     from icecheck.mock_server.mock import MockCatalog
     from icecheck.mock_server.mock_warehouse import MockWarehouse
+    from icecheck.mock_server.serving.fault_rules import FaultRule
 
 SPARK_CATALOG_NAME = "mock"
 """The name of the test's catalog in Spark; as the default one, it may be left out of names."""
@@ -21,6 +22,9 @@ REQUESTS_SHOWN_MAX = 100
 
 REQUESTS: pytest.StashKey[Callable[[], str]] = pytest.StashKey()
 """For a test with a catalog: returns its requests so far, one line for each."""
+
+FAILED: pytest.StashKey[bool] = pytest.StashKey()
+"""Whether a test has failed so far."""
 
 REDIRECTED_TO: pytest.StashKey[str] = pytest.StashKey()
 """The URL of the catalog that tests are redirected to; the mock is then not available."""
@@ -48,8 +52,9 @@ def mock_catalog(
 ) -> "Iterator[MockWarehouse]":
     """Yield a fresh warehouse on the session's mock catalog; it is removed after the test.
 
-    Faults that the test adds are removed with it. If the test fails, its report has a section
-    "iceberg requests".
+    Faults and gates that the test adds are removed with it, and so are defects; a strict
+    fault that never happened is an error. If the test fails, its report has a section "iceberg
+    requests".
     """
     _refuse_if_redirected(request.config)
     journal = mock_catalog_server.journal
@@ -57,14 +62,22 @@ def mock_catalog(
     request.node.stash[REQUESTS] = lambda: _requests_since(journal, last)
     faults = mock_catalog_server.faults
     before = faults.rules
+    gates, defects = mock_catalog_server.gates.all(), mock_catalog_server.defects.active
     from icecheck.mock_server.mock_warehouse import fresh_warehouse
 
     fresh = fresh_warehouse(mock_catalog_server)
     yield fresh
-    for rule in faults.rules:
-        if not any(rule is kept for kept in before):
-            faults.remove(rule)
+    added = [rule for rule in faults.rules if not any(rule is kept for kept in before)]
+    for rule in added:
+        faults.remove(rule)
+    for gate in mock_catalog_server.gates.all():
+        if gate not in gates:
+            mock_catalog_server.gates.remove(gate)
+    for name in mock_catalog_server.defects.active:
+        if name not in defects:
+            mock_catalog_server.defects.switch_off(name)
     mock_catalog_server.remove(fresh.warehouse)
+    _expect_fired(request, added)
 
 
 @pytest.fixture
@@ -83,6 +96,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
     outcome = yield
     report: pytest.TestReport = outcome.get_result()
     requests = item.stash.get(REQUESTS, None)
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
     if report.failed and requests is not None:
         report.sections.append(("iceberg requests", requests()))
 
@@ -101,10 +115,22 @@ def _requests_since(journal: "Journal", last: int) -> str:
         [
             f"{entry.status} {entry.method} {entry.path}  {entry.operation or 'no operation'}"
             f"  {entry.duration_us / 1000:.1f} ms"
-            for entry in journal.entries()
+            for entry in journal.find()
             if entry.sequence > last
         ]
     )
+
+
+def _expect_fired(request: pytest.FixtureRequest, added: "Sequence[FaultRule]") -> None:
+    """Fail a test whose strict faults never happened, unless it has failed by itself."""
+    from icecheck.mock_server.serving.faults import UnfiredFault, expect_fired
+
+    if request.node.stash.get(FAILED, False):
+        return
+    try:
+        expect_fired(added)
+    except UnfiredFault as error:
+        pytest.fail(str(error), pytrace=False)
 
 
 def _refuse_if_redirected(config: pytest.Config) -> None:

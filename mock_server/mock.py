@@ -1,55 +1,55 @@
 """`MockCatalog`: a whole catalog as one object, for tests, notebooks and the command line."""
 
 import contextlib
-import signal
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
-from types import FrameType, MappingProxyType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-import msgspec
-
 from icecheck.mock_server.core.clock import Clock, clock_from
-from icecheck.mock_server.core.context import Context
 from icecheck.mock_server.core.identity import Identities
 from icecheck.mock_server.core.journal import Journal
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.core.vending_settings import VendingSettings
+from icecheck.mock_server.defects.switching import DefectSwitches
+from icecheck.mock_server.http.foreground import until_told_to_stop
 from icecheck.mock_server.http.hosts import hosts_of
+from icecheck.mock_server.http.listening import Listening
 from icecheck.mock_server.operations.served import default_registries
 from icecheck.mock_server.planning.plans import PlanningSettings, Plans
 from icecheck.mock_server.protocol.served_contract import SERVED
-from icecheck.mock_server.security.authorization import TOKEN_PATH
 from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.security.settings import OAuth2Settings, checked_operations
 from icecheck.mock_server.serving.app import App
-from icecheck.mock_server.serving.faults import FaultRule, Faults
+from icecheck.mock_server.serving.fault_rules import FaultRule
+from icecheck.mock_server.serving.faults import expect_fired
+from icecheck.mock_server.serving.gates import RequestGate
 from icecheck.mock_server.serving.kept_state import KeptState
+from icecheck.mock_server.serving.opening import Contexts, open_warehouses
+from icecheck.mock_server.serving.states import MockSnapshot, States
 from icecheck.mock_server.serving.warehouses import (
     DEFAULT_WAREHOUSE,
     Warehouse,
     WarehouseDeclaration,
-    Warehouses,
 )
 from icecheck.mock_server.storage.files import Files, check_writable
 from icecheck.mock_server.storage.root import Root
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     import httpx
     from pyiceberg.catalog.rest import RestCatalog
     from requests.adapters import BaseAdapter
 
+    from icecheck.mock_server.admin.door import AdminDoor
+    from icecheck.mock_server.clients.connection import Connection
     from icecheck.mock_server.http.asgi import AsgiApp
+    from icecheck.mock_server.linting.client_lint import Violation
 
 IN_PROCESS_URI = "http://icecheck.invalid"
 """The address that in-process clients are given; no request is ever sent to it."""
-
-
-class MockSnapshot(msgspec.Struct, frozen=True):
-    """The states of all warehouses at one moment."""
-
-    states: Mapping[str, WarehouseState]
 
 
 class MockCatalog:
@@ -72,6 +72,8 @@ class MockCatalog:
       for clients; by default this is so below each warehouse's own location only.
     - `allow_hosts`: names (or addresses) in `Host` and `Origin` that are served besides those of
       the loopback interface and `host` itself; others get 403 on the socket.
+    - `admin`: serve the administration at `/_mock/`, for clients on this machine, or for those with
+      the `admin_token` if there is one.
     - `planning`: settings of scan planning: synchronous or asynchronous, tasks per answer.
     - `prefix` False serves one warehouse at paths without a prefix.
 
@@ -99,9 +101,13 @@ class MockCatalog:
         hidden: Iterable[str] = (),
         allow_locations: Iterable[str | Path] = (),
         allow_hosts: Iterable[str] = (),
+        admin: bool = True,
+        admin_token: str | None = None,
     ) -> None:
         if page_size_max < 1:
             raise ValueError("page_size_max must be at least 1")
+        if admin_token == "":
+            raise ValueError("the token of the administration is empty: give one, or leave it out")
         self.token = token
         self.clock = clock_from(clock)
         self._root = Root(root, seed, allow_locations)
@@ -115,13 +121,17 @@ class MockCatalog:
         self.security = Security(self.clock, self.identities, token=token, oauth2=oauth2)
         self.journal = Journal(journal_entries_max)
         self.plans = Plans(planning)
-        self._vending = vending
-        self._page_size_max = page_size_max
-        self._host = host
-        self._port = port
+        self._admin_token = admin_token
+        self._has_admin = admin
         self._hosts = hosts_of(host, allow_hosts)
-        self._server: Any = None
-        self.warehouses = self._begun_warehouses(warehouses, served_prefix=prefix)
+        self._listening = Listening(host, port)
+        contexts = Contexts(
+            self._root, self.clock, self.identities, self.registries, self.plans, self.security,
+            vending, page_size_max,
+        )  # fmt: skip
+        self.warehouses = open_warehouses(
+            warehouses, contexts, served_prefix=prefix, kept=self._kept
+        )
         self.app = App(
             SERVED.operations.values(),
             self.warehouses,
@@ -129,44 +139,38 @@ class MockCatalog:
             self.journal,
             self.security,
         )
-
-    def _begun_warehouses(
-        self, declared: Iterable[str | WarehouseDeclaration] | None, *, served_prefix: bool
-    ) -> Warehouses:
-        """Return the warehouses with what was kept of them; ValueError, and the root is free."""
-        new_context, kept = self._new_context, self._kept
-        if kept is None:
-            return Warehouses(declared, new_context, served_prefix=served_prefix)
-        try:
-            found = Warehouses(declared, new_context, served_prefix=served_prefix, kept=kept)
-            kept.begin()
-        except (OSError, ValueError):
-            kept.close()
-            raise
-        return found
+        self.faults, self.gates = self.app.faults, self.app.gates
+        self.states = States(self.warehouses, self._root)
+        self.defects = DefectSwitches(self.registries)
 
     @property
     def files(self) -> Files:
         """The files below the root, and those in memory."""
         return self._root.files()
 
-    @property
-    def faults(self) -> Faults:
-        """The fault rules of the server; `fault` adds a rule for the length of a block."""
-        return self.app.faults
-
     @contextlib.contextmanager
     def fault(self, fault: str, **settings: Any) -> Iterator[FaultRule]:
         """Add a fault rule for a block: `with mock.fault("answer-lost", table="db.t")`.
 
         Settings are those of FaultRule; the rule's `fired` counts how often it was applied. Raises
-        UnknownFault for a fault or a setting that does not exist.
+        UnknownFault for a fault or a setting that does not exist, and UnfiredFault at the end of
+        the block if the rule is `strict` and never fired.
         """
         rule = self.faults.add(fault, **settings)
         try:
             yield rule
         finally:
             self.faults.remove(rule)
+        expect_fired([rule])
+
+    def gate(self, operation: str, **settings: Any) -> "AbstractContextManager[RequestGate]":
+        """Hold requests for a block: `with mock.gate("updateTable", holds=2) as gate`.
+
+        Settings are those of GateRule. `gate.wait_for()` waits until the requests have arrived,
+        `gate.release(order)` lets them go, one after the other; what is held at the end of the
+        block goes. Raises UnknownGate for an operation or a setting that does not exist.
+        """
+        return self.gates.during(operation, settings)
 
     # Serving
 
@@ -176,9 +180,8 @@ class MockCatalog:
         OSError if the address is taken, ValueError if tables cannot be written at their location.
         """
         from icecheck.mock_server.http.asgi import asgi_app
-        from icecheck.mock_server.http.threaded import ThreadedServer
 
-        if self._server is not None:
+        if self._listening.is_on:
             raise RuntimeError("already started")
         if self._kept is not None and self._kept.ended:
             raise RuntimeError("its root was given up by stop(): make another MockCatalog")
@@ -186,19 +189,23 @@ class MockCatalog:
         for warehouse in self.warehouses.all():
             if warehouse.declaration.location is not None:
                 check_writable(warehouse.context.location)
-        server = ThreadedServer(asgi_app(self.app, self._hosts), self._host, self._port)
-        server.start()
-        self._server = server
+        admin = (lambda: self._administration) if self._has_admin else None
+        self._listening.start(asgi_app(self.app, self._hosts, admin))
         return self
+
+    @cached_property
+    def _administration(self) -> "AdminDoor":
+        from icecheck.mock_server.admin.door import AdminDoor
+
+        return AdminDoor(self, self._admin_token)
 
     def stop(self) -> None:
         """Stop listening, close all connections, and remove the temporary root if there is one.
 
         A root whose tables are kept is free for another server from then on.
         """
-        server, self._server = self._server, None
-        if server is not None:
-            server.stop()
+        self.gates.clear()
+        self._listening.stop()
         if self._kept is not None:
             self._kept.close()
         self._root.remove()
@@ -213,36 +220,25 @@ class MockCatalog:
         trace: TracebackType | None,
     ) -> None:
         self.stop()
+        if kind is None:
+            expect_fired(self.faults.rules)
 
     def serve_forever(self, on_ready: Callable[["MockCatalog"], None] | None = None) -> None:
         """Serve until SIGINT or SIGTERM, then stop cleanly; for the main thread of a process."""
-        ended = threading.Event()
-
-        def end(_number: int, _frame: FrameType | None) -> None:
-            ended.set()
-
-        before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            with self:
-                if on_ready is not None:
-                    on_ready(self)
-                ended.wait()
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+        with until_told_to_stop() as wait, self:
+            if on_ready is not None:
+                on_ready(self)
+            wait()
 
     @property
     def port(self) -> int:
         """The port that it listens on; RuntimeError if it is not started."""
-        if self._server is None:
-            raise RuntimeError("not started: use it as a context manager, or call start()")
-        return int(self._server.port)
+        return self._listening.port
 
     @property
     def uri(self) -> str:
         """The base address for clients (without `/v1`); RuntimeError if it is not started."""
-        host = f"[{self._host}]" if ":" in self._host else self._host
-        return f"http://{host}:{self.port}"
+        return self._listening.uri
 
     # Clients
 
@@ -276,12 +272,15 @@ class MockCatalog:
 
         `credential` is `ID:SECRET`; by default the static token, else the first client's.
         """
+        from icecheck.mock_server.clients.connection import connection
         from icecheck.mock_server.clients.connections import pyiceberg_catalog
 
         adapter = self.requests_adapter() if in_process else None
         uri = IN_PROCESS_URI if in_process else self.uri
         brings_token = credential is None and "token" in properties
-        access = {} if brings_token else self._access(credential, uri)
+        oauth2 = self.security.oauth2
+        found = connection(uri, warehouse, "icecheck", self.token, oauth2, credential)
+        access = {} if brings_token else found.access
         return pyiceberg_catalog(uri, warehouse, access, adapter, properties)
 
     def spark_conf(
@@ -294,20 +293,44 @@ class MockCatalog:
         the runtime has to be put on the session's class path. A JVM that is already running loads
         no jar.
         """
-        from icecheck.mock_server.clients.connections import spark_conf
+        return self.connection(warehouse, name=name, credential=credential).spark_conf()
 
-        return spark_conf(name, self.uri, warehouse, self._access(credential, self.uri))
+    def connection(
+        self,
+        warehouse: str = DEFAULT_WAREHOUSE,
+        *,
+        name: str = "mock",
+        credential: str | None = None,
+    ) -> "Connection":
+        """Return how clients reach a warehouse, in the words of each, as a catalog of this name."""
+        from icecheck.mock_server.clients.connection import connection
 
-    def _access(self, credential: str | None, uri: str) -> dict[str, str]:
-        """Return the properties that hold the credentials; both clients use the same names."""
         oauth2 = self.security.oauth2
-        if credential is None and self.token is not None:
-            return {"token": self.token}
-        if credential is None and oauth2 is not None:
-            credential = f"{oauth2.clients[0].id}:{oauth2.clients[0].secret}"
-        if credential is None:
-            return {}
-        return {"credential": credential, "oauth2-server-uri": f"{uri}{TOKEN_PATH}"}
+        return connection(self.uri, warehouse, name, self.token, oauth2, credential)
+
+    def duckdb_attach(self, warehouse: str = DEFAULT_WAREHOUSE, *, name: str = "mock") -> str:
+        """Return the statements with which DuckDB attaches a warehouse."""
+        return self.connection(warehouse, name=name).duckdb_attach()
+
+    def trino_catalog(self, warehouse: str = DEFAULT_WAREHOUSE) -> str:
+        """Return the properties file of a catalog of Trino."""
+        return self.connection(warehouse).trino_catalog()
+
+    def flink_conf(self, warehouse: str = DEFAULT_WAREHOUSE, *, name: str = "mock") -> str:
+        """Return the statement with which Flink creates a catalog."""
+        return self.connection(warehouse, name=name).flink_conf()
+
+    def go(self, warehouse: str = DEFAULT_WAREHOUSE) -> str:
+        """Return the lines with which a program in Go reaches a warehouse."""
+        return self.connection(warehouse).go()
+
+    def rust(self, warehouse: str = DEFAULT_WAREHOUSE) -> str:
+        """Return the lines with which a program in Rust reaches a warehouse."""
+        return self.connection(warehouse).rust()
+
+    def js(self, warehouse: str = DEFAULT_WAREHOUSE) -> str:
+        """Return the lines with which a program in JavaScript reaches a warehouse."""
+        return self.connection(warehouse).js()
 
     # Access
 
@@ -326,6 +349,12 @@ class MockCatalog:
         """Refuse from now on every token given so far, except the static one."""
         self.security.revoke_tokens()
 
+    def violations(self, **matching: object) -> "tuple[Violation, ...]":
+        """Return what clients sent that the document forbids (needs `icecheck[suite]`)."""
+        from icecheck.mock_server.linting.client_lint import violations
+
+        return violations(self.journal.find(None, **matching))
+
     # State
 
     def state(self, warehouse: str = DEFAULT_WAREHOUSE) -> WarehouseState:
@@ -334,14 +363,11 @@ class MockCatalog:
 
     def snapshot(self) -> MockSnapshot:
         """Return the present state of every warehouse; this costs nothing."""
-        states = {each.name: each.state for each in self.warehouses.all()}
-        return MockSnapshot(MappingProxyType(states))
+        return self.states.snapshot()
 
     def restore(self, snapshot: MockSnapshot) -> None:
         """Go back to a snapshot; warehouses opened since then are emptied. Files are left alone."""
-        for warehouse in self.warehouses.all():
-            with warehouse.lock:
-                warehouse.publish(snapshot.states.get(warehouse.name, WarehouseState()))
+        self.states.restore(snapshot)
 
     @contextlib.contextmanager
     def checkpoint(self) -> Iterator[None]:
@@ -357,11 +383,10 @@ class MockCatalog:
 
         Faults, tokens and the journal are left as they are. KeyError for an unknown name.
         """
-        known = self.warehouses.all() if warehouse is None else (self._warehouse(warehouse),)
-        for emptied in known:
-            with emptied.lock:
-                emptied.publish(WarehouseState())
-                self._root.remove_below(emptied.context.location)
+        if warehouse is None:
+            self.states.empty_all()
+        else:
+            self.states.empty(self._warehouse(warehouse))
 
     def remove(self, warehouse: str) -> None:
         """Forget a warehouse with its files; on demand it is opened again, empty."""
@@ -373,19 +398,3 @@ class MockCatalog:
         if found is None:
             raise KeyError(f"no such warehouse: {name}")
         return found
-
-    def _new_context(self, warehouses: Warehouses, declaration: WarehouseDeclaration) -> Context:
-        location, files = self._root.warehouse(declaration.name, declaration.location)
-        return Context(
-            clock=self.clock,
-            identities=self.identities,
-            files=files,
-            registries=self.registries,
-            settings_of=warehouses.settings_of,
-            plans=self.plans,
-            security=self.security,
-            vending=declaration.vending or self._vending,
-            warehouse=declaration.name,
-            location=location,
-            page_size_max=self._page_size_max,
-        )

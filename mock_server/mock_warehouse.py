@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from pyiceberg.catalog.rest import RestCatalog
 
     from icecheck.mock_server.core.state import WarehouseState
-    from icecheck.mock_server.serving.faults import FaultRule, Faults
+    from icecheck.mock_server.serving.fault_rules import FaultRule
+    from icecheck.mock_server.serving.faults import Faults
+    from icecheck.mock_server.serving.gates import RequestGate
 
 
 class MockWarehouse(msgspec.Struct, frozen=True):
@@ -45,6 +47,10 @@ class MockWarehouse(msgspec.Struct, frozen=True):
     def fault(self, fault: str, **settings: Any) -> AbstractContextManager["FaultRule"]:
         """Add a fault rule for a block, as `MockCatalog.fault` does."""
         return self.mock.fault(fault, **settings)
+
+    def gate(self, operation: str, **settings: Any) -> AbstractContextManager["RequestGate"]:
+        """Hold requests to this warehouse for a block, as `MockCatalog.gate` does."""
+        return self.mock.gate(operation, **{"warehouse": self.warehouse, **settings})
 
     def reset(self) -> None:
         """Empty this warehouse."""

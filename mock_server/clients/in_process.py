@@ -4,7 +4,16 @@ import threading
 import time
 from collections.abc import Iterable
 
-from icecheck.mock_server.core.context import Delay, Drop, Hold, Reply, Request, Truncate
+from icecheck.mock_server.core.context import (
+    Answer,
+    Delay,
+    Drop,
+    Gate,
+    Hold,
+    Reply,
+    Request,
+    Truncate,
+)
 from icecheck.mock_server.serving.app import App
 
 _BODILESS_STATUSES = frozenset({204, 304})
@@ -26,16 +35,14 @@ def exchange(
     for name, value in headers:
         values.setdefault(name.lower(), []).append(value)
     joined = {name: ", ".join(lines) for name, lines in values.items()}
-    answer = app.handle(Request(method, raw_path, query_string, joined, body))
+    answer = _answer(app, Request(method, raw_path, query_string, joined, body))
     reply = answer.reply
     for effect in answer.effects:
         match effect:
             case Delay(milliseconds):
                 time.sleep(milliseconds / 1000)
             case Hold(gate):
-                opened = threading.Event()
-                gate.when_open(opened.set)
-                opened.wait()
+                _wait_at(gate)
             case Drop():
                 raise ConnectionCut("closed without an answer")
             case Truncate(body_bytes):
@@ -45,3 +52,24 @@ def exchange(
         return reply
     length = (("content-length", str(len(reply.body))),)
     return Reply(reply.status, reply.headers + length, reply.body)
+
+
+def _answer(app: App, request: Request) -> Answer:
+    held = app.arrive(request)
+    if held is None:
+        return app.handle(request)
+    try:
+        if held.phase == "before":
+            _wait_at(held.gate)
+            return app.handle(request)
+        answer = app.handle(request)
+        _wait_at(held.gate)
+        return answer
+    finally:
+        held.handled()
+
+
+def _wait_at(gate: Gate) -> None:
+    opened = threading.Event()
+    gate.when_open(opened.set)
+    opened.wait()

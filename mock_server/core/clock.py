@@ -14,12 +14,37 @@ class Clock(Protocol):
         """Return the present time in milliseconds since the epoch."""
 
 
-class SystemClock(msgspec.Struct, frozen=True):
-    """The clock of the machine."""
+class SystemClock(msgspec.Struct):
+    """The clock of the machine, until it is moved or stopped.
+
+    `offset_ms` is how far ahead it was moved; `stopped_ms` the time at which it stands still.
+    """
+
+    offset_ms: int = 0
+    stopped_ms: int | None = None
 
     def now_ms(self) -> int:
         """Return the present time in milliseconds since the epoch."""
-        return time.time_ns() // 1_000_000
+        if self.stopped_ms is not None:
+            return self.stopped_ms
+        return time.time_ns() // 1_000_000 + self.offset_ms
+
+    def advance(self, milliseconds: int) -> None:
+        """Move the clock forward; it stands still afterwards if it did before."""
+        if self.stopped_ms is not None:
+            self.stopped_ms += milliseconds
+        else:
+            self.offset_ms += milliseconds
+
+    def freeze(self, time_ms: int | None = None) -> None:
+        """Stop the clock, at its present time or at another one."""
+        self.stopped_ms = self.now_ms() if time_ms is None else time_ms
+
+    def resume(self) -> None:
+        """Let the clock go on from the time at which it stands."""
+        if self.stopped_ms is not None:
+            self.offset_ms += self.stopped_ms - (time.time_ns() // 1_000_000 + self.offset_ms)
+            self.stopped_ms = None
 
 
 class VirtualClock(msgspec.Struct):
@@ -37,6 +62,12 @@ class VirtualClock(msgspec.Struct):
     def advance(self, milliseconds: int) -> None:
         """Move the clock forward."""
         self.time_ms += milliseconds
+
+    def freeze(self, time_ms: int | None = None) -> None:
+        """Stop the clock, at its present time or at another one."""
+        self.step_ms = 0
+        if time_ms is not None:
+            self.time_ms = time_ms
 
 
 def clock_from(value: "Clock | int | str | None") -> Clock:

@@ -57,6 +57,12 @@ class Call(msgspec.Struct, frozen=True):
     parameters: Mapping[str, str] = {}
     query: Mapping[str, str] = {}
 
+    def warehouse(self, routed: str) -> str:
+        """Return the name of the warehouse that it is about; getConfig names it in its query."""
+        if self.operation_id == "getConfig":
+            return self.query.get("warehouse") or routed
+        return routed
+
 
 class Gate:
     """Holds requests until it is released; after the release it stays open."""

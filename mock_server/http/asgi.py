@@ -1,10 +1,13 @@
 """The core as a raw ASGI application: reads bodies and carries out effects on the connection."""
 
 import asyncio
+import contextlib
+import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from icecheck.mock_server.core.context import (
+    Answer,
     Delay,
     DoorEffect,
     Drop,
@@ -15,13 +18,17 @@ from icecheck.mock_server.core.context import (
     Truncate,
 )
 from icecheck.mock_server.http.hosts import Hosts
-from icecheck.mock_server.http.protocol import head_refusal
+from icecheck.mock_server.http.protocol import head_bytes, head_refusal
 from icecheck.mock_server.serving.app import BODY_BYTES_MAX, App, body_too_large
+from icecheck.mock_server.serving.gates import HeldRequest
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 AsgiApp = Callable[[Message, Receive, Send], Awaitable[None]]
+
+ADMINISTRATION = "/_mock/"
+"""What the paths of the administration begin with; those of a catalog begin with `/v1/`."""
 
 _BODILESS_METHODS = frozenset({"GET", "HEAD", "DELETE"})
 _BODILESS_STATUSES = frozenset({204, 304})
@@ -62,11 +69,22 @@ class RawHeaders(Mapping[str, str]):
         return len({name for name, _ in self._pairs})
 
 
-def asgi_app(app: App, hosts: Hosts | None = None) -> AsgiApp:
+class Administration(Protocol):
+    """What answers requests below `ADMINISTRATION`, such as `admin.door.AdminDoor`."""
+
+    def handle(self, request: Request, client: str) -> Reply:
+        """Answer one request of a client at this address; it may take as long as it likes."""
+
+
+def asgi_app(
+    app: App,
+    hosts: Hosts | None = None,
+    administration: Callable[[], Administration] | None = None,
+) -> AsgiApp:
     """Return the ASGI application of a server, for our own HTTP server or to be mounted elsewhere.
 
     With `hosts`, requests to other hosts are refused; an application that mounts this one checks
-    hosts itself.
+    hosts itself. `administration` is asked for when it is first needed.
     """
 
     async def serve(scope: Message, receive: Receive, send: Send) -> None:
@@ -92,17 +110,60 @@ def asgi_app(app: App, hosts: Hosts | None = None) -> AsgiApp:
             scope["query_string"].decode("latin-1"),
             RawHeaders(scope["headers"]),
             body,
+            head_bytes(scope),
         )
-        if app.may_take_long(request):
-            answer = await asyncio.to_thread(app.handle, request)
-        else:
-            answer = app.handle(request)
+        if administration is not None and request.raw_path.startswith(ADMINISTRATION):
+            client = (scope.get("client") or ("",))[0]
+            await _send(send, method, await _administered(administration, request, client))
+            return
+        held = app.arrive(request)
+        answer = await (_answer(app, request) if held is None else _held_answer(app, request, held))
         for effect in answer.effects:
             if await _carry_out(effect, scope, receive, send, answer.reply):
                 return
         await _send(send, method, answer.reply)
 
     return serve
+
+
+async def _administered(
+    administration: Callable[[], Administration], request: Request, client: str
+) -> Reply:
+    """Answer in a thread that ends with the process: it may wait for requests to the catalog."""
+    loop = asyncio.get_running_loop()
+    answered: asyncio.Future[Reply] = loop.create_future()
+
+    def answer() -> None:
+        reply = administration().handle(request, client)
+        with contextlib.suppress(RuntimeError):  # the server was stopped meanwhile
+            loop.call_soon_threadsafe(_set, answered, reply)
+
+    threading.Thread(target=answer, name="icecheck-admin", daemon=True).start()
+    return await answered
+
+
+def _set(answered: "asyncio.Future[Reply]", reply: Reply) -> None:
+    if not answered.cancelled():
+        answered.set_result(reply)
+
+
+async def _answer(app: App, request: Request) -> Answer:
+    if app.may_take_long(request):
+        return await asyncio.to_thread(app.handle, request)
+    return app.handle(request)
+
+
+async def _held_answer(app: App, request: Request, held: HeldRequest) -> Answer:
+    """Answer a request that waits at a gate, before or after it is handled."""
+    try:
+        if held.phase == "before":
+            await _opened(held.gate)
+            return await _answer(app, request)
+        answer = await _answer(app, request)
+        await _opened(held.gate)
+        return answer
+    finally:
+        held.handled()
 
 
 def _misdirected(scope: Message, hosts: Hosts | None) -> Reply | None:
@@ -165,7 +226,8 @@ async def _opened(gate: Gate) -> None:
     opened = asyncio.Event()
 
     def open_here() -> None:
-        loop.call_soon_threadsafe(opened.set)
+        with contextlib.suppress(RuntimeError):  # its loop has ended, and the request with it
+            loop.call_soon_threadsafe(opened.set)
 
     gate.when_open(open_here)
     await opened.wait()

@@ -32,9 +32,16 @@ def head_refusal(scope: Any) -> Reply | None:
     """Return the refusal of a request (an ASGI scope) with too large a URL or headers, or None."""
     if len(scope["raw_path"]) + len(scope["query_string"]) > URL_BYTES_MAX:
         return _LONG_URL
-    # A normal request has few headers; those need not be measured one by one.
-    size = sum([len(name) + len(value) for name, value in scope["headers"]])
-    return _LARGE_HEADERS if size > HEADERS_BYTES_MAX else None
+    return _LARGE_HEADERS if _headers_bytes(scope) > HEADERS_BYTES_MAX else None
+
+
+def head_bytes(scope: Any) -> int:
+    """Return how many bytes target and headers of a request (an ASGI scope) have."""
+    return len(scope["raw_path"]) + len(scope["query_string"]) + _headers_bytes(scope)
+
+
+def _headers_bytes(scope: Any) -> int:
+    return sum([len(name) + len(value) for name, value in scope["headers"]])
 
 
 def protocol_class() -> Any:

@@ -91,6 +91,11 @@ class Security:
             return Unknown.EXPIRED
         return caller
 
+    def name_of(self, authorization: str | None) -> str:
+        """Return the name of the caller for this Authorization header; "" if it is not known."""
+        caller = self.identify(authorization)
+        return "" if isinstance(caller, Unknown) else caller.name
+
     def access_token(self, client: Client, seconds: int | None = None) -> str:
         """Return a token for a client without the token endpoint, for tests of its permissions."""
         issued = self.clock.now_ms() // 1000

@@ -8,6 +8,7 @@ from icecheck.mock_server.core.context import (
     Answer,
     Call,
     DoorEffect,
+    Drop,
     FileEffect,
     MakeDirectory,
     Operation,
@@ -27,7 +28,8 @@ from icecheck.mock_server.protocol.request_bodies import check_body
 from icecheck.mock_server.protocol.served_contract import SERVED
 from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.serving import permissions
-from icecheck.mock_server.serving.faults import Faults
+from icecheck.mock_server.serving.faults import Faulted, Faults
+from icecheck.mock_server.serving.gates import Gates, HeldRequest
 from icecheck.mock_server.serving.routing import (
     NoRoute,
     Route,
@@ -63,6 +65,7 @@ class App:
         self.registries = registries
         self.journal = journal
         self.faults = Faults()
+        self.gates = Gates()
         self._router = Router(operations)
         self._security = security
 
@@ -72,22 +75,23 @@ class App:
         route: Route | None = None
         call: Call | None = None
         effects: tuple[DoorEffect, ...] = ()
+        principal, faulted = "", None
         try:
             refusal = self._gate(request)
-            if refusal is None:
-                served = self.registries.operations
-                found = self._router.match(
-                    request.method, request.raw_path, self.warehouses, served
-                )
+            if refusal is not None:
+                route = self._route_of(request)  # only to tell of it
+            else:
+                found = self._match(request)
                 if isinstance(found, NoRoute):
                     refusal = _no_route(found)
                 else:
                     route = found
-                    operation = served[route.operation_id]
+                    operation = self.registries.operations[route.operation_id]
+                    if not self._security.is_open:
+                        principal = self._security.name_of(request.headers.get("authorization"))
                     if self.faults:
-                        operation = self.faults.around(operation)
-                    if self._security.restricts:
-                        operation = permissions.guarded(operation, self._security)
+                        operation = faulted = self.faults.around(operation, principal)
+                    operation = self._guarded(operation)
                     call, outcome = _perform(route, operation, request)
                     reply = outcome.reply
                     if outcome.effects:
@@ -101,8 +105,40 @@ class App:
             reply = replies.error_reply(500, "InternalServerError", "The mock server failed")
         if request.method == "HEAD":
             reply = Reply(reply.status, _without_content_type(reply.headers))
-        self._record(request, route, call, reply.status, started_ns)
-        return Answer(reply, effects)
+        answer = Answer(reply, effects)
+        self._record(request, answer, route, call, principal, faulted, started_ns)
+        return answer
+
+    def arrive(self, request: Request) -> HeldRequest | None:
+        """Let a request come to the gates; return it as held, or None if it may pass.
+
+        The transport waits until it is let go, before or after it handles it.
+        """
+        found = self._route_of(request) if self.gates else None
+        if found is None:
+            return None
+        names, warehouse = found.literal, found.warehouse.name
+        if found.operation_id == "getConfig":
+            warehouse = query_values(request.query_string).get("warehouse") or warehouse
+        return self.gates.arrive(
+            found.operation_id, warehouse, names.namespace, names.name, request.raw_path
+        )
+
+    def _match(self, request: Request) -> Route | NoRoute:
+        served = self.registries.operations
+        return self._router.match(request.method, request.raw_path, self.warehouses, served)
+
+    def _route_of(self, request: Request) -> Route | None:
+        try:
+            found = self._match(request)
+        except Problem:
+            return None
+        return None if isinstance(found, NoRoute) else found
+
+    def _guarded(self, operation: Operation) -> Operation:
+        if self._security.restricts:
+            return permissions.guarded(operation, self._security)
+        return operation
 
     @staticmethod
     def may_take_long(request: Request) -> bool:
@@ -115,7 +151,7 @@ class App:
         return request.raw_path.endswith(("/plan", "/tasks")) or "/plan/" in request.raw_path
 
     def _gate(self, request: Request) -> Reply | None:
-        for gate in self.registries.gates.values():
+        for gate in tuple(self.registries.gates.values()):
             refusal = gate(request, self._security)
             if refusal is not None:
                 return refusal
@@ -124,18 +160,28 @@ class App:
         return None
 
     def _record(
-        self, request: Request, route: Route | None, call: Call | None, status: int, started_ns: int
+        self,
+        request: Request,
+        answer: Answer,
+        route: Route | None,
+        call: Call | None,
+        principal: str,
+        faulted: Faulted | None,
+        started_ns: int,
     ) -> None:
         names = call or (None if route is None else route.literal)
+        warehouse = "" if route is None else route.warehouse.name
         self.journal.record(
-            request.method,
-            request.raw_path,
-            "" if route is None else route.operation_id,
-            "" if route is None else route.warehouse.name,
-            _NO_NAMES if names is None else names.namespace,
-            "" if names is None else names.name,
-            status,
-            (time.perf_counter_ns() - started_ns) // 1000,
+            request,
+            answer.reply,
+            operation="" if route is None else route.operation_id,
+            warehouse=warehouse if call is None else call.warehouse(warehouse),
+            namespace=_NO_NAMES if names is None else names.namespace,
+            name="" if names is None else names.name,
+            principal=principal,
+            duration_us=(time.perf_counter_ns() - started_ns) // 1000,
+            fault="" if faulted is None or faulted.rule is None else faulted.rule.id,
+            answered=not any(isinstance(effect, Drop) for effect in answer.effects),
         )
 
 
@@ -164,7 +210,7 @@ def _perform(route: Route, operation: Operation, request: Request) -> tuple[Call
     with warehouse.lock:
         call = _call(route, request, query, warehouse.state)
         outcome = operation(warehouse.context, warehouse.state, call)
-        _publish(warehouse, outcome)
+        publish_outcome(warehouse, outcome)
     if outcome.effects:
         _remove_files(warehouse.context.files, outcome)
     return call, outcome
@@ -179,7 +225,7 @@ def _call(route: Route, request: Request, query: Mapping[str, str], state: Wareh
     return Call(route.operation_id, request, names.namespace, names.name, names.parameters, query)
 
 
-def _publish(warehouse: Warehouse, outcome: Outcome) -> None:
+def publish_outcome(warehouse: Warehouse, outcome: Outcome) -> None:
     """Write the files of an outcome, then replace the state; if either fails, change nothing."""
     files = warehouse.context.files
     written: list[str] = []

@@ -1,146 +1,46 @@
-"""Fault rules: the faults that a user's test wants, on which operation, and how often."""
+"""Applies fault rules to the requests of one server."""
 
+import itertools
+import random
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
-from icecheck.mock_server.core.context import Call, Context, Drop, Operation, Outcome, Reply
+from icecheck.mock_server.core.context import (
+    Call,
+    Context,
+    Delay,
+    DoorEffect,
+    Drop,
+    Operation,
+    Outcome,
+    Reply,
+    Truncate,
+)
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.protocol import replies
-from icecheck.mock_server.protocol.problem import commit_failed
-from icecheck.mock_server.protocol.served_contract import SERVED
+from icecheck.mock_server.protocol.problem import Problem
+from icecheck.mock_server.serving.fault_rules import FaultRule, rule_of
 
-_COMMITS = frozenset(o.id for o in SERVED.operations.values() if o.facts.commits)
-_STATUS_TYPES = {
-    500: "InternalServerError",
-    502: "CommitStateUnknownException",
-    503: "SlowDownException",
-    504: "CommitStateUnknownException",
-}
+_BODILESS_STATUSES = frozenset({204, 304})
 
 
-class UnknownFault(ValueError):
-    """Raised for an unknown fault or setting; the message lists the known ones."""
-
-
-class FaultRule(msgspec.Struct):
-    """One fault with the requests that it matches and its remaining count; `fired` counts.
-
-    `operation` is an operationId or "" for the fault's own choice; `table` is a table's or view's
-    name, with or without its namespace joined by dots, or "" for any.
-    """
-
-    fault: str
-    operation: str = ""
-    table: str = ""
-    times: int = 1
-    status: int = 0
-    retry_after: int = 1
-    fired: int = 0
-
-    def matches(self, call: Call) -> bool:
-        """Return whether the rule matches this call and may still be applied."""
-        if self.fired >= self.times:
-            return False
-        chosen = {self.operation} if self.operation else FAULTS[self.fault].operations
-        if chosen and call.operation_id not in chosen:
-            return False
-        names = {call.name, ".".join((*call.namespace, call.name))}
-        return not self.table or self.table in names
-
-
-Act = Callable[[FaultRule, Operation, Context, WarehouseState, Call], Outcome]
-
-
-class _Fault(msgspec.Struct, frozen=True):
-    """The action of a fault, and its operations when a rule names none (none: all of them)."""
-
-    act: Act
-    operations: frozenset[str] = frozenset()
-
-
-def _conflict(
-    _rule: FaultRule, _faithful: Operation, _context: Context, _state: WarehouseState, _call: Call
-) -> Outcome:
-    """Refuse a commit as if another client had been faster; nothing is applied."""
-    raise commit_failed("Requirement failed: injected conflict")
-
-
-def _answer_lost(
-    _rule: FaultRule, faithful: Operation, context: Context, state: WarehouseState, call: Call
-) -> Outcome:
-    """Apply the request and close the connection instead of answering."""
-    outcome = faithful(context, state, call)
-    return msgspec.structs.replace(outcome, effects=(*outcome.effects, Drop()))
-
-
-def _throttled(
-    rule: FaultRule, _faithful: Operation, _context: Context, state: WarehouseState, call: Call
-) -> Outcome:
-    """Refuse with 429 (or 503) and Retry-After; nothing is applied."""
-    status = rule.status or 429
-    kind = _STATUS_TYPES.get(status, "TooManyRequestsException")
-    headers = (("retry-after", str(rule.retry_after)),)
-    return Outcome(state, _refusal(call, status, kind, "Slow down (injected)", headers))
-
-
-def _connection_dropped(
-    _rule: FaultRule, _faithful: Operation, _context: Context, state: WarehouseState, _call: Call
-) -> Outcome:
-    """Close the connection before anything is applied."""
-    return Outcome(state, replies.NO_CONTENT, (Drop(),))
-
-
-def _server_error(
-    rule: FaultRule, _faithful: Operation, _context: Context, state: WarehouseState, call: Call
-) -> Outcome:
-    """Answer with a 5xx; nothing is applied."""
-    return Outcome(state, _error(rule, call))
-
-
-def _server_error_applied(
-    rule: FaultRule, faithful: Operation, context: Context, state: WarehouseState, call: Call
-) -> Outcome:
-    """Apply the request and answer with a 5xx: the client cannot tell that it was applied."""
-    outcome = faithful(context, state, call)
-    return msgspec.structs.replace(outcome, reply=_error(rule, call))
-
-
-def _error(rule: FaultRule, call: Call) -> Reply:
-    status = rule.status or 500
-    return _refusal(call, status, _STATUS_TYPES.get(status, "ServerError"), "Injected fault")
-
-
-def _refusal(
-    call: Call, status: int, kind: str, message: str, headers: tuple[tuple[str, str], ...] = ()
-) -> Reply:
-    """Return an error reply; the token endpoint's body has no code for such faults."""
-    if call.operation_id == "getToken":
-        return replies.oauth_error_reply(status, "invalid_request", message, headers)
-    return replies.error_reply(status, kind, message, headers)
-
-
-FAULTS: Mapping[str, _Fault] = {
-    "commit-conflict": _Fault(_conflict, _COMMITS),
-    "answer-lost": _Fault(_answer_lost, _COMMITS),
-    "throttled": _Fault(_throttled),
-    "connection-dropped": _Fault(_connection_dropped, _COMMITS),
-    "server-error": _Fault(_server_error),
-    "server-error-applied": _Fault(_server_error_applied, _COMMITS),
-}
-"""Every fault by the name that rules and the command line use."""
+class UnfiredFault(AssertionError):
+    """Raised where strict rules end that never fired: what they were to show was not shown."""
 
 
 class Faults:
     """The fault rules of one server, tried in the order in which they were added."""
 
-    __slots__ = ("_lock", "_rules")
+    __slots__ = ("_drawing", "_lock", "_numbers", "_rules")
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._numbers = itertools.count(1)
         self._rules: tuple[FaultRule, ...] = ()
+        self._drawing: dict[str, random.Random] = {}
 
     def __bool__(self) -> bool:
         """Return whether any rule was added: without one, requests do not look for rules."""
@@ -148,70 +48,140 @@ class Faults:
 
     @property
     def rules(self) -> tuple[FaultRule, ...]:
-        """The present rules; their `fired` keeps counting."""
+        """The present rules; their `matched` and `fired` keep counting."""
         return self._rules
 
-    def add(self, fault: str, **settings: Any) -> FaultRule:
+    def add(self, fault: str | FaultRule, **settings: Any) -> FaultRule:
         """Add a rule and return it; raises UnknownFault for an unknown name or setting."""
-        rule = _rule(fault, settings)
+        rule = fault if isinstance(fault, FaultRule) else rule_of(fault, settings)
         with self._lock:
+            rule.id = f"f-{next(self._numbers)}"
             self._rules = (*self._rules, rule)
+            self._drawing[rule.id] = random.Random(rule.seed)  # noqa: S311 - to be repeated
         return rule
+
+    def get(self, id_: str) -> FaultRule | None:
+        """Return the rule with an id, if it is still there."""
+        return next((rule for rule in self._rules if rule.id == id_), None)
 
     def remove(self, rule: FaultRule) -> None:
         """Remove a rule, applied or not."""
         with self._lock:
             self._rules = tuple(r for r in self._rules if r is not rule)
+            self._drawing.pop(rule.id, None)
 
     def clear(self) -> None:
         """Remove every rule."""
         with self._lock:
             self._rules = ()
+            self._drawing = {}
 
-    def around(self, faithful: Operation) -> Operation:
-        """Return the operation with the matching rules around it."""
+    def around(self, faithful: Operation, principal: str) -> "Faulted":
+        """Return the operation of one request with the matching rule around it."""
+        return Faulted(self, faithful, principal)
 
-        def faulted(context: Context, state: WarehouseState, call: Call, /) -> Outcome:
-            rule = self._take(call)
-            if rule is None:
-                return faithful(context, state, call)
-            return FAULTS[rule.fault].act(rule, faithful, context, state, call)
-
-        return faulted
-
-    def _take(self, call: Call) -> FaultRule | None:
+    def take(self, call: Call, warehouse: str, principal: str) -> FaultRule | None:
+        """Return the rule that touches a call, and count that it does."""
         with self._lock:
             for rule in self._rules:
-                if rule.matches(call):
-                    rule.fired += 1
-                    return rule
+                if rule.is_over or not rule.matches(call, warehouse, principal):
+                    continue
+                rule.matched += 1
+                turn = rule.matched - rule.after
+                if turn < 1 or turn % rule.every:
+                    continue
+                if rule.probability < 1 and self._drawing[rule.id].random() >= rule.probability:
+                    continue
+                rule.fired += 1
+                return rule
         return None
 
-
-def parse_fault(text: str) -> tuple[str, dict[str, Any]]:
-    """Read `NAME[,setting=value…]`, as the command line gives it; raises UnknownFault."""
-    fault, *parts = text.split(",")
-    settings: dict[str, Any] = {}
-    for part in parts:
-        key, equals, value = part.partition("=")
-        if not equals:
-            raise UnknownFault(f"{part!r} in {text!r}: write setting=value")
-        settings[key.replace("-", "_")] = value
-    _rule(fault, settings)
-    return fault, settings
+    def give_back(self, rule: FaultRule) -> None:
+        """Take back that a rule has touched a call: nothing could be done to it."""
+        with self._lock:
+            rule.fired -= 1
+            rule.matched -= 1
 
 
-def _rule(fault: str, settings: Mapping[str, Any]) -> FaultRule:
-    if fault not in FAULTS:
-        raise UnknownFault(f"there is no fault {fault!r}; there are {', '.join(FAULTS)}")
-    known = [f for f in FaultRule.__struct_fields__ if f not in {"fault", "fired"}]
-    unknown = [s for s in settings if s not in known]
-    if unknown:
-        raise UnknownFault(f"{fault} takes no {unknown[0]!r}; it takes {', '.join(known)}")
-    try:
-        rule = msgspec.convert({"fault": fault, **settings}, FaultRule, strict=False)
-    except msgspec.ValidationError as error:
-        raise UnknownFault(f"{fault}: {error}") from None
-    if rule.times < 1 or rule.retry_after < 0 or (rule.status and not 400 <= rule.status < 600):
-        raise UnknownFault(f"{fault}: times from 1, retry_after from 0, status 400 to 599")
-    return rule
+class Faulted:
+    """The operation of one request, with the rule that touches it; `rule` tells which did."""
+
+    __slots__ = ("_faithful", "_faults", "_principal", "rule")
+
+    def __init__(self, faults: Faults, faithful: Operation, principal: str) -> None:
+        self._faults = faults
+        self._faithful = faithful
+        self._principal = principal
+        self.rule: FaultRule | None = None
+
+    def __call__(self, context: Context, state: WarehouseState, call: Call, /) -> Outcome:
+        """Return the outcome of a call, touched by the rule that matches it first."""
+        rule = self._faults.take(call, call.warehouse(context.warehouse), self._principal)
+        if rule is None:
+            return self._faithful(context, state, call)
+        outcome = Outcome(state, replies.NO_CONTENT)
+        if rule.phase == "after":
+            try:
+                outcome = self._faithful(context, state, call)
+            except Problem as refused:
+                if rule.hides_the_answer:  # nothing was applied that could be unknown
+                    self._faults.give_back(rule)
+                    raise
+                outcome = Outcome(state, replies.problem_reply(refused))
+            if rule.needs_a_body and not _has_body(outcome.reply, call):
+                self._faults.give_back(rule)
+                return outcome
+        self.rule = rule
+        effects = (*outcome.effects, *_door_effects(rule))
+        return Outcome(outcome.state, _reply(rule, outcome.reply, call), effects)
+
+
+def expect_fired(rules: Iterable[FaultRule]) -> None:
+    """Raise UnfiredFault if there are strict rules among these that have never fired."""
+    words = [
+        f"{rule.fault} ({rule.id}, {rule.matched} requests matched)"
+        for rule in rules
+        if rule.strict and not rule.fired
+    ]
+    if words:
+        raise UnfiredFault(f"these faults never happened: {', '.join(words)}")
+
+
+def _has_body(reply: Reply, call: Call) -> bool:
+    has_one = bool(reply.body) and reply.status not in _BODILESS_STATUSES
+    return has_one and call.request.method != "HEAD"
+
+
+def _door_effects(rule: FaultRule) -> tuple[DoorEffect, ...]:
+    effects: list[DoorEffect] = []
+    if rule.latency_ms:
+        effects.append(Delay(rule.latency_ms))
+    if rule.drop:
+        effects.append(Drop())
+    elif rule.truncate_bytes >= 0:
+        effects.append(Truncate(rule.truncate_bytes))
+    return tuple(effects)
+
+
+def _reply(rule: FaultRule, good: Reply, call: Call) -> Reply:
+    reply = _error(rule, call) if rule.status else good
+    if rule.corrupt:
+        half = reply.body[: len(reply.body) // 2] or b"{"
+        reply = msgspec.structs.replace(reply, body=half)
+    if rule.content_type:
+        kept = tuple(each for each in reply.headers if each[0] != "content-type")
+        headers = (("content-type", rule.content_type), *kept)
+        reply = msgspec.structs.replace(reply, headers=headers)
+    return reply
+
+
+def _error(rule: FaultRule, call: Call) -> Reply:
+    """Return an error reply; the token endpoint's body has no code for such faults."""
+    headers: tuple[tuple[str, str], ...] = ()
+    if rule.retry_after >= 0:
+        headers += (("retry-after", str(rule.retry_after)),)
+    if rule.status == 401:
+        headers += (("www-authenticate", 'Bearer error="invalid_token"'),)
+    if call.operation_id == "getToken":
+        return replies.oauth_error_reply(rule.status, "invalid_request", rule.message, headers)
+    return replies.error_reply(rule.status, rule.error_type, rule.message, headers)

@@ -71,7 +71,7 @@ class KeptState:
         for namespace, held in sorted(self._content.get(warehouse, {}).items()):
             state = state.with_namespace(namespace, held.properties)
             for _, kept in sorted(held.objects.items()):
-                state = _with_object(state, kept, _content_of(kept, context), context)
+                state = with_object(state, kept, _content_of(kept, context), context)
         return state
 
     def record(self, warehouse: str, before: WarehouseState, after: WarehouseState) -> None:
@@ -120,9 +120,10 @@ def _content_of(kept: SetObject, context: Context) -> bytes:
         raise ValueError(f"{_words(kept)} cannot be served: {error}; put its file back") from error
 
 
-def _with_object(
+def with_object(
     state: WarehouseState, kept: SetObject, content: bytes, context: Context
 ) -> WarehouseState:
+    """Return a state in which a name stands for a table or view; ValueError for no metadata."""
     location = kept.metadata_location
     try:
         if kept.kind == "view":

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import stat
 import tempfile
 import threading
 import zlib
@@ -106,9 +107,10 @@ class Files:
         path = self._places.path_of(location)
         content = self._held.get(location) if path is None else None
         if content is None:
-            if path is None or not path.is_file():
+            size = -1 if path is None else _size_of(path)
+            if path is None or size < 0:
                 raise FileNotFoundError(f"no such file: {location}")
-            if path.stat().st_size > FILE_BYTES_MAX:
+            if size > FILE_BYTES_MAX:
                 raise OSError(f"larger than {FILE_BYTES_MAX} bytes: {location}")
             content = path.read_bytes()
         return _gunzip(content, location) if is_gzip(location) else content
@@ -121,6 +123,15 @@ class Files:
                 self._held.forget(location)
             else:
                 path.unlink()
+
+
+def _size_of(path: Path) -> int:
+    """Return how many bytes a file has; -1 if there is none, or something else in its place."""
+    try:
+        found = path.stat()
+    except OSError:
+        return -1
+    return found.st_size if stat.S_ISREG(found.st_mode) else -1
 
 
 def check_writable(location: str) -> None:

@@ -238,8 +238,27 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
             ("--allow-location", ("--allow-location", "file:/tmp/icecheck"), ()),
             ("--allow-host", ("--allow-host", "mock.test"), ()),
             ("--ready-file", ("--ready-file", "ready.json"), ()),
+            ("--seed-file", ("--seed-file", "no-such.yaml"), ()),
+            ("--admin", ("--no-admin",), ()),
+            ("--admin-token", ("--admin-token", "boss"), ()),
+            ("--log", ("--log", "off"), ()),
+            ("--quiet", ("--quiet",), ()),
+            ("--journal-file", ("--journal-file", "requests.jsonl"), ()),
+            ("--run", ("--run",), ("--", "true")),
         )
-    },
+    }
+    | {"beside": Sample(("--run", "--", "true"), otherwise=("--run",), **_MOCK)},
+    "connect": {
+        name: Sample((name, value), ("spark",), **_MOCK)
+        for name, value in (
+            ("--uri", "http://another:1"),
+            ("--warehouse", "another"),
+            ("--name", "another"),
+            ("--token", "t0ken"),
+            ("--credential", "me:secret"),
+        )
+    }
+    | {"client": Sample(("duckdb",), otherwise=("spark",), **_MOCK)},
 }
 
 

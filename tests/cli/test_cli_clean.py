@@ -157,7 +157,7 @@ def test_each_object_is_looked_at_before_it_is_removed(icecheck, mock, tmp_path)
     given = ("--warehouse", "wh", "--token", "t", "--ledger", tmp_path / "out" / LEDGER_FILE)
     assert icecheck("clean", mock.uri, *given).exit_code == 0
     looked, removed = set(), []
-    for entry in mock.journal.entries():
+    for entry in mock.journal.find():
         if entry.method == "GET":
             looked.add(entry.path)
         elif entry.method == "DELETE":

@@ -19,7 +19,7 @@ def test_a_catalog_that_is_well_is_said_to_be(icecheck):
         *found, command = lines_of(result)
         assert all(line.startswith("ok") for line in found)
         assert command == f'run it: icecheck run {mock.uri} --token "$CATALOG_TOKEN"'
-        assert len(mock.journal.entries()) <= 8
+        assert len(mock.journal.find()) <= 8
         assert len(mock.state().namespaces) == 0
         assert "the catalog wants credentials" in result.output
         assert (
@@ -57,7 +57,7 @@ def test_an_open_catalog_is_asked_no_more_than_a_closed_one(icecheck, given):
         result = icecheck("doctor", mock.uri, *given)
         assert "namespaces can be listed" in result.output
         assert ("without credentials too" in result.output) == bool(given)
-        assert len(mock.journal.entries()) == 8
+        assert len(mock.journal.find()) == 8
 
 
 def test_a_catalog_that_wants_a_warehouse(icecheck):

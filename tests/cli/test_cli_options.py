@@ -275,14 +275,15 @@ def watch_serving(monkeypatch, seen):
         with mock:
             ready(mock)
 
-    def failing(self, fault, **settings):
-        seen.append(("fault", fault, sorted(settings.items())))
+    def failing(self, rule):
+        seen.append(("fault", rule))
 
     monkeypatch.setattr(MockCatalog, "__init__", made)
     monkeypatch.setattr(MockCatalog, "serve_forever", served)
     monkeypatch.setattr("icecheck.mock_server.serving.faults.Faults.add", failing)
     monkeypatch.setattr(
-        "icecheck.cli.commands.serve._plant", lambda defect, _: seen.append(defect.name)
+        "icecheck.mock_server.defects.switching.DefectSwitches.switch_on",
+        lambda _, *names: seen.append(names),
     )
 
 

@@ -1,8 +1,11 @@
 """`icecheck serve` as a process: ready in one line, stopped by a signal, nothing left behind."""
 
 import json
+import re
 import signal
 import socket
+import sys
+from pathlib import Path
 
 import httpx
 import pytest
@@ -24,7 +27,59 @@ def test_it_says_when_it_is_ready_and_stops_cleanly(start_icecheck, number):
     assert answer.status_code == 200
     process.send_signal(number)
     stdout, stderr = process.communicate(timeout=60)
-    assert (process.returncode, stdout, stderr) == (0, "", "")
+    assert (process.returncode, stdout) == (0, "")
+    assert re.fullmatch(r"\d\d:\d\d:\d\d\.\d{3} 200 getConfig any \d+\.\d ms\n", stderr)
+
+
+def test_it_tells_of_requests_as_it_is_asked_to(start_icecheck, tmp_path):
+    for options, said in ((("--quiet",), ""), (("--log", "off"), ""), (("--log", "json"), "{")):
+        process = start_icecheck(
+            "serve", "--port", "0", *options, "--journal-file", tmp_path / "requests.jsonl"
+        )
+        httpx.get(f"{ready(process)}/v1/config", params={"warehouse": "w"}, trust_env=False)
+        process.terminate()
+        _, stderr = process.communicate(timeout=60)
+        assert stderr[:1] == said
+    assert json.loads(stderr)["operation"] == "getConfig"
+    lines = (tmp_path / "requests.jsonl").read_text().splitlines()
+    assert [json.loads(line)["warehouse"] for line in lines] == ["w"] * 3
+
+
+def test_nobody_has_to_read_what_it_tells(start_icecheck):
+    """A pipe that is not read is full after some hundred lines."""
+    process = start_icecheck("serve", "--port", "0")
+    with httpx.Client(base_url=ready(process), trust_env=False) as client:
+        for number in range(2_000):
+            assert client.get(f"/v1/{'n' * 90}{number}").status_code == 404
+    process.terminate()
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+
+
+def test_a_strict_fault_that_never_happens_is_an_error_at_the_end(start_icecheck):
+    for strict, code in (("true", 1), ("false", 0)):
+        fault = f"commit-conflict,table=db.t,strict={strict}"
+        process = start_icecheck("serve", "--port", "0", "--fault", fault)
+        ready(process)
+        process.terminate()
+        _, stderr = process.communicate(timeout=60)
+        assert process.returncode == code
+        assert ("commit-conflict (f-1, 0 requests matched)" in stderr) == (code == 1)
+
+
+def test_the_administration_is_where_it_is_said_to_be(start_icecheck):
+    for options, statuses in (
+        ((), (200, 200)), (("--no-admin",), (404, 404)), (("--admin-token", "boss"), (401, 200)),
+    ):  # fmt: skip
+        process = start_icecheck("serve", "--port", "0", *options)
+        uri = f"{ready(process)}/_mock/v1/health"
+        answers = [
+            httpx.get(uri, headers=headers, trust_env=False)
+            for headers in ({}, {"authorization": "Bearer boss"})
+        ]
+        assert tuple(answer.status_code for answer in answers) == statuses
+        process.terminate()
+        process.wait()
 
 
 def test_its_options_reach_the_mock(start_icecheck, tmp_path):
@@ -148,6 +203,10 @@ def test_it_serves_clients_credentials_and_not_what_it_hides(start_icecheck):
         (("--allow-location", "s3://bucket/x"), "s3://bucket/x"),
         (("--allow-location", "file:x"), "file:x"),
         (("--allow-host", "http://mock:8181"), "without a port"),
+        (("--journal-file", "no/such/directory/file"), "no/such/directory/file"),
+        (("--fault", "throttled,tiems=3"), "takes no 'tiems'"),
+        (("--seed-file", "no/such.yaml"), "no/such.yaml cannot be read"),
+        (("--seed-file", "seed.txt"), "seed.txt"),
     ],
 )
 def test_options_that_mean_nothing_are_one_line(icecheck, options, said):
@@ -155,3 +214,120 @@ def test_options_that_mean_nothing_are_one_line(icecheck, options, said):
     assert result.exit_code == 2
     assert len(result.stderr.splitlines()) == 1
     assert said in result.stderr
+
+
+SHOW = """
+import json, os, sys
+from pathlib import Path
+from pyiceberg.catalog import load_catalog
+load_catalog("default").create_namespace("made_by_pyiceberg")
+files = sorted(each.name for each in Path(os.environ["ICECHECK_CLIENTS"]).iterdir())
+names = [name for name in os.environ if name.startswith(("CATALOG_", "ICEBERG_REST_", "SAIL_"))]
+print(json.dumps([files, sorted(names)]))
+sys.exit(7)
+"""
+
+
+def test_a_command_runs_beside_it_and_finds_it(start_icecheck, tmp_path):
+    log = tmp_path / "requests.jsonl"
+    words = ["--run", "--", sys.executable, "-c", SHOW]
+    process = start_icecheck("serve", "--journal-file", log, "--token", "t0", *words)
+    stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 7, stderr
+    files, names = json.loads(stdout)
+    assert files == [
+        ".pyiceberg.yaml", "clickhouse.sql", "duckdb.sql", "flink.sql", "spark-defaults.conf",
+        "trino-iceberg.properties",
+    ]  # fmt: skip
+    assert names == [
+        "CATALOG_TOKEN", "CATALOG_URI", "CATALOG_WAREHOUSE", "ICEBERG_REST_URI",
+        "ICEBERG_REST_WAREHOUSE", "SAIL_CATALOG__LIST",
+    ]  # fmt: skip
+    asked = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [(each["operation"], each["status"]) for each in asked][-1] == ("createNamespace", 200)
+
+
+@pytest.mark.parametrize(
+    ("fault", "ends", "code"),
+    [("false", 0, 0), ("true", 0, 1), ("true", 5, 5)],
+)
+def test_a_strict_fault_counts_where_the_command_ends_well(icecheck, fault, ends, code):
+    command = [sys.executable, "-c", f"raise SystemExit({ends})"]
+    strict = f"commit-conflict,strict={fault}"
+    result = icecheck("serve", "--fault", strict, "--run", "--", *command)
+    assert result.exit_code == code
+    assert ("never happened" in result.stderr) == (code == 1)
+
+
+def test_a_command_that_there_is_not_is_one_line(icecheck):
+    result = icecheck("serve", "--run", "--", "no-such-command-of-anybody")
+    assert (result.exit_code, len(result.stderr.splitlines())) == (127, 1)
+    for words in (["--run"], ["--", "true"]):
+        refused = icecheck("serve", *words)
+        assert (refused.exit_code, len(refused.stderr.splitlines())) == (2, 1)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_command_is_told_to_stop(start_icecheck, number):
+    waits = """
+import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+print(os.environ["ICECHECK_CLIENTS"], flush=True)
+time.sleep(600)
+"""
+    process = start_icecheck("serve", "--run", "--", sys.executable, "-c", waits)
+    directory = Path(process.stdout.readline().strip())
+    assert directory.is_dir()
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert not directory.exists()
+
+
+def test_what_leads_elsewhere_is_kept_from_the_command(start_icecheck, monkeypatch, tmp_path):
+    for name in (
+        "PYICEBERG_CATALOG__DEFAULT__CREDENTIAL", "PYICEBERG_CATALOG__DEFAULT__OAUTH2_SERVER_URI",
+        "CATALOG_CREDENTIAL", "SAIL_CATALOG__LIST", "ICEBERG_REST_TOKEN",
+    ):  # fmt: skip
+        monkeypatch.setenv(name, "production")
+    shows = "import os; print([name for name, value in os.environ.items() if 'prod' in value])"
+    command = ["--run", "--", sys.executable, "-c", shows]
+    ready_file = tmp_path / "ready.json"
+    process = start_icecheck("serve", "--ready-file", ready_file, *command)
+    stdout, _ = process.communicate(timeout=60)
+    assert stdout == "[]\n"
+    assert json.loads(ready_file.read_text())["uri"].startswith("http://127.0.0.1:")
+
+
+def test_the_command_is_led_to_a_warehouse_that_there_is(start_icecheck):
+    asks = """
+import os, urllib.request
+config = os.environ["CATALOG_URI"] + "/v1/config?warehouse=" + os.environ["CATALOG_WAREHOUSE"]
+print(urllib.request.urlopen(config).status)
+"""
+    command = ["--run", "--", sys.executable, "-c", asks]
+    process = start_icecheck("serve", "--warehouse", "only", *command)
+    assert process.communicate(timeout=60)[0] == "200\n"
+
+
+def test_a_full_disk_is_told_once_and_stops_no_request(start_icecheck):
+    process = start_icecheck("serve", "--port", "0", "--quiet", "--journal-file", "/dev/full")
+    uri = ready(process)
+    for name in ("a", "b"):
+        answer = httpx.post(f"{uri}/v1/namespaces", json={"namespace": [name]}, trust_env=False)
+        assert answer.status_code == 200
+    process.terminate()
+    _, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stderr.count("/dev/full cannot be written")) == (0, 1)
+
+
+def test_it_understands_what_is_said_to_the_test_fixture(start_icecheck, tmp_path, monkeypatch):
+    monkeypatch.setenv("CATALOG_REST_PORT", "0")
+    monkeypatch.setenv("CATALOG_URI", "jdbc:sqlite:/tmp/iceberg_catalog.db")
+    monkeypatch.setenv("CATALOG_WAREHOUSE", f"file://{tmp_path}/place")
+    process = start_icecheck("serve")
+    uri = ready(process)
+    httpx.post(f"{uri}/v1/namespaces", json={"namespace": ["a"]}, trust_env=False)
+    body = {"name": "t", "schema": {"type": "struct", "fields": []}}
+    made = httpx.post(f"{uri}/v1/namespaces/a/tables", json=body, trust_env=False).json()
+    assert made["metadata-location"].startswith(f"file://{tmp_path}/place/")

@@ -120,6 +120,8 @@ BLOCKS: dict[tuple[str, str], Rule] = {
     ("docs/targets.md", "[target]"): Rule("target", CORE),
     ("docs/expectations.md", "[[expectation]]"): Rule("expectations"),
     ("docs/clients.md", "icecheck serve --port 8181"): Rule("served", CORE),
+    ("docs/mock.md", "from icecheck.mock_server import MockCatalog"): Rule("programmed"),
+    ("docs/mock.md", "from concurrent.futures"): Rule("programmed"),
     ("docs/ci.md", f"icecheck run {EXAMPLE}"): Rule("typed", slow=True),
 }
 
@@ -145,6 +147,12 @@ COMMANDS: dict[str, Rule] = {
     "icecheck run URL --regressions DIR": Rule("typed", slow=True),
     "icecheck serve --port 8181": Rule("served", CORE),
     "icecheck serve --defect NAME": Rule("served", CORE),
+    "icecheck serve --fault throttled,table=db.orders,times=3": Rule("served", CORE),
+    "icecheck serve --journal-file requests.jsonl": Rule("served", CORE),
+    "icecheck serve --root DIR": Rule("served", CORE),
+    "icecheck serve --seed-file seed.yaml": Rule("typed", exits=(2,)),
+    "icecheck serve --run -- COMMAND": Rule("typed", CORE, exits=(127,)),
+    "icecheck connect CLIENT": Rule("typed", CORE, exits=(2,)),
     "icecheck run": Rule("typed", exits=(2,)),
     "icecheck run URL --smoke": Rule("typed"),
     "icecheck run --mock": Rule("typed", slow=True),

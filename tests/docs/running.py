@@ -166,7 +166,7 @@ def _target(snippet: Snippet, rule: Rule, who: Reader) -> None:
     done = who.types("icecheck doctor")
     assert done.returncode in rule.exits, done.stdout + done.stderr
     assert "!!" not in done.stdout
-    asked = {entry.operation for entry in who.mock.journal.entries()}
+    asked = {entry.operation for entry in who.mock.journal.find()}
     assert {"getToken", "createTable", "dropTable"} <= asked
 
 

@@ -61,7 +61,7 @@ def run_and_kill(mock: MockCatalog, out: Path, isolation: str, requests: int) ->
     command += ["--isolation", isolation]
     command += ["--namespace", "prod"] if isolation == "parent" else []
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while process.poll() is None and len(mock.journal.entries()) < requests:
+    while process.poll() is None and len(mock.journal.find()) < requests:
         time.sleep(0.001)
     process.send_signal(signal.SIGKILL)
     process.wait()

@@ -40,7 +40,7 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     with MockCatalog() as mock:
         yield mock
-        asked = {entry.operation for entry in mock.journal.entries()}
+        asked = {entry.operation for entry in mock.journal.find()}
         assert asked <= {"getConfig", "getToken"}, asked
 
 

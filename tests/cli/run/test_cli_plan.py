@@ -20,16 +20,16 @@ def test_a_plan_names_requests_and_objects_and_makes_none(icecheck, mock):
     assert re.search(r"would make \d+ namespaces.*icecheck_p1", result.output)
     assert re.search(r"^ +\d+ createNamespace$", result.output, re.MULTILINE)
     assert "not claimed, and not verified: listViews, createView" in result.output
-    assert [entry.operation for entry in mock.journal.entries()] == ["getConfig"]
+    assert [entry.operation for entry in mock.journal.find()] == ["getConfig"]
 
 
 def test_a_plan_comes_close_to_what_the_run_then_does(icecheck, mock, tmp_path):
     few = ("--only", "checks", "--check", "listTables.*", "--run-id", "p1", "--token", "t")
     planned = icecheck("plan", mock.uri, *few)
     asked = int(re.search(r"about (\d+) requests", planned.output)[1])
-    before = len(mock.journal.entries())
+    before = len(mock.journal.find())
     icecheck("run", mock.uri, *few, "--output", str(tmp_path / "out"))
-    assert len(mock.journal.entries()) - before == asked
+    assert len(mock.journal.find()) - before == asked
 
 
 def test_a_plan_without_a_catalog_is_misuse(icecheck):

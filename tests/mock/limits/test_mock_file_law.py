@@ -21,10 +21,11 @@ ON_FILES = {"storage/files", "storage/places", "storage/root", "storage/state_fi
 """The modules of the mock that touch files: the two that decide, the place of the root, and the
 file there that keeps the names of tables."""
 
-TYPES_ONLY = {"mock", "serving/kept_state"}
+TYPES_ONLY = {"mock", "serving/kept_state", "core/journal", "serving/states"}
 """Those that hand paths of their starter on."""
-OF_THE_STARTER = {"clients/connections"}
-"""Finds the jar that is installed here, or that the environment names: no client does."""
+OF_THE_STARTER = {"clients/connections", "core/journal_files", "serving/seeding", "admin/ui/pages"}
+"""They find the jar that is installed here, write a journal and read a seed where the program says,
+and read their own templates: no request names a file to them."""
 
 # The law: no request makes the process open, make or remove a foreign file.
 

@@ -149,6 +149,33 @@ def test_mine(iceberg_catalog, iceberg_namespace, mock_catalog):
 """
 
 
+LEAVING_MORE = """\
+def test_first(mock_catalog):
+    mock = mock_catalog.mock
+    mock.faults.add('throttled', strict=True, warehouse=mock_catalog.warehouse)
+    mock.gates.add('createNamespace')
+    mock.defects.switch_on('namespace-drop-cascades')
+
+def test_second(mock_catalog):
+    mock = mock_catalog.mock
+    assert (mock.faults.rules, mock.gates.all(), mock.defects.active) == ((), (), ())
+
+def test_failing(mock_catalog):
+    mock_catalog.faults.add('throttled', strict=True)
+    raise KeyError('this is what went wrong')
+"""
+
+
+def test_what_a_test_leaves_ends_with_it_and_what_never_happened_is_an_error(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "test_mine.py").write_text(LEAVING_MORE)
+    done = run_pytest(tmp_path)
+    assert "ERROR test_mine.py::test_first - Failed: these faults never happened" in done.stdout
+    assert "2 passed, 1 error" in done.stdout.replace("1 failed, ", "")
+    assert "FAILED test_mine.py::test_failing - KeyError" in done.stdout
+
+
 CONF = """\
 import sys
 

@@ -44,7 +44,7 @@ def test_it_asks_for_a_new_token_when_the_old_one_is_over(
     clock.advance(60_000)
     mock.journal.clear()
     assert catalog.list_namespaces() == [("db",)]
-    asked = [(entry.operation, entry.status) for entry in mock.journal.entries()]
+    asked = [(entry.operation, entry.status) for entry in mock.journal.find()]
     assert asked == [("", status), ("getToken", 200), ("listNamespaces", 200)]
 
 

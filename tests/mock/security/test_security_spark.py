@@ -85,7 +85,7 @@ def test_java_renews_its_token(iceberg: Any, clock: VirtualClock, expired: bool)
         renewed = session.token()
         assert renewed != token
         assert claims(renewed)["exp"] > claims(token)["exp"]
-        assert [entry.status for entry in mock.journal.entries("getToken")] == [200]
+        assert [entry.status for entry in mock.journal.find("getToken")] == [200]
 
 
 def test_java_reads_the_credentials(iceberg: Any) -> None:

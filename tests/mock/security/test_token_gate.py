@@ -138,7 +138,7 @@ def test_the_journal_holds_no_token(mock: MockCatalog) -> None:
     with client_of(mock, token) as http:
         http.post(TOKENS, data=ROOT)
         http.get("/v1/config")
-    entries = repr(mock.journal.entries())
+    entries = repr(mock.journal.find())
     assert "getToken" in entries
     assert token not in entries
     assert "root-secret" not in entries

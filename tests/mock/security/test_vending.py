@@ -379,7 +379,7 @@ def test_no_secret_is_shown_or_remembered(clock: VirtualClock) -> None:
         http.post("/v1/wh/namespaces", json={"namespace": ["ns"]})
         create(http)
         assert load(http).json()["config"]["s3.secret-access-key"] == "minio-secret"
-    for text in (repr(mock.journal.entries()), repr(mock.state("wh")), repr(mock.snapshot())):
+    for text in (repr(mock.journal.find()), repr(mock.state("wh")), repr(mock.snapshot())):
         assert "minio-secret" not in text
 
 

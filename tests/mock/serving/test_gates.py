@@ -140,7 +140,7 @@ def test_the_journal_remembers_names_and_statuses(
     http.get(table)
     http.get("/namespaces/ns/tables/no")
     http.get("/nowhere")
-    (loaded, missing, lost) = mock.journal.entries()
+    (loaded, missing, lost) = mock.journal.find()
     assert (loaded.operation, loaded.warehouse, loaded.namespace, loaded.name, loaded.status) == (
         "loadTable",
         "wh",
@@ -160,7 +160,7 @@ def test_the_journal_forgets_the_oldest() -> None:
     with client(mock) as http:
         for path in ("/one", "/two", "/three"):
             http.get(path)
-    assert [entry.path for entry in mock.journal.entries()] == ["/two", "/three"]
+    assert [entry.path for entry in mock.journal.find()] == ["/two", "/three"]
 
 
 def test_a_bug_of_ours_is_a_500_with_an_error_body_and_changes_nothing(

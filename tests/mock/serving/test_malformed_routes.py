@@ -178,6 +178,6 @@ def test_long_paths_do_not_fill_the_memory(mock: MockCatalog) -> None:
         tracemalloc.stop()
     # 90 MB were asked for; what remains is the beginning of each path in the journal.
     assert held < 15_000_000
-    entry = mock.journal.entries("loadNamespaceMetadata")[-1]
+    entry = mock.journal.find("loadNamespaceMetadata")[-1]
     assert (entry.status, entry.namespace) == (404, ())
     assert entry.path.startswith("/v1/wh/namespaces/499-xxx")

@@ -45,7 +45,7 @@ def http(mock: MockCatalog) -> Iterator[httpx.Client]:
     def judge(response: httpx.Response) -> None:
         """Demand a documented status, and a body that both readings of the document allow."""
         response.read()
-        operation = mock.journal.entries()[-1].operation
+        operation = mock.journal.find()[-1].operation
         assert CONTRACT.response(operation, response.status_code) is not None
         if response.content and response.status_code != 400:
             status = str(response.status_code)

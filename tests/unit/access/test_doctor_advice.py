@@ -25,7 +25,7 @@ def test_where_only_reading_is_allowed_nothing_is_tried(icecheck, mock):
     assert "was not tried" in result.output
     assert "the given table can be read" in result.output
     assert "the given view is answered 404" in result.output
-    sent = [entry.method for entry in mock.journal.entries() if entry.sequence > asked]
+    sent = [entry.method for entry in mock.journal.find() if entry.sequence > asked]
     assert set(sent) == {"GET"}
     assert "--given-table A.B.T" in icecheck("doctor", mock.uri, "--read-only").output
 

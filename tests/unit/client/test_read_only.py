@@ -54,7 +54,7 @@ def read_only_run(mock: MockCatalog, given: Given = GIVEN) -> Run:
 def test_nothing_is_written_and_nobody_is_blamed(mock: MockCatalog) -> None:
     before, asked = mock.state(), mock.journal.last_sequence
     run = read_only_run(mock)
-    sent = [entry for entry in mock.journal.entries() if entry.sequence > asked]
+    sent = [entry for entry in mock.journal.find() if entry.sequence > asked]
     written = [e for e in sent if e.method not in READING]
     assert {e.operation for e in written} <= {"planTableScan", "fetchScanTasks", "getToken"}
     assert mock.state() is before

@@ -136,7 +136,7 @@ def test_a_behaviour_turned_off_is_noticed_explained_and_reproduced(
         lines = [e.curl for e in verdict.evidence if e.ordinal <= shown.ordinal]
         assert all(line in card for line in lines)
         assert reproduced(lines) == shown.status
-        assert mock.journal.entries()[-1].operation == shown.operation
+        assert mock.journal.find()[-1].operation == shown.operation
 
 
 def reproduced(lines):

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +11,13 @@ import click
 from icecheck.cli.ending import fail
 
 if TYPE_CHECKING:
+    from icecheck.cli.serving.request_log import Form
     from icecheck.mock_server import MockCatalog, OAuth2Settings
     from icecheck.mock_server.core.vending_settings import Storage
-    from icecheck.mock_server.defects import Defect
 
 _USAGE = 2
+_NOT_AS_ASKED = 1
+_BY_DEFAULT = click.core.ParameterSource.DEFAULT
 
 
 @click.command("serve", short_help="Serve the mock catalog until it is told to stop.")
@@ -38,7 +41,8 @@ _USAGE = 2
     type=click.IntRange(0, 65535),
     default=8181,
     show_default=True,
-    help="Port to listen on; 0 takes any free one.",
+    envvar=("CATALOG_REST_PORT", "REST_PORT"),
+    help="Port to listen on; 0, or --run without a port, takes any free one.",
 )
 @click.option(
     "--warehouse",
@@ -105,8 +109,9 @@ _USAGE = 2
     "faults",
     multiple=True,
     metavar="NAME[,KEY=VALUE...]",
-    help="Let something go wrong: commit-conflict, answer-lost, throttled, connection-dropped, "
-    "server-error, server-error-applied; keys are operation, table, times, status, retry_after.",
+    help="Let something go wrong: commit-conflict, commit-unknown, conflict-storm, answer-lost, "
+    "connection-dropped, throttled, token-expired, server-error, flaky, slow, truncated, corrupt, "
+    "wrong-content-type or custom; keys are operation, table, times, status, latency_ms and more.",
 )
 @click.option(
     "--defect",
@@ -115,27 +120,108 @@ _USAGE = 2
     metavar="NAME",
     help="Misbehave in this way (see `icecheck list defects`), or in all of a glob; repeatable.",
 )
+@click.option(
+    "--admin/--no-admin",
+    default=True,
+    show_default=True,
+    help="Serve the administration at /_mock/ (see /_mock/openapi.json), for clients here.",
+)
+@click.option(
+    "--admin-token",
+    metavar="TOKEN",
+    help="Let the administration be reached from elsewhere, with this bearer token only.",
+)
+@click.option(
+    "--log",
+    "log_form",
+    type=click.Choice(["text", "json", "off"]),
+    default="text",
+    show_default=True,
+    help="Write a line on stderr for each request; json has headers and bodies, without secrets.",
+)
+@click.option("--quiet", is_flag=True, help="The same as --log off.")
+@click.option(
+    "--journal-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Append every request to this file, as JSON lines.",
+)
+@click.option(
+    "--seed-file",
+    "seed_files",
+    multiple=True,
+    metavar="FILE",
+    help="Begin with the namespaces, tables and views that this file describes (YAML or JSON); "
+    "repeatable.",
+)
 @click.option("--ready-file", metavar="FILE", help="Also write the ready line to this file.")
+@click.option(
+    "--run",
+    "has_command",
+    is_flag=True,
+    help="Serve while COMMAND runs, tell its clients by variables and files where, and end as it "
+    "ends.",
+)
+@click.argument("beside", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
 def command(
     host: str,
     port: int,
+    ready_file: str | None,
+    log_form: "Form",
+    quiet: bool,
+    journal_file: Path | None,
+    has_command: bool,
+    beside: tuple[str, ...],
+    **settings: Any,
+) -> int:
+    """Serve the mock catalog until SIGTERM or Ctrl-C.
+
+    Once it listens it prints one line of JSON: {"event": "ready", "uri": ..., "pid": ...}. With
+    --run it prints nothing, and runs COMMAND with CATALOG_URI, CATALOG_WAREHOUSE and the variables
+    of PyIceberg and Sail; files for Spark, Trino, Flink, DuckDB and ClickHouse are in the directory
+    ICECHECK_CLIENTS. Exit codes: that of COMMAND, 0, or 1 if a strict fault never happened, 2
+    usage.
+    """
+    from icecheck.cli.serving.beside import run_beside
+    from icecheck.cli.serving.request_log import logged
+    from icecheck.mock_server.protocol.problem import Problem
+    from icecheck.mock_server.serving.faults import UnfiredFault
+
+    if has_command != bool(beside):
+        raise click.UsageError("write serve --run -- COMMAND")
+    if beside and click.get_current_context().get_parameter_source("port") is _BY_DEFAULT:
+        port = 0
+    try:
+        mock = _mock(host=host, port=port, **settings)
+        with logged(mock.journal, "off" if quiet else log_form, journal_file):
+            if beside:
+                return run_beside(mock, beside, lambda ready: _write_ready(ready, ready_file))
+            mock.serve_forever(lambda ready: _announce(ready, ready_file))
+    except UnfiredFault as error:
+        fail(str(error), _NOT_AS_ASKED)
+    except (Problem, ValueError) as error:
+        fail(str(error), _USAGE)
+    except OSError as error:
+        what = error.filename or f"{host}:{port}"
+        fail(f"cannot serve at {what}: {error.strerror or error}", _USAGE)
+    return 0
+
+
+def _mock(
     warehouses: tuple[str, ...],
     faults: tuple[str, ...],
     clients: tuple[str, ...],
     token_seconds: int,
     storage: "Storage | None",
     defect_globs: tuple[str, ...],
-    ready_file: str | None,
     root: str | None,
+    seed_files: tuple[str, ...],
     **settings: Any,
-) -> None:
-    """Serve the mock catalog until SIGTERM or Ctrl-C.
-
-    Once it listens it prints one line of JSON: {"event": "ready", "uri": ..., "pid": ...}.
-    """
+) -> "MockCatalog":
+    """Return the mock that the options describe; ValueError, Problem or OSError say why not."""
     from icecheck.cli.listings.defect_names import named_defects
     from icecheck.mock_server import MockCatalog, VendingSettings, WarehouseDeclaration
-    from icecheck.mock_server.serving.faults import parse_fault
+    from icecheck.mock_server.serving.fault_rules import parse_fault
     from icecheck.mock_server.storage.places import is_on_disk, location_uri
 
     planted = named_defects(defect_globs)
@@ -143,33 +229,30 @@ def command(
     for warehouse in warehouses:
         name, _, location = warehouse.partition("=")
         declared.append(WarehouseDeclaration(name, location=location or None))
-    try:
-        mock = MockCatalog(
-            host=host,
-            port=port,
-            warehouses=declared or None,
-            oauth2=_oauth2(clients, token_seconds),
-            vending=VendingSettings(storage=storage) if storage else None,
-            root=root,
-            keep=root is not None and is_on_disk(location_uri(root)),
-            **settings,
-        )
-        for fault, fault_settings in map(parse_fault, faults):
-            mock.faults.add(fault, **fault_settings)
-        for defect in planted:
-            _plant(defect, mock)
-        mock.serve_forever(lambda ready: _announce(ready, ready_file))
-    except ValueError as error:
-        fail(str(error), _USAGE)
-    except OSError as error:
-        fail(f"cannot serve at {host}:{port}: {error.strerror or error}", _USAGE)
+    root = root or _root_of_fixture(os.environ)
+    mock = MockCatalog(
+        warehouses=declared or None,
+        oauth2=_oauth2(clients, token_seconds),
+        vending=VendingSettings(storage=storage) if storage else None,
+        root=root,
+        keep=root is not None and is_on_disk(location_uri(root)),
+        **settings,
+    )
+    for rule in map(parse_fault, faults):
+        mock.faults.add(rule)
+    for seed_file in seed_files:
+        mock.states.seed(seed_file)
+    mock.defects.switch_on(*(defect.name for defect in planted))
+    return mock
 
 
-def _plant(defect: "Defect", mock: "MockCatalog") -> None:
-    try:
-        defect.install(mock.registries)
-    except KeyError as missing:
-        raise ValueError(f"--defect {defect.name} needs {missing}, which is hidden") from None
+def _root_of_fixture(environment: Mapping[str, str]) -> str | None:
+    """Return where Apache's test fixture would put its tables, as its users tell it.
+
+    The suite's variable of this name has the name of a warehouse: that is no place.
+    """
+    place = environment.get("CATALOG_WAREHOUSE", "")
+    return place if place.startswith("/") or ":/" in place else None
 
 
 def _oauth2(clients: tuple[str, ...], token_seconds: int) -> "OAuth2Settings | None":
@@ -189,14 +272,22 @@ def _oauth2(clients: tuple[str, ...], token_seconds: int) -> "OAuth2Settings | N
 
 
 def _announce(mock: "MockCatalog", ready_file: str | None) -> None:
-    line = json.dumps({"event": "ready", "uri": mock.uri, "pid": os.getpid()})
-    if ready_file is not None:
-        path = Path(ready_file)
-        # A reader that waits for the file must never read half of it.
-        partial = path.with_name(f"{path.name}.partial")
-        try:
-            partial.write_text(f"{line}\n", encoding="utf-8")
-            partial.replace(path)
-        except OSError as error:
-            fail(f"--ready-file {path} cannot be written: {error.strerror}", _USAGE)
-    click.echo(line)
+    _write_ready(mock, ready_file)
+    click.echo(_ready_line(mock))
+
+
+def _ready_line(mock: "MockCatalog") -> str:
+    return json.dumps({"event": "ready", "uri": mock.uri, "pid": os.getpid()})
+
+
+def _write_ready(mock: "MockCatalog", ready_file: str | None) -> None:
+    if ready_file is None:
+        return
+    path = Path(ready_file)
+    # A reader that waits for the file must never read half of it.
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        partial.write_text(f"{_ready_line(mock)}\n", encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        fail(f"--ready-file {path} cannot be written: {error.strerror}", _USAGE)

@@ -1,0 +1,1 @@
+"""What clients sent that the specification forbids."""

@@ -1,0 +1,286 @@
+"""Judges requests by the document, with openapi-core: what a client sent that is not allowed.
+
+The server itself is lenient where the document leaves room; a client that relies on that fails on
+another catalog. This is asked for, and never done while a request is answered.
+"""
+
+import json
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from icecheck.contract.document import resolve
+from icecheck.mock_server.core.journal_entry import JournalEntry
+from icecheck.mock_server.protocol.served_contract import SERVED
+from icecheck.mock_server.protocol.wire import Request
+
+_HOST = "http://localhost"
+# What libraries of some languages make of a token that is not there.
+_NO_TOKENS = frozenset({"", "none", "null", "undefined", "nil"})
+_WORDS_MAX = 300
+
+
+class LintUnavailable(Exception):
+    """Raised where openapi-core is not installed; the message says how to install it."""
+
+
+class Violation(Struct, frozen=True):
+    """One thing that a client sent and that the document does not allow.
+
+    `operation` is "" for what has to do with none. `requests` counts how often it was seen,
+    `sequence` is the first of them in the journal. `place` is a parameter or a JSON pointer into
+    the body; `lines` are those of the official document.
+    """
+
+    client: str
+    operation: str
+    place: str
+    words: str
+    lines: str
+    sequence: int
+    requests: int
+
+
+class _Parameters(Struct):
+    """Parameters of a request in the form in which openapi-core reads them."""
+
+    query: Mapping[str, Any]
+    header: Mapping[str, Any]
+    cookie: Mapping[str, Any]
+    path: Mapping[str, Any]
+
+    def __getitem__(self, place: str) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = getattr(self, place)
+        return found
+
+
+class _Asked(Struct):
+    """A request in the form in which openapi-core finds its operation."""
+
+    host_url: str
+    path: str
+    method: str
+    parameters: _Parameters
+    content_type: str
+    body: bytes | None
+
+
+def violations(entries: Iterable[JournalEntry]) -> tuple[Violation, ...]:
+    """Return what is not allowed in these requests, the same thing of one client once.
+
+    Requests that no operation answered, and those whose content was forgotten, are not judged.
+    Raises LintUnavailable without openapi-core.
+    """
+    found: dict[tuple[str, str, str, str], Violation] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of members that the document has
+        for entry in entries:
+            _add(entry, found)
+    return tuple(found.values())
+
+
+def _add(entry: JournalEntry, found: dict[tuple[str, str, str, str], Violation]) -> None:
+    """Add what is wrong with one request to what was found."""
+    request = entry.content.request
+    if request is None or not entry.operation:
+        return
+    client = _client(request)
+    for operation, place, words, lines in _wrong(entry.operation, request):
+        key = client, operation, place, words
+        seen = found.get(key)
+        if seen is None:
+            found[key] = Violation(*key, lines, entry.sequence, 1)
+        else:
+            found[key] = msgspec.structs.replace(seen, requests=seen.requests + 1)
+
+
+def _wrong(operation_id: str, request: Request) -> Iterator[tuple[str, str, str, str]]:
+    """Yield operation, place, words and lines of what is wrong with a request."""
+    scheme, _, token = (request.headers.get("authorization") or "").partition(" ")
+    if scheme.lower() == "bearer" and token.strip().lower() in _NO_TOKENS:
+        words = f"a bearer token that is none: {token.strip()!r}"
+        yield "", "header Authorization", words, ""
+    operation = SERVED.operations[operation_id]
+    parameters, bodies = _validators()
+    if not _can_be_read(request):
+        yield operation_id, "body", "it cannot be read", ""
+        return
+    asked = _asked(operation.path, operation.method, request)
+    for error in parameters.iter_errors(asked):
+        name = getattr(error, "name", "")
+        lines = _parameter_lines(operation.path, operation.method, name)
+        for place, words in _explained(error, f"{getattr(error, 'location', '')} {name}".strip()):
+            yield operation_id, place, words, lines
+    if not _has_body(operation.path, operation.method):
+        return
+    for error in bodies.iter_errors(asked):
+        within = f"/paths/{_escaped(operation.path)}/{operation.method.lower()}/requestBody"
+        for place, words in _explained(error, "body"):
+            yield operation_id, place, words, _span(within)
+
+
+def _explained(error: Any, where: str) -> Iterator[tuple[str, str]]:
+    """Yield the places at which a parameter or a body is wrong, and what is."""
+    inner = getattr(error.__cause__, "schema_errors", None)
+    if not inner:
+        yield where, _words(error)
+        return
+    for each in inner:
+        deepest = _most_telling(each)
+        pointer = "".join(f"/{part}" for part in deepest.absolute_path)
+        yield f"{where} {pointer}".strip(), _demand(deepest)
+
+
+def _most_telling(error: Any) -> Any:
+    """Return the innermost error that says most.
+
+    Of alternatives that is one of the alternative that was meant, such as the update whose `action`
+    it has: none of its constants is missed.
+    """
+    while error.context:
+        missed = {e.schema_path[0] for e in error.context if e.validator in ("const", "enum")}
+        meant = [e for e in error.context if e.schema_path[0] not in missed] or error.context
+        error = max(meant, key=lambda each: len(each.absolute_path))
+    return error
+
+
+def _can_be_read(request: Request) -> bool:
+    """Return whether a body is text that is not nested too deeply for any reader."""
+    if not request.body or "json" not in (request.headers.get("content-type") or "json"):
+        return True
+    try:
+        json.loads(request.body.decode())
+    except (UnicodeDecodeError, RecursionError):
+        return False
+    except ValueError:
+        pass  # the validator says so in its own words
+    return True
+
+
+def _demand(error: Any) -> str:
+    """Return in words what a schema demands; the value that was sent may be a secret."""
+    wanted = error.validator_value
+    match error.validator:
+        case "required":
+            missing = [name for name in wanted if name not in error.instance]
+            return f"{missing[0] if missing else wanted!r} is missing"
+        case "type":
+            return f"it has to be of type {wanted}"
+        case "enum":
+            return f"it has to be one of {wanted}"[:_WORDS_MAX]
+        case "const":
+            return f"it has to be {wanted!r}"
+        case other:
+            return f"it does not fit: {other} {wanted!r}"[:_WORDS_MAX]
+
+
+def _words(error: Exception) -> str:
+    cause = error.__cause__ or error
+    wanted = getattr(cause, "type", "")
+    return f"it cannot be read as {wanted}" if wanted else type(cause).__name__
+
+
+def _asked(path: str, method: str, request: Request) -> _Asked:
+    from urllib.parse import parse_qs
+
+    names = path.replace("{", "").replace("}", "")
+    query = {
+        name: values[-1]
+        for name, values in parse_qs(request.query_string, keep_blank_values=True).items()
+    }
+    headers = {name.title(): value for name, value in request.headers.items()}
+    sent = (request.headers.get("content-type") or "application/json").partition(";")[0].strip()
+    return _Asked(
+        _HOST,
+        names,
+        method.lower(),
+        _Parameters(query, _Insensitive(headers), {}, _Anything()),
+        sent,
+        request.body or None,
+    )
+
+
+class _Insensitive(dict[str, Any]):
+    """Headers by names in any spelling."""
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(str(name).title())
+
+    def __getitem__(self, name: str) -> Any:
+        return super().__getitem__(name.title())
+
+
+class _Anything(dict[str, Any]):
+    """Parameters of a path: the router has read them, and any text is allowed."""
+
+    def __contains__(self, _name: object) -> bool:
+        return True
+
+    def __getitem__(self, name: str) -> Any:
+        return name
+
+
+@cache
+def _validators() -> tuple[Any, Any]:
+    """Return the validators of parameters and of bodies, made once."""
+    try:
+        from jsonschema_path import SchemaPath
+        from openapi_core.validation.request.validators import (
+            V31RequestBodyValidator,
+            V31RequestParametersValidator,
+        )
+    except ModuleNotFoundError as missing:
+        from icecheck.installing import install_command
+
+        raise LintUnavailable(
+            f"{missing.name} is not installed: {install_command('suite')}"
+        ) from None
+    told = {**SERVED.corrected(("repair",)), "servers": [{"url": _HOST}]}
+    document = SchemaPath.from_dict(told)
+    return (
+        V31RequestParametersValidator(document, format_validators={}),
+        V31RequestBodyValidator(document, format_validators={}),
+    )
+
+
+def _has_body(path: str, method: str) -> bool:
+    return "requestBody" in SERVED.raw["paths"][path][method.lower()]
+
+
+def _parameter_lines(path: str, method: str, name: str) -> str:
+    """Return the lines that describe a parameter, or else those of the operation."""
+    document = SERVED.raw
+    within = f"/paths/{_escaped(path)}"
+    for pointer, node in (
+        (f"{within}/{method.lower()}", document["paths"][path][method.lower()]),
+        (within, document["paths"][path]),
+    ):
+        for position, told in enumerate(node.get("parameters", ())):
+            if resolve(document, told)["name"] == name:
+                own = _span(f"{pointer}/parameters/{position}")
+                return own or _span(told.get("$ref", "").removeprefix("#"))
+    return _span(f"{within}/{method.lower()}")
+
+
+def _span(pointer: str) -> str:
+    from icecheck.contract.model import UnknownRef
+
+    try:
+        first, last = SERVED.lines(pointer)
+    except UnknownRef:
+        return ""
+    return f"L{first}" if first == last else f"L{first}-L{last}"
+
+
+def _escaped(part: str) -> str:
+    return part.replace("~", "~0").replace("/", "~1")
+
+
+def _client(request: Request) -> str:
+    """Return what a client calls itself; Iceberg's own header says more than that of its HTTP."""
+    named = request.headers.get("x-client-version") or request.headers.get("user-agent")
+    return (named or "unnamed")[:_WORDS_MAX]

@@ -1,0 +1,64 @@
+"""Opens the warehouses of a server, each with the means that its operations have."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from icecheck.mock_server.core.clock import Clock
+from icecheck.mock_server.core.context import Context, Registries
+from icecheck.mock_server.core.identity import Identities
+from icecheck.mock_server.core.vending_settings import VendingSettings
+from icecheck.mock_server.planning.plans import Plans
+from icecheck.mock_server.security.callers import Security
+from icecheck.mock_server.serving.kept_state import KeptState
+from icecheck.mock_server.serving.warehouses import WarehouseDeclaration, Warehouses
+from icecheck.mock_server.storage.root import Root
+
+
+class Contexts(msgspec.Struct, frozen=True):
+    """Makes the context of each warehouse of one server."""
+
+    root: Root
+    clock: Clock
+    identities: Identities
+    registries: Registries
+    plans: Plans
+    security: Security
+    vending: VendingSettings | None
+    page_size_max: int
+
+    def __call__(self, warehouses: Warehouses, declaration: WarehouseDeclaration) -> Context:
+        """Return the context of a warehouse; ValueError for a location that is no valid place."""
+        location, files = self.root.warehouse(declaration.name, declaration.location)
+        return Context(
+            clock=self.clock,
+            identities=self.identities,
+            files=files,
+            registries=self.registries,
+            settings_of=warehouses.settings_of,
+            plans=self.plans,
+            security=self.security,
+            vending=declaration.vending or self.vending,
+            warehouse=declaration.name,
+            location=location,
+            page_size_max=self.page_size_max,
+        )
+
+
+def open_warehouses(
+    declared: Iterable[str | WarehouseDeclaration] | None,
+    contexts: Contexts,
+    *,
+    served_prefix: bool,
+    kept: KeptState | None,
+) -> Warehouses:
+    """Return the warehouses with what was kept of them; ValueError, and the root is free."""
+    if kept is None:
+        return Warehouses(declared, contexts, served_prefix=served_prefix)
+    try:
+        found = Warehouses(declared, contexts, served_prefix=served_prefix, kept=kept)
+        kept.begin()
+    except (OSError, ValueError):
+        kept.close()
+        raise
+    return found

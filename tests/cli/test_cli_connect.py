@@ -1,0 +1,105 @@
+"""`icecheck connect` prints what each client can use as it is."""
+
+import io
+import os
+import shlex
+import subprocess
+
+import pytest
+import yaml
+
+from icecheck.mock_server import Client, MockCatalog, OAuth2Settings
+from icecheck.mock_server.clients.connection import CLIENTS, Connection, CredentialUnusable
+from icecheck.targets.sources import from_spark_conf
+
+AWKWARD = 'it\'s a "t0ken" \\ of $HOME'
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_each_client_is_told_where_and_as_what(icecheck, client):
+    shown = icecheck("connect", client, "--uri", "http://mock:1/v1/", "--warehouse", "wh")
+    assert shown.exit_code == 0
+    assert "http://mock:1" in shown.stdout
+    assert "wh" in shown.stdout
+    with_token = icecheck("connect", client, "--token", "t0ken")
+    assert "t0ken" in with_token.stdout
+    assert "t0ken" not in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nobody"], "nobody"),
+        (["spark", "--uri", "mock:8181"], "http://HOST:PORT"),
+        (["spark", "--name", "my catalog"], "letters"),
+        (["spark", "--name", "größe"], "letters"),
+        (["spark", "--warehouse", "wh\nspark.driver.extraJavaOptions -Dx"], "control characters"),
+        (["spark", "--credential", "alone"], "ID:SECRET"),
+        (["spark", "--credential", "a:b", "--token", "c"], "not both"),
+        (["js", "--credential", "a:b"], "--token"),
+        (["sail", "--credential", "a:b"], "--token"),
+    ],
+)
+def test_what_cannot_be_is_one_line(icecheck, words, said):
+    refused = icecheck("connect", *words)
+    assert (refused.exit_code, len(refused.stderr.splitlines())) == (2, 1)
+    assert said in refused.stderr
+
+
+def test_pyiceberg_reads_what_it_is_given(tmp_path, monkeypatch):
+    from pyiceberg.catalog import load_catalog
+
+    oauth2 = OAuth2Settings(clients=(Client("me", AWKWARD),))
+    for settings in ({"token": AWKWARD}, {"oauth2": oauth2}, {}):
+        with MockCatalog(**settings) as mock:
+            given = yaml.safe_load(mock.connection("wh").pyiceberg())["catalog"]["mock"]
+            load_catalog("mock", **given).create_namespace("db")
+            assert mock.state("wh").namespace(("db",)) is not None
+            for name, value in mock.connection("wh").pyiceberg_environment().items():
+                monkeypatch.setenv(name, value)
+            assert given["uri"] == os.environ["PYICEBERG_CATALOG__DEFAULT__URI"]
+
+
+def test_settings_for_spark_are_those_that_icecheck_reads_itself(tmp_path):
+    connection = Connection("http://mock:1", "wh", credential="me:s3cret")
+    (tmp_path / "spark-defaults.conf").write_text(connection.spark_defaults())
+    facts = from_spark_conf(tmp_path / "spark-defaults.conf")
+    assert (facts["url"], facts["warehouse"], facts["credential"]) == (
+        "http://mock:1", "wh", "me:s3cret",
+    )  # fmt: skip
+
+
+def test_a_shell_reads_the_variable_of_sail(tmp_path):
+    connection = Connection("http://mock:1", "wh", token=AWKWARD)
+    script = f'{connection.sail()}printf %s "$SAIL_CATALOG__LIST"\n'
+    shown = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True).stdout
+    assert shown == connection.sail_environment()["SAIL_CATALOG__LIST"]
+    assert shlex.split(connection.sail().strip()) == [f"SAIL_CATALOG__LIST={shown}"]
+
+
+def test_a_client_without_a_way_to_fetch_tokens_says_so():
+    oauth2 = OAuth2Settings(clients=(Client("me", "s3cret"),))
+    with MockCatalog(oauth2=oauth2) as mock:
+        assert "CLIENT_ID" in mock.duckdb_attach("wh")
+        assert "WithCredential" in mock.go("wh")
+        assert "credential" in mock.rust("wh")
+        assert "oauth2.credential" in mock.trino_catalog("wh")
+        assert "credential" in mock.flink_conf("wh")
+        with pytest.raises(CredentialUnusable, match="give it one"):
+            mock.js("wh")
+
+
+def test_awkward_values_stay_inside_of_their_quotes():
+    connection = Connection("http://mock:1", "it's", "select", token="ab\\")
+    assert 'AS "select"' in connection.duckdb_attach()
+    assert "`select`" in connection.flink_conf()
+    assert "'Authorization: Bearer ab\\\\'" in connection.clickhouse()
+    assert "'it''s'" in connection.clickhouse()
+    odd = Connection("http://mock:1", "C:\\new é 😀")
+    line = "iceberg.rest-catalog.warehouse=C:\\\\new \\u00e9 \\ud83d\\ude00\n"
+    assert line in odd.trino_catalog()
+
+
+def test_a_file_of_trino_has_a_setting_on_each_line():
+    lines = io.StringIO(Connection("http://mock:1", "wh", token="t").trino_catalog()).readlines()
+    assert all(len(line.split("=", 1)) == 2 for line in lines)
