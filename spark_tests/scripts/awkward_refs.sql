@@ -6,18 +6,27 @@ CREATE TABLE {table} (id INT) USING iceberg;
 
 INSERT INTO {table} VALUES (1);
 
-ALTER TABLE {table} CREATE BRANCH `Feature/a space`;
+ALTER TABLE {table} CREATE BRANCH `Feature. a space`;
+-- may-refuse: the catalog keeps no branches of such names
+
+-- A branch with a slash is read by its name only. To write into it, Spark would first ask for a table
+-- of that name, and a server may take no slash in the names of a path.
+ALTER TABLE {table} CREATE BRANCH `topic/one`;
 -- may-refuse: the catalog keeps no branches of such names
 
 ALTER TABLE {table} CREATE TAG `v1.0 (世界)`;
 -- may-refuse: the catalog keeps no tags of such names
 
-INSERT INTO {table}.`branch_Feature/a space` VALUES (2);
+INSERT INTO {table}.`branch_Feature. a space` VALUES (2);
 
-SELECT id FROM {table} VERSION AS OF 'Feature/a space' ORDER BY id;
+SELECT id FROM {table} VERSION AS OF 'Feature. a space' ORDER BY id;
 -- expect:
 -- 1
 -- 2
+
+SELECT id FROM {table} VERSION AS OF 'topic/one';
+-- expect:
+-- 1
 
 INSERT INTO {table} VALUES (3);
 
@@ -27,8 +36,9 @@ SELECT id FROM {table} VERSION AS OF 'v1.0 (世界)';
 
 SELECT name, type FROM {table}.refs ORDER BY name;
 -- expect:
--- Feature/a space | BRANCH
+-- Feature. a space | BRANCH
 -- main | BRANCH
+-- topic/one | BRANCH
 -- v1.0 (世界) | TAG
 
 SELECT id FROM {table} ORDER BY id;

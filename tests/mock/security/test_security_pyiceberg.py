@@ -45,7 +45,7 @@ def test_it_asks_for_a_new_token_when_the_old_one_is_over(
     mock.journal.clear()
     assert catalog.list_namespaces() == [("db",)]
     asked = [(entry.operation, entry.status) for entry in mock.journal.find()]
-    assert asked == [("", status), ("getToken", 200), ("listNamespaces", 200)]
+    assert asked == [("listNamespaces", status), ("getToken", 200), ("listNamespaces", 200)]
 
 
 # --------------------------------------------------------------------- storage credentials
