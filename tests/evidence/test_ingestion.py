@@ -65,7 +65,8 @@ def test_a_large_document_is_kept_in_pieces_and_read_as_one(
     large = document("large")
     words = "aé€😀" * (heads.PIECE_CHARACTERS // 2)
     large["checks"][0]["summary"] = words
-    put(tmp_path / "in" / "large", large)
+    place = put(tmp_path / "in" / "large", large)
+    (place / "run.json").write_text(json.dumps(large, ensure_ascii=False), encoding="utf-8")
     put(tmp_path / "in" / "small", document("small", outcomes={"only.check": "pass"}))
     assert len(evidence.take_in(tmp_path / "in").reports) == 2
     pieces = evidence.rows(

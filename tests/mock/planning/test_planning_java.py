@@ -325,7 +325,7 @@ STATEMENTS = (
 def test_tables_that_spark_wrote_are_planned_as_java_does(
     setup: PlanningSetup, version: int, granularity: str
 ) -> None:
-    if setup.mock._server is None:
+    if not setup.mock._listening.is_on:
         setup.mock.start()
     name = f"spark_{version}_{granularity}"
     session = setup.workbench.catalog_session(
