@@ -63,14 +63,13 @@ class Opened(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @route("GET", "/warehouses", answer=WarehousesShown)
 def list_warehouses(parts: Parts, _asked: Asked) -> WarehousesShown:
     """List the warehouses that a client can know of, and how much each holds."""
-    known = [each for each in parts.warehouses.all() if each.announced or each.state.namespaces]
-    return WarehousesShown([_shown(each) for each in known])
+    return WarehousesShown([warehouse_shown(each) for each in parts.warehouses.known()])
 
 
 @route("POST", "/warehouses", body=Opened, answer=WarehouseShown)
 def open_warehouse(parts: Parts, asked: Asked) -> WarehouseShown:
     """Open a warehouse on a server that has them on demand; one that is open stays as it is."""
-    return _shown(parts.warehouses.asked_for(asked.body.name))
+    return warehouse_shown(parts.warehouses.asked_for(asked.body.name))
 
 
 @route("DELETE", "/warehouses/{warehouse}", refusals=(404,))
@@ -168,19 +167,24 @@ def seed_warehouses(parts: Parts, asked: Asked) -> None:
         raise Refusal(400, str(error)) from None
 
 
-def _warehouse(parts: Parts, asked: Asked) -> Warehouse:
-    name = asked.names["warehouse"]
-    found = next((each for each in parts.warehouses.all() if each.name == name), None)
+def warehouse_named(parts: Parts, name: str) -> Warehouse:
+    """Return the warehouse of this name; Refusal if there is none."""
+    found = parts.warehouses.named(name)
     if found is None:
         raise no_such("warehouse", name)
     return found
+
+
+def _warehouse(parts: Parts, asked: Asked) -> Warehouse:
+    return warehouse_named(parts, asked.names["warehouse"])
 
 
 def _namespace(asked: Asked) -> tuple[str, ...]:
     return tuple(asked.names["namespace"].split(NAMESPACE_SEPARATOR))
 
 
-def _shown(warehouse: Warehouse) -> WarehouseShown:
+def warehouse_shown(warehouse: Warehouse) -> WarehouseShown:
+    """Return how much a warehouse holds."""
     entries = [entry for _, entry in warehouse.state.namespaces.after()]
     return WarehouseShown(
         warehouse.name,

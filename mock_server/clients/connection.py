@@ -1,6 +1,7 @@
 """How each client reaches a warehouse, in its own words: settings, statements, lines of a program.
 
-What a client is given works as it is: each was tried with that client.
+It was tried with PyIceberg, Spark (the settings, not the file of them), DuckDB, ClickHouse, Sail
+and iceberg-js; not with Trino, Flink, iceberg-go and iceberg-rust.
 """
 
 import json
@@ -12,6 +13,8 @@ import msgspec
 from icecheck.mock_server.clients.connections import spark_conf
 from icecheck.mock_server.security.authorization import TOKEN_PATH
 from icecheck.mock_server.security.settings import OAuth2Settings
+
+QUOTE, BACKTICK = '"', "`"
 
 
 class CredentialUnusable(ValueError):
@@ -29,14 +32,6 @@ class Connection(msgspec.Struct, frozen=True):
     name: str = "mock"
     token: str | None = None
     credential: str | None = None
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for a name or a value that no client's settings can hold."""
-        if not (self.name.isidentifier() and self.name.isascii()):
-            raise ValueError(f"a catalog's name has letters, digits and underscores: {self.name!r}")
-        for value in (self.uri, self.warehouse, self.token or "", self.credential or ""):
-            if not value.isprintable():
-                raise ValueError(f"control characters cannot stand in settings: {value!r}")
 
     @property
     def properties(self) -> dict[str, str]:
@@ -69,8 +64,8 @@ class Connection(msgspec.Struct, frozen=True):
 
     def pyiceberg(self) -> str:
         """Return a file `.pyiceberg.yaml`."""
-        lines = [f"      {key}: {_quoted(value)}\n" for key, value in self.properties.items()]
-        return f"catalog:\n  {self.name}:\n" + "".join(line[2:] for line in lines)
+        lines = [f"    {key}: {_quoted(value)}\n" for key, value in self.properties.items()]
+        return f"catalog:\n  {_quoted(self.name)}:\n" + "".join(lines)
 
     def pyiceberg_environment(self) -> dict[str, str]:
         """Return the variables by which PyIceberg knows the catalog as its default one."""
@@ -83,7 +78,7 @@ class Connection(msgspec.Struct, frozen=True):
     def duckdb_attach(self) -> str:
         """Return DuckDB's statements; it needs the extensions iceberg, avro and httpfs."""
         attach = (
-            f'ATTACH {_sql(self.warehouse)} AS "{self.name}" '
+            f"ATTACH {_sql(self.warehouse)} AS {_in(self.name, QUOTE)} "
             f"(TYPE iceberg, ENDPOINT {_sql(self.uri)}"
         )
         if self.token is not None:
@@ -96,7 +91,7 @@ class Connection(msgspec.Struct, frozen=True):
             )
         else:
             return f"{attach}, AUTHORIZATION_TYPE 'none');\n"
-        secret_name = f'"{self.name}_secret"'
+        secret_name = _in(f"{self.name}_secret", QUOTE)
         return (
             f"CREATE SECRET {secret_name} (TYPE iceberg, {given});\n"
             f"{attach}, SECRET {secret_name});\n"
@@ -126,7 +121,7 @@ class Connection(msgspec.Struct, frozen=True):
         settings |= {key: value for key, value in self.properties.items() if key != "type"}
         settings["io-impl"] = "org.apache.iceberg.hadoop.HadoopFileIO"
         listed = ",\n".join(f"  {_sql(key)} = {_sql(value)}" for key, value in settings.items())
-        return f"CREATE CATALOG `{self.name}` WITH (\n{listed}\n);\n"
+        return f"CREATE CATALOG {_in(self.name, BACKTICK)} WITH (\n{listed}\n);\n"
 
     def clickhouse(self) -> str:
         """Return ClickHouse's statements; it wants keys, also where the files are local."""
@@ -146,7 +141,8 @@ class Connection(msgspec.Struct, frozen=True):
         listed = ", ".join(f"{key} = {_clickhouse(value)}" for key, value in settings.items())
         return (
             "SET allow_database_iceberg = 1;\n"
-            f"CREATE DATABASE `{self.name}` ENGINE = DataLakeCatalog({_clickhouse(address)})\n"
+            f"CREATE DATABASE {_in(self.name, BACKTICK)} "
+            f"ENGINE = DataLakeCatalog({_clickhouse(address)})\n"
             f"SETTINGS {listed}, vended_credentials = false;\n"
         )
 
@@ -264,5 +260,9 @@ def _in_properties(text: str) -> str:
 
 
 def _sql(text: str) -> str:
-    doubled = text.replace("'", "''")
-    return f"'{doubled}'"
+    return _in(text, "'")
+
+
+def _in(text: str, mark: str) -> str:
+    """Return a text between two marks; one that is in it is doubled, as SQL has it."""
+    return f"{mark}{text.replace(mark, mark * 2)}{mark}"

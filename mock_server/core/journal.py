@@ -193,8 +193,8 @@ def _wanted(operation: str | None, matching: dict[str, object]) -> Matching:
 
 def _size(request: Request, reply: Reply) -> int:
     """Return about how many bytes of memory a request and its reply take."""
-    head = request.head_bytes
-    if not head:  # it came in process
-        head = len(request.raw_path) + len(request.query_string)
-        head += sum([len(name) + len(value) for name, value in request.headers.items()])
-    return _OF_ONE_ENTRY + head + len(request.body) + len(reply.body)
+    headers = request.headers_bytes
+    if not headers:  # it came in process
+        headers = sum([len(name) + len(value) for name, value in request.headers.items()])
+    target = len(request.raw_path) + len(request.query_string)
+    return _OF_ONE_ENTRY + target + headers + len(request.body) + len(reply.body)

@@ -18,7 +18,7 @@ from icecheck.mock_server.core.context import (
     Truncate,
 )
 from icecheck.mock_server.http.hosts import Hosts
-from icecheck.mock_server.http.protocol import head_bytes, head_refusal
+from icecheck.mock_server.http.protocol import head_refusal, headers_bytes_of
 from icecheck.mock_server.serving.app import BODY_BYTES_MAX, App, body_too_large
 from icecheck.mock_server.serving.gates import HeldRequest
 
@@ -91,7 +91,8 @@ def asgi_app(
         if scope["type"] != "http":
             raise ValueError(f"only http is served, not {scope['type']}")
         method = scope["method"]
-        refusal = head_refusal(scope) or _misdirected(scope, hosts)
+        headers_bytes = headers_bytes_of(scope)
+        refusal = head_refusal(scope, headers_bytes) or _misdirected(scope, hosts)
         if refusal is not None:
             await _send(send, method, refusal)
             return
@@ -110,7 +111,7 @@ def asgi_app(
             scope["query_string"].decode("latin-1"),
             RawHeaders(scope["headers"]),
             body,
-            head_bytes(scope),
+            headers_bytes,
         )
         if administration is not None and request.raw_path.startswith(ADMINISTRATION):
             client = (scope.get("client") or ("",))[0]

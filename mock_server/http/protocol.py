@@ -28,19 +28,18 @@ _LARGE_HEADERS = replies.error_reply(
 )
 
 
-def head_refusal(scope: Any) -> Reply | None:
-    """Return the refusal of a request (an ASGI scope) with too large a URL or headers, or None."""
+def head_refusal(scope: Any, headers_bytes: int) -> Reply | None:
+    """Return the refusal of a request (an ASGI scope) with too large a URL or headers, or None.
+
+    `headers_bytes` is how long its headers are together.
+    """
     if len(scope["raw_path"]) + len(scope["query_string"]) > URL_BYTES_MAX:
         return _LONG_URL
-    return _LARGE_HEADERS if _headers_bytes(scope) > HEADERS_BYTES_MAX else None
+    return _LARGE_HEADERS if headers_bytes > HEADERS_BYTES_MAX else None
 
 
-def head_bytes(scope: Any) -> int:
-    """Return how many bytes target and headers of a request (an ASGI scope) have."""
-    return len(scope["raw_path"]) + len(scope["query_string"]) + _headers_bytes(scope)
-
-
-def _headers_bytes(scope: Any) -> int:
+def headers_bytes_of(scope: Any) -> int:
+    """Return how many bytes the headers of a request (an ASGI scope) have."""
     return sum([len(name) + len(value) for name, value in scope["headers"]])
 
 

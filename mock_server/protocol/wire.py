@@ -10,7 +10,7 @@ class Request(msgspec.Struct, frozen=True):
 
     `raw_path` still carries its percent escapes and has no query; `query_string` has no question
     mark; header names are lower case, and the lines of a repeated header are one value with commas
-    between them (RFC 9110, 5.2). `head_bytes` is how long target and headers are together, where
+    between them (RFC 9110, 5.2). `headers_bytes` is how long the headers are together, where
     the HTTP layer has measured that.
     """
 
@@ -19,7 +19,7 @@ class Request(msgspec.Struct, frozen=True):
     query_string: str = ""
     headers: Mapping[str, str] = {}
     body: bytes = b""
-    head_bytes: int = 0
+    headers_bytes: int = 0
 
 
 class Reply(msgspec.Struct, frozen=True):

@@ -171,6 +171,14 @@ class Warehouses:
         """Return every present warehouse, in the order of their opening."""
         return tuple(self._by_name.values())
 
+    def known(self) -> tuple[Warehouse, ...]:
+        """Return the warehouses that a client can know of: asked for, declared, or with content."""
+        return tuple(each for each in self.all() if each.announced or each.state.namespaces)
+
+    def named(self, name: str) -> Warehouse | None:
+        """Return the present warehouse of this name; none is opened."""
+        return self._by_name.get(name)
+
     def remove(self, name: str) -> None:
         """Forget a warehouse; an undeclared one comes back empty when it is asked for again."""
         with self._lock:

@@ -69,6 +69,15 @@ def test_settings_for_spark_are_those_that_icecheck_reads_itself(tmp_path):
     )  # fmt: skip
 
 
+def test_a_program_may_call_its_catalog_as_it_likes():
+    """Spark takes such names between backticks; only what is typed has to be plain."""
+    with MockCatalog() as mock:
+        assert mock.spark_conf("my-catalog", "wh")["spark.sql.catalog.my-catalog.uri"] == mock.uri
+        given = yaml.safe_load(mock.connection("wh", name="my-catalog").pyiceberg())
+        assert given["catalog"]["my-catalog"]["warehouse"] == "wh"
+        assert 'AS "a""b"' in mock.duckdb_attach("wh", name='a"b')
+
+
 def test_a_shell_reads_the_variable_of_sail(tmp_path):
     connection = Connection("http://mock:1", "wh", token=AWKWARD)
     script = f'{connection.sail()}printf %s "$SAIL_CATALOG__LIST"\n'

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
 from icecheck.mock_server.admin.declared import Parts, Refusal, no_such
+from icecheck.mock_server.admin.warehouses import warehouse_named, warehouse_shown
 from icecheck.mock_server.core.journal_entry import JournalEntry
 from icecheck.mock_server.core.journal_files import entry_document
 from icecheck.mock_server.defects import defects
@@ -17,7 +18,6 @@ from icecheck.mock_server.metadata.encoding import to_builtins
 from icecheck.mock_server.protocol.names import NAMESPACE_SEPARATOR
 from icecheck.mock_server.protocol.wire import Reply, Request
 from icecheck.mock_server.serving.fault_rules import PRESETS, UnknownFault, rule_of
-from icecheck.mock_server.serving.warehouses import Warehouse
 
 ROOT = "/_mock/ui"
 _REQUESTS_SHOWN = 50
@@ -51,12 +51,11 @@ def _done(act: Callable[[Parts, Mapping[str, str]], None], parts: Parts, form: A
 
 
 def _overview(parts: Parts, values: Mapping[str, str]) -> Reply:
-    known = [each for each in parts.warehouses.all() if each.announced or each.state.namespaces]
     return _rendered(
         "overview.html",
         parts,
         told=values.get("told", ""),
-        warehouses=[_counted(each) for each in known],
+        warehouses=[warehouse_shown(each) for each in parts.warehouses.known()],
         faults=parts.faults.rules,
         presets={name: preset.words for name, preset in PRESETS.items()},
         operations=sorted(parts.registries.operations),
@@ -80,7 +79,7 @@ def _one_request(parts: Parts, values: Mapping[str, str]) -> Reply:
 
 
 def _one_warehouse(parts: Parts, values: Mapping[str, str]) -> Reply:
-    warehouse = _warehouse(parts, values)
+    warehouse = warehouse_named(parts, values.get("warehouse", ""))
     namespaces = [
         {
             "name": ".".join(levels),
@@ -97,7 +96,7 @@ def _one_warehouse(parts: Parts, values: Mapping[str, str]) -> Reply:
 def _one_table(parts: Parts, values: Mapping[str, str]) -> Reply:
     namespace = tuple(values.get("namespace", "").split(NAMESPACE_SEPARATOR))
     name = values.get("name", "")
-    warehouse = _warehouse(parts, values)
+    warehouse = warehouse_named(parts, values.get("warehouse", ""))
     entry = warehouse.state.table(namespace, name)
     if entry is None:
         raise no_such("table", ".".join((*namespace, name)))
@@ -177,24 +176,6 @@ def _row(entry: JournalEntry) -> dict[str, Any]:
         "milliseconds": f"{entry.duration_us / 1000:.1f}",
         "fault": entry.fault,
     }
-
-
-def _counted(warehouse: Warehouse) -> dict[str, Any]:
-    entries = [entry for _, entry in warehouse.state.namespaces.after()]
-    return {
-        "name": warehouse.name,
-        "namespaces": len(entries),
-        "tables": sum(len(entry.tables) for entry in entries),
-        "views": sum(len(entry.views) for entry in entries),
-    }
-
-
-def _warehouse(parts: Parts, values: Mapping[str, str]) -> Warehouse:
-    name = values.get("warehouse", "")
-    found = next((each for each in parts.warehouses.all() if each.name == name), None)
-    if found is None:
-        raise no_such("warehouse", name)
-    return found
 
 
 def _form(request: Request) -> Mapping[str, str]:

@@ -1,7 +1,6 @@
 """The page of a running mock: what is there is shown, what is pressed is done, all can use it."""
 
 import re
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.admin.ui.pages import ROOT
+from tests.kit.browsers import chromium
 from tests.mock.admin.conftest import COMMIT, TABLE
 
 WIDTHS = (1440, 768, 380)
@@ -49,15 +49,8 @@ def pages_of(mock: MockCatalog) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """The system's chromium, without a window."""
-    from playwright.sync_api import sync_playwright
-
-    path = shutil.which("chromium")
-    assert path, "no chromium on this machine: apt-get install chromium"
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+    with chromium() as launched:
         yield launched
-        launched.close()
 
 
 def test_what_is_there_is_shown(stocked: MockCatalog) -> None:

@@ -1,7 +1,6 @@
 """The pages in a browser: every width, light and dark, with and without script, and on paper."""
 
 import io
-import shutil
 from itertools import product
 
 import pytest
@@ -10,6 +9,7 @@ from icecheck.contract import load
 from icecheck.reports import html
 from icecheck.reports.many import matrix, trend
 from icecheck.reports.many.stored import stored_runs
+from tests.kit.browsers import chromium
 from tests.unit.reports.golden_runs import RUNS, documents_of
 
 pytestmark = pytest.mark.complete("needs the system's chromium and the extra `browser`")
@@ -30,15 +30,8 @@ PRINTED_PAGES_MAX = 6
 
 @pytest.fixture(scope="module")
 def browser():
-    """The system's chromium, without a window."""
-    from playwright.sync_api import sync_playwright
-
-    path = shutil.which("chromium")
-    assert path, "no chromium on this machine: apt-get install chromium"
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+    with chromium() as launched:
         yield launched
-        launched.close()
 
 
 @pytest.fixture

@@ -30,17 +30,27 @@ def command(client: str, uri: str, warehouse: str, name: str, **access: str | No
 
     CLIENT is pyiceberg, spark, duckdb, trino, flink, clickhouse, sail, go, rust or js.
     """
-    from icecheck.mock_server.clients.connection import CLIENTS, Connection
+    from icecheck.mock_server.clients.connection import CLIENTS, Connection, CredentialUnusable
 
     if access["token"] and access["credential"]:
         raise click.UsageError("give --token or --credential, not both")
+    _expect_plain(name, uri, warehouse, *access.values())
     if access["credential"] and ":" not in access["credential"]:
         raise click.UsageError("--credential: write ID:SECRET")
     try:
         shown = CLIENTS[client](Connection(_address(uri), warehouse, name, **access))
-    except (UsageError, ValueError) as error:
+    except (UsageError, CredentialUnusable) as error:
         raise click.UsageError(str(error)) from None
     click.echo(shown, nl=False)
+
+
+def _expect_plain(name: str, *values: str | None) -> None:
+    """Refuse a name or a value that could be more than one thing in some client's settings."""
+    if not (name.isidentifier() and name.isascii()):
+        raise click.UsageError(f"a catalog's name has letters, digits and underscores: {name!r}")
+    for value in values:
+        if value is not None and not value.isprintable():
+            raise click.UsageError(f"control characters cannot stand in settings: {value!r}")
 
 
 def _address(uri: str) -> str:
