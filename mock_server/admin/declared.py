@@ -17,6 +17,12 @@ from icecheck.mock_server.serving.warehouses import Warehouses
 
 PREFIX = "/_mock/v1"
 """What every path of the administration begins with; no path of a catalog does."""
+WAIT_MS = 2_000
+"""How long a route waits unless told otherwise, in milliseconds.
+
+A release of a gate waits twice. Many clients give up after five seconds without an answer: they
+should get the 408 before.
+"""
 
 
 class Parts(Protocol):

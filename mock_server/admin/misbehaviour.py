@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from icecheck.mock_server.admin.declared import Asked, Parts, Refusal, no_such, route
+from icecheck.mock_server.admin.declared import WAIT_MS, Asked, Parts, Refusal, no_such, route
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.defects.switching import UnknownDefect
 from icecheck.mock_server.serving.fault_rules import (
@@ -88,7 +88,7 @@ class Release(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     order: list[int] | None = None
     wait_for: Annotated[int, Meta(ge=0)] = 0
-    timeout_ms: Annotated[int, Meta(ge=0, le=_RELEASE_MS_MAX)] = 10_000
+    timeout_ms: Annotated[int, Meta(ge=0, le=_RELEASE_MS_MAX)] = WAIT_MS
 
 
 class DefectShown(msgspec.Struct, frozen=True):

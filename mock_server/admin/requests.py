@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from icecheck.mock_server.admin.declared import Asked, Parts, Refusal, no_such, route
+from icecheck.mock_server.admin.declared import WAIT_MS, Asked, Parts, Refusal, no_such, route
 from icecheck.mock_server.core.journal_entry import JournalEntry, Matching
 from icecheck.mock_server.core.journal_files import entry_document, entry_line, har
 from icecheck.mock_server.linting.client_lint import LintUnavailable, Violation, violations
@@ -58,7 +58,7 @@ class Wait(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     matching: Matching = Matching()
     count: Annotated[int, Meta(ge=1)] = 1
-    timeout_ms: Annotated[int, Meta(ge=0, le=WAIT_MS_MAX)] = 5_000
+    timeout_ms: Annotated[int, Meta(ge=0, le=WAIT_MS_MAX)] = WAIT_MS
 
 
 class Sequence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

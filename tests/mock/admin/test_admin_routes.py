@@ -116,6 +116,16 @@ def test_a_gate_decides_a_race(mock: MockCatalog, http: httpx.Client, admin: htt
     assert admin.delete(f"/gates/{gate['id']}").status_code == 404
 
 
+def test_a_wait_in_vain_is_answered_before_a_client_gives_up(mock: MockCatalog) -> None:
+    uri = f"{mock.uri}/_mock/v1"
+    gate = mock.gates.add("updateTable", holds=1)
+    for path, wait in (
+        ("requests/wait", {"count": 9}),
+        (f"gates/{gate.id}/release", {"wait_for": 1}),
+    ):
+        assert httpx.post(f"{uri}/{path}", json=wait, timeout=4, trust_env=False).status_code == 408
+
+
 def test_an_answer_can_be_held_after_it_was_applied(mock: MockCatalog, http: httpx.Client) -> None:
     with (
         mock.gate("updateTable", phase="after", holds=1) as gate,

@@ -57,8 +57,10 @@ def test_requests_are_found_by_everything_that_they_have(
 def test_waiting_ends_as_soon_as_the_requests_are_there(
     mock: MockCatalog, http: httpx.Client, admin: httpx.Client
 ) -> None:
-    threading.Timer(0.05, lambda: [http.get(TABLE) for _ in range(3)]).start()
+    later = threading.Timer(0.05, lambda: [http.get(TABLE) for _ in range(3)])
+    later.start()
     assert len(mock.journal.wait_for("loadTable", count=3, timeout=10)) == 3
+    later.join()
     with pytest.raises(TimeoutError, match=r"0 of 1 requests came.*loadTable"):
         mock.journal.wait_for("dropTable", timeout=0.01)
     wanted = {"matching": {"operation": "loadTable"}, "count": 3, "timeout_ms": 10}
@@ -195,8 +197,10 @@ def test_waiting_counts_anew_after_everything_was_forgotten(
         for _ in range(2):
             http.get(TABLE)
 
-    threading.Timer(0.05, later).start()
+    timer = threading.Timer(0.05, later)
+    timer.start()
     assert len(mock.journal.wait_for("loadTable", count=2, timeout=10)) == 2
+    timer.join()
 
 
 def test_a_listener_that_fails_is_no_error_of_the_request(
