@@ -179,7 +179,7 @@ class MockCatalog:
 
         OSError if the address is taken, ValueError if tables cannot be written at their location.
         """
-        from icecheck.mock_server.http.asgi import asgi_app
+        from icecheck.mock_server.http.asgi import CatalogApplication
 
         if self._listening.is_on:
             raise RuntimeError("already started")
@@ -190,7 +190,8 @@ class MockCatalog:
             if warehouse.declaration.location is not None:
                 check_writable(warehouse.context.location)
         admin = (lambda: self._administration) if self._has_admin else None
-        self._listening.start(asgi_app(self.app, self._hosts, admin))
+        application = CatalogApplication(self.app, self._hosts, admin)
+        self._listening.start(application, application)
         return self
 
     @cached_property
@@ -244,9 +245,9 @@ class MockCatalog:
 
     def asgi(self) -> "AsgiApp":
         """Return the catalog as an ASGI application."""
-        from icecheck.mock_server.http.asgi import asgi_app
+        from icecheck.mock_server.http.asgi import CatalogApplication
 
-        return asgi_app(self.app)
+        return CatalogApplication(self.app)
 
     def httpx_transport(self) -> "httpx.BaseTransport":
         """Return a transport for httpx.Client that reaches the catalog without a socket."""

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from icecheck.mock_server.core.context import (
@@ -18,7 +19,12 @@ from icecheck.mock_server.core.context import (
     Truncate,
 )
 from icecheck.mock_server.http.hosts import Hosts
-from icecheck.mock_server.http.protocol import head_refusal, headers_bytes_of
+from icecheck.mock_server.http.protocol import (
+    BODILESS_STATUSES,
+    Headers,
+    bytes_of,
+    head_refusal,
+)
 from icecheck.mock_server.serving.app import BODY_BYTES_MAX, App, body_too_large
 from icecheck.mock_server.serving.gates import HeldRequest
 
@@ -29,9 +35,9 @@ AsgiApp = Callable[[Message, Receive, Send], Awaitable[None]]
 
 ADMINISTRATION = "/_mock/"
 """What the paths of the administration begin with; those of a catalog begin with `/v1/`."""
+_ADMINISTRATION_BYTES = ADMINISTRATION.encode()
 
 _BODILESS_METHODS = frozenset({"GET", "HEAD", "DELETE"})
-_BODILESS_STATUSES = frozenset({204, 304})
 
 
 class _BodyTooLargeError(Exception):
@@ -76,23 +82,34 @@ class Administration(Protocol):
         """Answer one request of a client at this address; it may take as long as it likes."""
 
 
-def asgi_app(
-    app: App,
-    hosts: Hosts | None = None,
-    administration: Callable[[], Administration] | None = None,
-) -> AsgiApp:
-    """Return the ASGI application of a server, for our own HTTP server or to be mounted elsewhere.
+class CatalogApplication:
+    """The ASGI application of a server, for our own HTTP server or to be mounted elsewhere.
 
     With `hosts`, requests to other hosts are refused; an application that mounts this one checks
-    hosts itself. `administration` is asked for when it is first needed.
+    hosts itself. `administration` is asked for when it is first needed. Our own HTTP server gets
+    most answers by `takes` and `answer`, without the ways of ASGI.
     """
 
-    async def serve(scope: Message, receive: Receive, send: Send) -> None:
+    __slots__ = ("_administration", "_app", "_hosts")
+
+    def __init__(
+        self,
+        app: App,
+        hosts: Hosts | None = None,
+        administration: Callable[[], Administration] | None = None,
+    ) -> None:
+        self._app = app
+        self._hosts = hosts
+        self._administration = administration
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Serve one request."""
         if scope["type"] != "http":
             raise ValueError(f"only http is served, not {scope['type']}")
-        method = scope["method"]
-        headers_bytes = headers_bytes_of(scope)
-        refusal = head_refusal(scope, headers_bytes) or _misdirected(scope, hosts)
+        method, headers = scope["method"], scope["headers"]
+        raw_path, query = scope["raw_path"], scope["query_string"]
+        headers_bytes = bytes_of(headers)
+        refusal = self._refusal(len(raw_path) + len(query), headers, headers_bytes)
         if refusal is not None:
             await _send(send, method, refusal)
             return
@@ -105,26 +122,81 @@ def asgi_app(
                 return
             except _ClientGoneError:
                 return
-        request = Request(
-            method,
-            scope["raw_path"].decode("latin-1"),
-            scope["query_string"].decode("latin-1"),
-            RawHeaders(scope["headers"]),
-            body,
-            headers_bytes,
-        )
-        if administration is not None and request.raw_path.startswith(ADMINISTRATION):
+        request = _request(method, raw_path, query, headers, body, headers_bytes)
+        if self._administration is not None and raw_path.startswith(_ADMINISTRATION_BYTES):
             client = (scope.get("client") or ("",))[0]
-            await _send(send, method, await _administered(administration, request, client))
+            reply = await _administered(self._administration, request, client)
+            await _send(send, method, reply)
             return
-        held = app.arrive(request)
-        answer = await (_answer(app, request) if held is None else _held_answer(app, request, held))
-        for effect in answer.effects:
-            if await _carry_out(effect, scope, receive, send, answer.reply):
-                return
-        await _send(send, method, answer.reply)
+        held = self._app.arrive(request)
+        answer = await (
+            _answer(self._app, request) if held is None else _held_answer(self._app, request, held)
+        )
+        await _give(answer, scope, receive, send)
+
+    def takes(self, raw_path: bytes, query: bytes, method: str) -> bool:
+        """Return whether a request can be answered at once: it waits for nothing, and is quick."""
+        if self._app.gates or raw_path.startswith(_ADMINISTRATION_BYTES):
+            return False
+        return not self._app.may_take_long(method, raw_path, query)
+
+    def answer(
+        self, method: str, raw_path: bytes, query: bytes, headers: Headers, body: bytes
+    ) -> Answer:
+        """Answer a request that this takes; header names are in lower case. Never raises."""
+        headers_bytes = bytes_of(headers)
+        refusal = self._refusal(len(raw_path) + len(query), headers, headers_bytes)
+        if refusal is not None:
+            return Answer(refusal)
+        if method in _BODILESS_METHODS:
+            body = b""
+        return self._app.handle(_request(method, raw_path, query, headers, body, headers_bytes))
+
+    def app(self, answer: Answer) -> AsgiApp:
+        """Return an application that gives an answer that there is already."""
+        return until_stopped(partial(_give, answer))
+
+    def _refusal(self, url_bytes: int, headers: Headers, headers_bytes: int) -> Reply | None:
+        refusal = head_refusal(url_bytes, headers_bytes)
+        if refusal is None and self._hosts is not None:
+            refusal = self._hosts.refusal(headers)
+        return refusal
+
+
+def until_stopped(app: AsgiApp) -> AsgiApp:
+    """Return an application that ends without an error when a server that stops cancels it."""
+
+    async def serve(scope: Message, receive: Receive, send: Send) -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            await app(scope, receive, send)
 
     return serve
+
+
+def _request(
+    method: str,
+    raw_path: bytes,
+    query: bytes,
+    headers: Headers,
+    body: bytes,
+    headers_bytes: int,
+) -> Request:
+    return Request(
+        method,
+        raw_path.decode("latin-1"),
+        query.decode("latin-1"),
+        RawHeaders(headers),
+        body,
+        headers_bytes,
+    )
+
+
+async def _give(answer: Answer, scope: Message, receive: Receive, send: Send) -> None:
+    """Carry out the effects of an answer, and send it unless one of them was to do so."""
+    for effect in answer.effects:
+        if await _carry_out(effect, scope, receive, send, answer.reply):
+            return
+    await _send(send, scope["method"], answer.reply)
 
 
 async def _administered(
@@ -149,7 +221,8 @@ def _set(answered: "asyncio.Future[Reply]", reply: Reply) -> None:
 
 
 async def _answer(app: App, request: Request) -> Answer:
-    if app.may_take_long(request):
+    path, query = request.raw_path.encode("latin-1"), request.query_string.encode("latin-1")
+    if app.may_take_long(request.method, path, query):
         return await asyncio.to_thread(app.handle, request)
     return app.handle(request)
 
@@ -165,10 +238,6 @@ async def _held_answer(app: App, request: Request, held: HeldRequest) -> Answer:
         return answer
     finally:
         held.handled()
-
-
-def _misdirected(scope: Message, hosts: Hosts | None) -> Reply | None:
-    return None if hosts is None else hosts.refusal(scope["headers"])
 
 
 async def _body(receive: Receive) -> bytes:
@@ -191,10 +260,11 @@ async def _body(receive: Receive) -> bytes:
 
 async def _send(send: Send, method: str, reply: Reply) -> None:
     headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers]
-    if method != "HEAD" and reply.status not in _BODILESS_STATUSES:
-        headers.append((b"content-length", b"%d" % len(reply.body)))
+    body = b"" if method == "HEAD" or reply.status in BODILESS_STATUSES else reply.body
+    if method != "HEAD" and reply.status not in BODILESS_STATUSES:
+        headers.append((b"content-length", b"%d" % len(body)))
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-    await send({"type": "http.response.body", "body": reply.body})
+    await send({"type": "http.response.body", "body": body})
 
 
 async def _carry_out(

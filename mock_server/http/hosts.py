@@ -7,6 +7,7 @@ server here that does not check the name in the request.
 import ipaddress
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 import msgspec
@@ -72,6 +73,7 @@ def hosts_of(bound_to: str, allowed: Iterable[str]) -> Hosts:
     return Hosts(frozenset(names), any_address=address is not None and address.is_unspecified)
 
 
+@lru_cache(maxsize=256)
 def _host_of(value: bytes) -> str:
     """Return the host in a `Host` header in its one spelling; "" if there is none."""
     found = _AUTHORITY.fullmatch(value.decode("latin-1"))
@@ -88,6 +90,7 @@ def _origin_host_of(value: bytes) -> str:
     return _host_of(authority) if separator and scheme.decode("latin-1") in _WEB else ""
 
 
+@lru_cache(maxsize=256)
 def _address(host: str) -> _Address | None:
     try:
         address = ipaddress.ip_address(host)

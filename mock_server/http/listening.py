@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from icecheck.mock_server.http.asgi import AsgiApp
+    from icecheck.mock_server.http.protocol import Direct
     from icecheck.mock_server.http.threaded import ThreadedServer
 
 
@@ -22,11 +23,11 @@ class Listening:
         """Whether it listens."""
         return self._server is not None
 
-    def start(self, app: "AsgiApp") -> None:
+    def start(self, app: "AsgiApp", direct: "Direct | None" = None) -> None:
         """Listen; the socket is bound when this returns. OSError if the address is taken."""
         from icecheck.mock_server.http.threaded import ThreadedServer
 
-        server = ThreadedServer(app, self._host, self._port)
+        server = ThreadedServer(app, self._host, self._port, direct)
         server.start()
         self._server = server
 

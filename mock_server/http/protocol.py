@@ -1,10 +1,12 @@
 """uvicorn's protocols with bounds, and with the catalog's own answers to malformed HTTP."""
 
 import sys
+from collections.abc import Sequence
+from functools import cache
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
-from icecheck.mock_server.core.context import Reply
+from icecheck.mock_server.core.context import Answer, Reply
 from icecheck.mock_server.protocol import replies
 
 URL_BYTES_MAX = 65_535
@@ -16,31 +18,48 @@ HEADERS_BYTES_MAX = 64 * 1024
 HEAD_BYTES_MAX = URL_BYTES_MAX + HEADERS_BYTES_MAX
 """The number of bytes of an unfinished head that are read at most."""
 
+BODILESS_STATUSES = frozenset({204, 304})
+"""Answers with these have no body, and say of none how long it is (RFC 9110, 8.6)."""
+
+Headers: TypeAlias = Sequence[tuple[bytes, bytes]]
+
 _LINGER_SECONDS = 2.0
-_NO_REQUEST = replies.error_reply(400, "BadRequestException", "This is no HTTP/1.1 request")
-_LONG_URL = replies.error_reply(
+NO_REQUEST = replies.error_reply(400, "BadRequestException", "This is no HTTP/1.1 request")
+LONG_URL = replies.error_reply(
     414, "RequestURITooLongException", f"The URL is longer than {URL_BYTES_MAX} bytes"
 )
-_LARGE_HEADERS = replies.error_reply(
+LARGE_HEADERS = replies.error_reply(
     431,
     "RequestHeaderFieldsTooLargeException",
     f"The headers are larger than {HEADERS_BYTES_MAX} bytes",
 )
 
 
-def head_refusal(scope: Any, headers_bytes: int) -> Reply | None:
-    """Return the refusal of a request (an ASGI scope) with too large a URL or headers, or None.
+class Direct(Protocol):
+    """Answers whole requests at once, in the thread of the event loop."""
 
-    `headers_bytes` is how long its headers are together.
-    """
-    if len(scope["raw_path"]) + len(scope["query_string"]) > URL_BYTES_MAX:
-        return _LONG_URL
-    return _LARGE_HEADERS if headers_bytes > HEADERS_BYTES_MAX else None
+    def takes(self, raw_path: bytes, query: bytes, method: str) -> bool:
+        """Return whether a request can be answered so: it waits for nothing, and is quick."""
+
+    def answer(
+        self, method: str, raw_path: bytes, query: bytes, headers: Headers, body: bytes
+    ) -> Answer:
+        """Answer a request; header names are in lower case. Never raises."""
+
+    def app(self, answer: Answer) -> Any:
+        """Return an ASGI application that gives this answer, and carries out its effects."""
 
 
-def headers_bytes_of(scope: Any) -> int:
-    """Return how many bytes the headers of a request (an ASGI scope) have."""
-    return sum([len(name) + len(value) for name, value in scope["headers"]])
+def head_refusal(url_bytes: int, headers_bytes: int) -> Reply | None:
+    """Return the refusal of a request with too large a URL or headers, or None."""
+    if url_bytes > URL_BYTES_MAX:
+        return LONG_URL
+    return LARGE_HEADERS if headers_bytes > HEADERS_BYTES_MAX else None
+
+
+def bytes_of(headers: Headers) -> int:
+    """Return how many bytes the headers of a request have."""
+    return sum([len(name) + len(value) for name, value in headers])
 
 
 def protocol_class() -> Any:
@@ -52,40 +71,33 @@ def protocol_class() -> Any:
 
 
 def _on_httptools() -> Any:
-    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
-    class HttptoolsDoor(HttpToolsProtocol):
-        """Bounds a head that does not end; httptools has no such bound."""
-
-        refused = False
-        reading_head = False
-        head_bytes = 0
-
-        def data_received(self, data: bytes) -> None:
-            if self.refused:
-                return
-            continues = self.reading_head
-            super().data_received(data)
-            # The chunk in which a head begins may hold the end of a body too.
-            self.head_bytes = self.head_bytes + len(data) if continues and self.reading_head else 0
-            if self.head_bytes > HEAD_BYTES_MAX and not self.refused:
-                self.refused = True
-                _refuse(self, _LARGE_HEADERS if self.headers or not self.url else _LONG_URL)
-
-        def on_message_begin(self) -> None:
-            self.reading_head = True
-            super().on_message_begin()
-
-        def on_headers_complete(self) -> None:
-            self.reading_head = False
-            super().on_headers_complete()
-
-        def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's signature
-            self.refused = True
-            too_long = len(getattr(self, "url", b"")) > URL_BYTES_MAX
-            _refuse(self, _LONG_URL if too_long else _NO_REQUEST)
+    from icecheck.mock_server.http.httptools_protocol import HttptoolsDoor
 
     return HttptoolsDoor
+
+
+def answer_bytes(method: str, reply: Reply) -> bytes | None:
+    """Return an answer as it is written, of a connection that stays open.
+
+    None for one that is written otherwise: that closes the connection, or has a header that no
+    answer can have.
+    """
+    lines = [_status_line(reply.status)]
+    for name, value in reply.headers:
+        if name == "connection" or not value.isprintable():
+            return None
+        lines.append(f"{name}: {value}")
+    body = b""
+    if method != "HEAD" and reply.status not in BODILESS_STATUSES:
+        body = reply.body
+        lines.append(f"content-length: {len(body)}")
+    lines += ("", "")
+    return "\r\n".join(lines).encode("latin-1", "replace") + body
+
+
+@cache
+def _status_line(status: int) -> str:
+    return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}"
 
 
 def _on_h11() -> Any:
@@ -103,12 +115,12 @@ def _on_h11() -> Any:
         def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's signature
             self.refused = True
             hint = getattr(sys.exc_info()[1], "error_status_hint", 400)
-            _refuse(self, _LARGE_HEADERS if hint == 431 else _NO_REQUEST)
+            refuse(self, LARGE_HEADERS if hint == 431 else NO_REQUEST)
 
     return H11Door
 
 
-def _refuse(protocol: Any, reply: Reply) -> None:
+def refuse(protocol: Any, reply: Reply) -> None:
     """Answer a request that could not be read, and close after the client had time to read that.
 
     To close at once while the client still sends would reset the connection, and the answer with

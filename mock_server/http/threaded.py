@@ -6,8 +6,8 @@ import socket
 import threading
 from typing import Any
 
-from icecheck.mock_server.http.asgi import AsgiApp, Message, Receive, Send
-from icecheck.mock_server.http.protocol import HEAD_BYTES_MAX, protocol_class
+from icecheck.mock_server.http.asgi import AsgiApp, until_stopped
+from icecheck.mock_server.http.protocol import HEAD_BYTES_MAX, Direct, protocol_class
 
 KEEP_ALIVE_SECONDS = 600
 """Long, so that no client sends into a connection that is being closed because it is idle."""
@@ -18,11 +18,14 @@ _STOP_SECONDS_MAX = 5.0
 class ThreadedServer:
     """Serves one ASGI application on one address with uvicorn's protocol classes.
 
+    What `direct` takes is answered without the application, where httptools is installed.
+
     uvicorn's own server needs 0.2 s to stop; its protocols on our loop need a few milliseconds.
     """
 
-    def __init__(self, app: AsgiApp, host: str, port: int) -> None:
+    def __init__(self, app: AsgiApp, host: str, port: int, direct: Direct | None = None) -> None:
         self._app = app
+        self._direct = direct
         self._host = host
         self._wanted_port = port
         self._thread: threading.Thread | None = None
@@ -70,7 +73,9 @@ class ThreadedServer:
     async def _serve(self, listener: socket.socket, started: threading.Event) -> None:
         loop = asyncio.get_running_loop()
         connections: set[Any] = set()
-        new_connection = _protocol_factory(_until_stopped(self._app), connections, loop)
+        new_connection = _protocol_factory(
+            until_stopped(self._app), self._direct, connections, loop
+        )
         server = await loop.create_server(new_connection, sock=listener, backlog=2048)
         stopping = asyncio.Event()
         self._loop, self._stopping = loop, stopping
@@ -88,16 +93,6 @@ class ThreadedServer:
         await asyncio.gather(*tasks, return_exceptions=True)
         # One more turn of the loop, for the callbacks of the connections just aborted.
         await asyncio.sleep(0)
-
-
-def _until_stopped(app: AsgiApp) -> AsgiApp:
-    """Return the application, which ends without an error when `stop` cancels it."""
-
-    async def serve(scope: Message, receive: Receive, send: Send) -> None:
-        with contextlib.suppress(asyncio.CancelledError):
-            await app(scope, receive, send)
-
-    return serve
 
 
 def _listener(host: str, port: int) -> socket.socket:
@@ -123,7 +118,9 @@ def _new_loop() -> asyncio.AbstractEventLoop:
     return uvloop.new_event_loop()
 
 
-def _protocol_factory(app: AsgiApp, connections: set[Any], loop: asyncio.AbstractEventLoop) -> Any:
+def _protocol_factory(
+    app: AsgiApp, direct: Direct | None, connections: set[Any], loop: asyncio.AbstractEventLoop
+) -> Any:
     from uvicorn.config import Config
     from uvicorn.server import ServerState
 
@@ -152,6 +149,7 @@ def _protocol_factory(app: AsgiApp, connections: set[Any], loop: asyncio.Abstrac
             config=config, server_state=server_state, app_state=reachable, _loop=loop
         )
         protocol.access_log = False
+        protocol.direct = direct
         # Lets the application cut its own connection: see asgi.py.
         reachable["connection"] = protocol
         return protocol

@@ -141,14 +141,14 @@ class App:
         return operation
 
     @staticmethod
-    def may_take_long(request: Request) -> bool:
+    def may_take_long(method: str, raw_path: bytes, query: bytes) -> bool:
         """Return whether a request may read many files.
 
         The HTTP layer should not answer such a request on its event loop.
         """
-        if request.method == "DELETE" and "purgeRequested" in request.query_string:
+        if method == "DELETE" and b"purgeRequested" in query:
             return True
-        return request.raw_path.endswith(("/plan", "/tasks")) or "/plan/" in request.raw_path
+        return raw_path.endswith((b"/plan", b"/tasks")) or b"/plan/" in raw_path
 
     def _gate(self, request: Request) -> Reply | None:
         for gate in tuple(self.registries.gates.values()):
