@@ -122,10 +122,13 @@ def entry_of(
 
 
 def prepared_directories(context: Context, location: str) -> tuple[MakeDirectory, ...]:
-    """Return the directories to make for a new table: some engines do not make them."""
+    """Return the directories to make for a new table: some engines do not make them.
+
+    That of the metadata comes with the first file in it.
+    """
     if not location.startswith(context.location + "/"):
         return ()
-    return (MakeDirectory(f"{location}/data"), MakeDirectory(f"{location}/metadata"))
+    return (MakeDirectory(f"{location}/data"),)
 
 
 def load_reply(entry: TableEntry, representation: str = ALL_SNAPSHOTS) -> Reply:

@@ -79,6 +79,11 @@ class SortedMap(msgspec.Struct, Generic[K, V], frozen=True):
             return self._replaced(index - 1, (joined,), self.length - 1, width=2)
         return self._replaced(index, ((keys, values),), self.length - 1)
 
+    def key_chunks(self) -> Iterator[tuple[K, ...]]:
+        """Yield all keys in order, in pieces that neighbouring versions of a map share."""
+        for keys, _ in self.chunks:
+            yield keys
+
     def after(self, key: K | None = None) -> Iterator[tuple[K, V]]:
         """Return the items in key order: all of them, or those after the given key."""
         index, position = 0, 0

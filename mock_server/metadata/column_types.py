@@ -65,6 +65,8 @@ _PLAIN = frozenset(
 _VERSION_3 = frozenset(
     {"timestamp_ns", "timestamptz_ns", "unknown", "variant", "geometry", "geography"}
 )
+OF_EVERY_VERSION = _PLAIN - _VERSION_3
+"""Primitive types without parameters in their one spelling that every format version has."""
 _DECIMAL = re.compile(r"decimal\(\s*([0-9]{1,4})\s*,\s*([0-9]{1,4})\s*\)")
 _FIXED = re.compile(r"fixed\[\s*([0-9]{1,9})\s*\]")
 _GEOMETRY = re.compile(r"geometry\(\s*([^(),\s][^(),]*?)\s*\)", re.IGNORECASE | re.ASCII)

@@ -6,6 +6,7 @@ from itertools import count
 from msgspec import Struct, structs
 
 from icecheck.mock_server.metadata.column_types import (
+    OF_EVERY_VERSION,
     FieldType,
     ListType,
     MapType,
@@ -87,6 +88,9 @@ def _canonical_fields(
 
 
 def _canonical_field(field: StructField, format_version: int, depth: int) -> StructField:
+    plain = field.initial_default is None and field.write_default is None
+    if plain and type(field.type) is str and field.type in OF_EVERY_VERSION:
+        return field  # as nearly all are: nothing to write otherwise
     field_type = _canonical_type(field.type, format_version, depth)
     _check_unknown_is_optional(field_type, field.name, required=field.required)
     if field.initial_default is not None and format_version < _DEFAULT_VALUES_SINCE:
@@ -173,7 +177,8 @@ def _columns(
             reachable_as_required=required_above,
         )
         yield column
-        yield from _columns_within(column)
+        if not isinstance(field.type, str):
+            yield from _columns_within(column)
 
 
 def _columns_within(parent: Column) -> Iterator[Column]:
@@ -239,7 +244,9 @@ def assign_fresh_ids(schema: Schema) -> tuple[Schema, dict[int, int]]:
     def fresh_fields(fields: tuple[StructField, ...]) -> tuple[StructField, ...]:
         ids = [fresh(field.id) for field in fields]
         return tuple(
-            structs.replace(field, id=field_id, type=fresh_type(field.type))
+            field
+            if field.id == field_id and isinstance(field.type, str)
+            else structs.replace(field, id=field_id, type=fresh_type(field.type))
             for field, field_id in zip(fields, ids, strict=True)
         )
 

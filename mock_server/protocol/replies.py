@@ -19,6 +19,11 @@ def json_reply(value: Any, status: int = 200, headers: tuple[tuple[str, str], ..
     return Reply(status, JSON_CONTENT + headers, _encode(value))
 
 
+def encoded_json_reply(body: bytes) -> Reply:
+    """Return an answer with a body that is JSON already."""
+    return Reply(200, JSON_CONTENT, body)
+
+
 def error_reply(
     status: int, error_type: str, message: str, headers: tuple[tuple[str, str], ...] = ()
 ) -> Reply:

@@ -83,14 +83,17 @@ class Files:
         if path is None:
             self._held.hold(location, content)
             return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
+        handle, temporary = _new_file_beside(path)
         try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            # mkstemp makes files for the owner alone; engines may run as another user.
-            Path(temporary).chmod(0o644)
-            Path(temporary).replace(path)
+            try:
+                left = memoryview(content)
+                while left:
+                    left = left[os.write(handle, left) :]
+                # Engines may run as another user, whatever the mask of this one.
+                os.fchmod(handle, 0o644)
+            finally:
+                os.close(handle)
+            os.replace(temporary, path)  # noqa: PTH105 - a Path costs more than what it does
         except OSError:
             with contextlib.suppress(OSError):
                 Path(temporary).unlink()
@@ -99,8 +102,16 @@ class Files:
     def make_directory(self, location: str) -> None:
         """Make a directory and its parents; does nothing for locations in memory."""
         path = self._places.path_of(location)
-        if path is not None:
-            path.mkdir(parents=True, exist_ok=True)
+        if path is None:
+            return
+        parent = path.rpartition("/")[0]
+        try:
+            # Both are new for a new table: to try the inner one first would fail each time.
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(parent)  # noqa: PTH102 - a Path costs more than what it does
+            os.mkdir(path)  # noqa: PTH102
+        except OSError:
+            Path(path).mkdir(parents=True, exist_ok=True)
 
     def read(self, location: str) -> bytes:
         """Return the content of a file, uncompressed if its name says gzip; raises OSError."""
@@ -112,7 +123,7 @@ class Files:
                 raise FileNotFoundError(f"no such file: {location}")
             if size > FILE_BYTES_MAX:
                 raise OSError(f"larger than {FILE_BYTES_MAX} bytes: {location}")
-            content = path.read_bytes()
+            content = Path(path).read_bytes()
         return _gunzip(content, location) if is_gzip(location) else content
 
     def remove(self, location: str) -> None:
@@ -122,13 +133,27 @@ class Files:
             if path is None:
                 self._held.forget(location)
             else:
-                path.unlink()
+                Path(path).unlink()
 
 
-def _size_of(path: Path) -> int:
+def _new_file_beside(path: str) -> tuple[int, str]:
+    """Open a new file in the directory of a path, which is made; return it and its path."""
+    directory, _, name = path.rpartition("/")
+    temporary = f"{directory}/.{name}.tmp"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    try:
+        return os.open(temporary, flags, 0o644), temporary
+    except FileNotFoundError:
+        Path(directory).mkdir(parents=True, exist_ok=True)
+    except OSError:
+        pass  # one is there from a server that was killed, or the name is too long for it
+    return tempfile.mkstemp(prefix=".", suffix=".tmp", dir=directory)
+
+
+def _size_of(path: str) -> int:
     """Return how many bytes a file has; -1 if there is none, or something else in its place."""
     try:
-        found = path.stat()
+        found = os.stat(path)  # noqa: PTH116 - a Path costs more than the look
     except OSError:
         return -1
     return found.st_size if stat.S_ISREG(found.st_mode) else -1
