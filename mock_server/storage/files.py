@@ -85,14 +85,10 @@ class Files:
             return
         handle, temporary = _new_file_beside(path)
         try:
-            try:
-                left = memoryview(content)
-                while left:
-                    left = left[os.write(handle, left) :]
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
                 # Engines may run as another user, whatever the mask of this one.
                 os.fchmod(handle, 0o644)
-            finally:
-                os.close(handle)
             os.replace(temporary, path)  # noqa: PTH105 - a Path costs more than what it does
         except OSError:
             with contextlib.suppress(OSError):
