@@ -172,8 +172,6 @@ class MockCatalog:
         """
         return self.gates.during(operation, settings)
 
-    # Serving
-
     def start(self) -> Self:
         """Listen; the socket is bound when this returns.
 

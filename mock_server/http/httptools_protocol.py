@@ -90,7 +90,7 @@ class HttptoolsDoor(HttpToolsProtocol):
             return False  # it waits for the answer to the one before
         if self.flow.write_paused or self.expect_100_continue:
             return False
-        if not self.url.startswith(b"/") or b"#" in self.url:
+        if not self.url.startswith(b"/") or b"#" in self.url or len(self.url) > URL_BYTES_MAX:
             return False
         for name, value in self.headers:
             if name in _UNUSUAL or (name == b"content-length" and len(value) > _LENGTH_DIGITS_MAX):

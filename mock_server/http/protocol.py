@@ -62,20 +62,6 @@ def bytes_of(headers: Headers) -> int:
     return sum([len(name) + len(value) for name, value in headers])
 
 
-def protocol_class() -> Any:
-    """Return the protocol on httptools if that is installed, otherwise the one on h11."""
-    try:
-        return _on_httptools()
-    except ImportError:
-        return _on_h11()
-
-
-def _on_httptools() -> Any:
-    from icecheck.mock_server.http.httptools_protocol import HttptoolsDoor
-
-    return HttptoolsDoor
-
-
 def answer_bytes(method: str, reply: Reply) -> bytes | None:
     """Return an answer as it is written, of a connection that stays open.
 
@@ -100,11 +86,12 @@ def _status_line(status: int) -> str:
     return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}"
 
 
-def _on_h11() -> Any:
+def protocol_on_h11() -> Any:
+    """Return the protocol on h11, which itself bounds a head that does not end."""
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     class H11Door(H11Protocol):
-        """Answers with the errors of h11, which itself bounds a head that does not end."""
+        """Answers what is no HTTP with the catalog's own errors."""
 
         refused = False
 

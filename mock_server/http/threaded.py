@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 from icecheck.mock_server.http.asgi import AsgiApp, until_stopped
-from icecheck.mock_server.http.protocol import HEAD_BYTES_MAX, Direct, protocol_class
+from icecheck.mock_server.http.protocol import HEAD_BYTES_MAX, Direct, protocol_on_h11
 
 KEEP_ALIVE_SECONDS = 600
 """Long, so that no client sends into a connection that is being closed because it is idle."""
@@ -118,13 +118,22 @@ def _new_loop() -> asyncio.AbstractEventLoop:
     return uvloop.new_event_loop()
 
 
+def _protocol_class() -> Any:
+    """Return the protocol on httptools if that is installed, otherwise the one on h11."""
+    try:
+        from icecheck.mock_server.http.httptools_protocol import HttptoolsDoor
+    except ImportError:
+        return protocol_on_h11()
+    return HttptoolsDoor
+
+
 def _protocol_factory(
     app: AsgiApp, direct: Direct | None, connections: set[Any], loop: asyncio.AbstractEventLoop
 ) -> Any:
     from uvicorn.config import Config
     from uvicorn.server import ServerState
 
-    door_class = protocol_class()
+    door_class = _protocol_class()
     config = Config(
         app,
         http=door_class,

@@ -88,9 +88,8 @@ def _canonical_fields(
 
 
 def _canonical_field(field: StructField, format_version: int, depth: int) -> StructField:
-    plain = field.initial_default is None and field.write_default is None
-    if plain and type(field.type) is str and field.type in OF_EVERY_VERSION:
-        return field  # as nearly all are: nothing to write otherwise
+    if _is_plain(field) and depth <= DEPTH_MAX:
+        return field
     field_type = _canonical_type(field.type, format_version, depth)
     _check_unknown_is_optional(field_type, field.name, required=field.required)
     if field.initial_default is not None and format_version < _DEFAULT_VALUES_SINCE:
@@ -106,6 +105,12 @@ def _canonical_field(field: StructField, format_version: int, depth: int) -> Str
         )
     }
     return structs.replace(field, type=field_type, **defaults)
+
+
+def _is_plain(field: StructField) -> bool:
+    """Return whether a field is as nearly all are, with nothing to check and one spelling only."""
+    plain_type = isinstance(field.type, str) and field.type in OF_EVERY_VERSION
+    return plain_type and field.initial_default is None and field.write_default is None
 
 
 def _canonical_type(field_type: FieldType, format_version: int, depth: int) -> FieldType:
