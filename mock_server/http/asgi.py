@@ -94,14 +94,14 @@ def asgi_app(
         headers_bytes = headers_bytes_of(scope)
         refusal = head_refusal(scope, headers_bytes) or _misdirected(scope, hosts)
         if refusal is not None:
-            await _send(send, method, refusal)
+            await send_reply(send, method, refusal)
             return
         body = b""
         if method not in _BODILESS_METHODS:
             try:
                 body = await _body(receive)
             except _BodyTooLargeError:
-                await _send(send, method, body_too_large())
+                await send_reply(send, method, body_too_large())
                 return
             except _ClientGoneError:
                 return
@@ -115,14 +115,14 @@ def asgi_app(
         )
         if administration is not None and request.raw_path.startswith(ADMINISTRATION):
             client = (scope.get("client") or ("",))[0]
-            await _send(send, method, await _administered(administration, request, client))
+            await send_reply(send, method, await _administered(administration, request, client))
             return
         held = app.arrive(request)
         answer = await (_answer(app, request) if held is None else _held_answer(app, request, held))
         for effect in answer.effects:
             if await _carry_out(effect, scope, receive, send, answer.reply):
                 return
-        await _send(send, method, answer.reply)
+        await send_reply(send, method, answer.reply)
 
     return serve
 
@@ -189,7 +189,8 @@ async def _body(receive: Receive) -> bytes:
     return bytes(body)
 
 
-async def _send(send: Send, method: str, reply: Reply) -> None:
+async def send_reply(send: Send, method: str, reply: Reply) -> None:
+    """Send a whole answer to a request with this method."""
     headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers]
     if method != "HEAD" and reply.status not in _BODILESS_STATUSES:
         headers.append((b"content-length", b"%d" % len(reply.body)))
@@ -207,7 +208,7 @@ async def _carry_out(
         case Hold(gate):
             await _opened(gate)
         case Drop():
-            await _closed(scope, receive)
+            await cut_connection(scope, receive)
             return True
         case Truncate(body_bytes):
             headers = [
@@ -217,7 +218,7 @@ async def _carry_out(
             await send({"type": "http.response.start", "status": reply.status, "headers": headers})
             part = reply.body[:body_bytes]
             await send({"type": "http.response.body", "body": part, "more_body": True})
-            await _closed(scope, receive)
+            await cut_connection(scope, receive)
             return True
     return False
 
@@ -234,7 +235,7 @@ async def _opened(gate: Gate) -> None:
     await opened.wait()
 
 
-async def _closed(scope: Message, receive: Receive) -> None:
+async def cut_connection(scope: Message, receive: Receive) -> None:
     """Cut the connection and wait until it is cut; only our own HTTP server makes that possible."""
     connection = scope.get("state", {}).get("connection")
     if connection is None:

@@ -21,6 +21,7 @@ _STAGES_OF = {
     "clean": (Stage.REACHING,),
     "spark-matrix": (Stage.REACHING, Stage.LOOKING),
     "evidence": (Stage.REACHING,),
+    "proxy": (Stage.REACHING,),
     "pipeline": (Stage.REACHING, Stage.LOOKING),
 }
 """The stages whose options a command has: those that change what it does."""
@@ -34,6 +35,21 @@ _WITHOUT: Mapping[str, Collection[str]] = {
     "replay": _OF_OTHER_CHECKS,
     "plan": ("thorough",),  # it tries out what it tells, which is no night's work
     "evidence": ("allow-host", "claim", "config", "rate-limit"),  # Spark's own client reaches it
+    # It sends no request of its own: clients have credentials, and are asked for none.
+    "proxy": {
+        "allow-host",
+        "claim",
+        "credential",
+        "header",
+        "name-pattern",
+        "oauth2-server-uri",
+        "rate-limit",
+        "scope",
+        "sigv4",
+        "timeout",
+        "token",
+        "warehouse",
+    },  # fmt: skip
     "pipeline": {*_OF_OTHER_CHECKS, "accept-residue", "claim", "location-root", "name-pattern"},
 }
 """Options of these stages that change nothing of what a command does."""
