@@ -4,22 +4,25 @@ A proxy sends no request of its own: nobody asked the catalog for what no client
 faults, and never that a catalog conforms.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from icecheck.client.session import SessionSummary
+from icecheck.contract import Contract, Level
 from icecheck.findings.capability_assessment import capabilities_of
 from icecheck.findings.causes import causes_of
 from icecheck.findings.conclusion import ExitCode, profiles_of
 from icecheck.findings.never_worked import NOT_SERVED_STATUSES
-from icecheck.findings.verdict import Level, Outcome, Run, Verdict
+from icecheck.findings.verdict import Outcome, Profile, Run, Verdict
 from icecheck.judging.envelopes import members_beside_errors
 from icecheck.judging.passive import passive_verdicts
 from icecheck.proxy.watching import Watch
 from icecheck.run.facts import facts_of
 from icecheck.run.finish import as_counted
 from icecheck.run.options import RunOptions
+from icecheck.targets.offer import Offer
 
 _UNKNOWN = "unknown"
 _VIOLATIONS_MAX = 50
@@ -57,7 +60,7 @@ def proxied_run(
         verdicts=verdicts,
         causes=causes,
         capabilities=capabilities_of(verdicts, offer, contract, undeclared={}, probed={}),
-        profiles=profiles_of(verdicts, offer, contract),
+        profiles=_profiles(verdicts, offer, contract),
         observations=(*_observations(watch, past), *members_beside_errors(watch.observed)),
         facts=facts_of(
             options,
@@ -68,6 +71,19 @@ def proxied_run(
             wall=wall,
             checks_total=0,
         ),
+    )
+
+
+def _profiles(
+    verdicts: Sequence[Verdict], offer: Offer | None, contract: Contract
+) -> tuple[Profile, ...]:
+    """Return the profiles; one of which no answer failed is not verified, and no more is known."""
+    failed = {v.profile for v in verdicts if v.outcome is Outcome.FAIL and v.level is Level.MUST}
+    return tuple(
+        replace(profile, status="not-verified")
+        if profile.status == "not-conformant" and profile.id not in failed
+        else profile
+        for profile in profiles_of(verdicts, offer, contract)
     )
 
 

@@ -26,7 +26,7 @@ from icecheck.wire.retry import trouble_of
 CHECK = "proxy"
 """What the exchanges of a proxy are recorded under, in the place of the id of a check."""
 _CREDENTIALS = ("authorization", "original-authorization", "proxy-authorization")
-_METADATA = "/metadata"
+_WITHIN_METADATA = "/metadata/"
 
 
 class Watch:
@@ -125,7 +125,7 @@ class Watch:
 
     def _without_older(self, check_id: str, seen: Observed) -> Observed:
         """Return what was seen but for what is wrong with metadata, which goes to ``older``."""
-        older = {k: f for k, f in seen.findings.items() if f.pointer.startswith(_METADATA)}
+        older = {k: f for k, f in seen.findings.items() if f.pointer.startswith(_WITHIN_METADATA)}
         if not older:
             return seen
         own = {k: f for k, f in seen.findings.items() if k not in older}
