@@ -1,9 +1,8 @@
 """Judges what passes, one exchange after the other, beside the clients that wait for nothing."""
 
-import queue
-import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -62,29 +61,21 @@ class Watch:
         self._redactor = redactor
         self._record = record
         self._failure: BaseException | None = None
-        self._waiting: queue.SimpleQueue[Passed | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._work, name="icecheck-proxy", daemon=True)
-        self._thread.start()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="icecheck-proxy")
 
     def take(self, passed: Passed) -> None:
-        """Take in an exchange; it is judged later."""
-        self._waiting.put(passed)
+        """Take in an exchange; it is judged later, after those that were taken in before."""
+        self._thread.submit(self._judge, passed).add_done_callback(self._ended)
 
     def end(self) -> None:
         """Judge what is still waiting. Raises what went wrong while something was judged."""
-        self._waiting.put(None)
-        self._thread.join()
+        self._thread.shutdown()
         if self._failure is not None:
             raise self._failure
 
-    def _work(self) -> None:
-        while (passed := self._waiting.get()) is not None:
-            if self._failure is not None:
-                continue  # the clients go on, and the end tells
-            try:
-                self._judge(passed)
-            except Exception as failure:  # noqa: BLE001 - told at the end, by `end`
-                self._failure = failure
+    def _ended(self, judged: "Future[None]") -> None:
+        """Remember the first failure: the clients go on, and the end tells."""
+        self._failure = self._failure or judged.exception()
 
     def _judge(self, passed: Passed) -> None:
         self.passed += 1
