@@ -77,7 +77,7 @@ class ClientRow:
 def words_of(cell: Cell) -> str:
     """Return how a cell stands in words."""
     if cell.standing is Standing.NOT_LOOKED_AT and cell.passed:
-        return "no success seen"  # what passed are refusals
+        return "effect not checked"  # what passed are refusals, or the shapes of answers
     return WORDS[cell.standing]
 
 

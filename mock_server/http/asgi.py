@@ -111,14 +111,14 @@ class CatalogApplication:
         headers_bytes = bytes_of(headers)
         refusal = self._refusal(len(raw_path) + len(query), headers, headers_bytes)
         if refusal is not None:
-            await _send(send, method, refusal)
+            await send_reply(send, method, refusal)
             return
         body = b""
         if method not in _BODILESS_METHODS:
             try:
                 body = await _body(receive)
             except _BodyTooLargeError:
-                await _send(send, method, body_too_large())
+                await send_reply(send, method, body_too_large())
                 return
             except _ClientGoneError:
                 return
@@ -126,7 +126,7 @@ class CatalogApplication:
         if self._administration is not None and raw_path.startswith(_ADMINISTRATION_BYTES):
             client = (scope.get("client") or ("",))[0]
             reply = await _administered(self._administration, request, client)
-            await _send(send, method, reply)
+            await send_reply(send, method, reply)
             return
         held = self._app.arrive(request)
         answer = await (
@@ -196,7 +196,7 @@ async def _give(answer: Answer, scope: Message, receive: Receive, send: Send) ->
     for effect in answer.effects:
         if await _carry_out(effect, scope, receive, send, answer.reply):
             return
-    await _send(send, scope["method"], answer.reply)
+    await send_reply(send, scope["method"], answer.reply)
 
 
 async def _administered(
@@ -258,7 +258,8 @@ async def _body(receive: Receive) -> bytes:
     return bytes(body)
 
 
-async def _send(send: Send, method: str, reply: Reply) -> None:
+async def send_reply(send: Send, method: str, reply: Reply) -> None:
+    """Send a whole answer to a request with this method."""
     headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers]
     body = b"" if method == "HEAD" or reply.status in BODILESS_STATUSES else reply.body
     if method != "HEAD" and reply.status not in BODILESS_STATUSES:
@@ -277,7 +278,7 @@ async def _carry_out(
         case Hold(gate):
             await _opened(gate)
         case Drop():
-            await _closed(scope, receive)
+            await cut_connection(scope, receive)
             return True
         case Truncate(body_bytes):
             headers = [
@@ -287,7 +288,7 @@ async def _carry_out(
             await send({"type": "http.response.start", "status": reply.status, "headers": headers})
             part = reply.body[:body_bytes]
             await send({"type": "http.response.body", "body": part, "more_body": True})
-            await _closed(scope, receive)
+            await cut_connection(scope, receive)
             return True
     return False
 
@@ -304,7 +305,7 @@ async def _opened(gate: Gate) -> None:
     await opened.wait()
 
 
-async def _closed(scope: Message, receive: Receive) -> None:
+async def cut_connection(scope: Message, receive: Receive) -> None:
     """Cut the connection and wait until it is cut; only our own HTTP server makes that possible."""
     connection = scope.get("state", {}).get("connection")
     if connection is None:

@@ -75,27 +75,42 @@ def violations(entries: Iterable[JournalEntry]) -> tuple[Violation, ...]:
     Requests that no operation answered, and those whose content was forgotten, are not judged.
     Raises LintUnavailable without openapi-core.
     """
-    found: dict[tuple[str, str, str, str], Violation] = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of members that the document has
-        for entry in entries:
-            _add(entry, found)
-    return tuple(found.values())
+    lint = ClientLint()
+    for entry in entries:
+        if entry.content.request is not None and entry.operation:
+            lint.add(entry.operation, entry.content.request, entry.sequence)
+    return lint.violations
 
 
-def _add(entry: JournalEntry, found: dict[tuple[str, str, str, str], Violation]) -> None:
-    """Add what is wrong with one request to what was found."""
-    request = entry.content.request
-    if request is None or not entry.operation:
-        return
-    client = _client(request)
-    for operation, place, words, lines in _wrong(entry.operation, request):
-        key = client, operation, place, words
-        seen = found.get(key)
-        if seen is None:
-            found[key] = Violation(*key, lines, entry.sequence, 1)
-        else:
-            found[key] = msgspec.structs.replace(seen, requests=seen.requests + 1)
+class ClientLint:
+    """Judges one request after the other; the same thing of one client is found once.
+
+    Not safe for threads.
+    """
+
+    __slots__ = ("_found",)
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str, str, str], Violation] = {}
+
+    @property
+    def violations(self) -> tuple[Violation, ...]:
+        """What was found so far."""
+        return tuple(self._found.values())
+
+    def add(self, operation_id: str, request: Request, sequence: int) -> None:
+        """Judge a request to an operation; raises LintUnavailable without openapi-core."""
+        client = _client(request)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of members that the document has
+            for operation, place, words, lines in _wrong(operation_id, request):
+                key = client, operation, place, words
+                seen = self._found.get(key)
+                self._found[key] = (
+                    Violation(*key, lines, sequence, 1)
+                    if seen is None
+                    else msgspec.structs.replace(seen, requests=seen.requests + 1)
+                )
 
 
 def _wrong(operation_id: str, request: Request) -> Iterator[tuple[str, str, str, str]]:

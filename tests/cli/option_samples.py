@@ -248,6 +248,17 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
         )
     }
     | {"beside": Sample(("--run", "--", "true"), otherwise=("--run",), **_MOCK)},
+    "proxy": _SHARED
+    | {
+        "--host": Sample(("--host", "127.0.0.2")),
+        "--port": Sample(("--port", "8282")),
+        "--allow-host": Sample(("--allow-host", "mock.test")),
+        "--implementation": Sample(("--implementation", "Mine")),
+        "--output": Sample(("--output", "mine")),
+        "--ready-file": Sample(("--ready-file", "ready.json")),
+        "--run": Sample(("--run",), beside=("--", "true")),
+        "beside": Sample(("--run", "--", "true"), otherwise=("--run",)),
+    },
     "connect": {
         name: Sample((name, value), ("spark",), **_MOCK)
         for name, value in (

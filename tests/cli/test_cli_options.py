@@ -1,5 +1,6 @@
 """Each command shows the options that it uses, and no other: every one of them is seen to work."""
 
+import contextlib
 import json
 import re
 import shutil
@@ -30,6 +31,7 @@ from icecheck.mock_server import (
 from icecheck.mock_server.defects import defects
 from icecheck.ownership.ledger import Entry
 from icecheck.ownership.ledger_file import LedgerFile
+from icecheck.proxy.proxy import CatalogProxy
 from icecheck.reports import run_json
 from icecheck.reports.exchanges import ExchangeLog
 from icecheck.scenarios.random import test_namespaces_and_tables as histories
@@ -192,7 +194,9 @@ def world(icecheck, tmp_path, monkeypatch):
     return look
 
 
-TAKE_A_URL = {"run", "plan", "doctor", "clean", "replay", "explore", "spark-matrix", "pipeline"}
+TAKE_A_URL = {
+    "run", "plan", "doctor", "clean", "replay", "explore", "spark-matrix", "pipeline", "proxy",
+}  # fmt: skip
 
 
 def typed(command, arguments, catalog, url):
@@ -278,6 +282,17 @@ def watch_serving(monkeypatch, seen):
     def failing(self, rule):
         seen.append(("fault", rule))
 
+    proxied = CatalogProxy.__init__
+
+    def before(self, options, record, **settings):
+        seen.append((repr(options.target), sorted(settings.items())))
+        proxied(self, options, record, **settings)
+
+    monkeypatch.setattr(CatalogProxy, "__init__", before)
+    monkeypatch.setattr(CatalogProxy, "start", lambda _: None)
+    monkeypatch.setattr(CatalogProxy, "uri", "http://proxy")
+    told = "icecheck.mock_server.http.foreground.until_told_to_stop"
+    monkeypatch.setattr(told, lambda: contextlib.nullcontext(lambda: None))
     monkeypatch.setattr(MockCatalog, "__init__", made)
     monkeypatch.setattr(MockCatalog, "serve_forever", served)
     monkeypatch.setattr("icecheck.mock_server.serving.faults.Faults.add", failing)

@@ -57,6 +57,7 @@ _WHEEL = "tests/hostile/test_uvx.py makes a wheel and runs it by uvx"
 _RETAIL = "tests/retail runs the pipeline"
 _REPOSITORY = "a command of CI, which runs it itself"
 
+_PROXIED = "tests/proxy/test_cli_proxy.py types it, with a job"
 EXCLUDED: dict[tuple[str, str], str] = {
     ("README.md", "python3 -m venv .venv && .venv/bin/pip install -q -e '.[spark]'"): _SET_UP,
     ("README.md", "python3 -m venv .venv && .venv/bin/pip install -q -e '.[all]'"): _SET_UP,
@@ -104,6 +105,10 @@ EXCLUDED: dict[tuple[str, str], str] = {
     ("docs/spark.md", "pip install '.[spark"): "installs Spark",
     ("docs/spark.md", "tox -e spark-4.1-iceberg-1.11.0"): "installs another Spark",
     ("docs/pipeline.md", "icecheck "): _RETAIL,
+    ("docs/proxy.md", "icecheck proxy"): _PROXIED,
+    ("docs/proxy.md", "icecheck run"): "the command of docs/targets.md",
+    ("docs/proxy.md", "spark-submit --conf"): "needs a job; tests/proxy has one of Spark",
+    ("README.md", "icecheck proxy URL"): _PROXIED,
     ("README.md", "icecheck pipeline URL"): _RETAIL,
     ("docs/catalogs/README.md", "icecheck report matrix"): "tests/reference compares what it makes",
     ("docs/decisions/", ""): "says what was decided and seen at the time, not what to type",

@@ -54,13 +54,18 @@ def course_on(workbench: SparkWorkbench, scripts: Sequence[Script], defect: str 
     with MockCatalog() as mock:
         if defect:
             defects()[defect].install(mock.registries)
-        properties = {"type": "rest", "uri": mock.uri, "warehouse": "wh", "cache-enabled": "false"}
-        session = workbench.catalog_session(_CATALOG, properties)
-        return {
-            script.check: _shown(session, script, f"ns{number}")
-            for number, script in enumerate(scripts)
-            if unmet_bound(session, script.engine) is None
-        }
+        return course_at(workbench, scripts, mock.uri)
+
+
+def course_at(workbench: SparkWorkbench, scripts: Sequence[Script], uri: str) -> Course:
+    """Run the scripts on the catalog at an address, each in its own namespace."""
+    properties = {"type": "rest", "uri": uri, "warehouse": "wh", "cache-enabled": "false"}
+    session = workbench.catalog_session(_CATALOG, properties)
+    return {
+        script.check: _shown(session, script, f"ns{number}")
+        for number, script in enumerate(scripts)
+        if unmet_bound(session, script.engine) is None
+    }
 
 
 def expected_of(
@@ -118,7 +123,7 @@ def _shown(session: Any, script: Script, namespace: str) -> list[Shown]:
         for suffix in ("", "2"):
             names[f"{bare}{suffix}"] = f"{whole}{suffix}"
             names[f"{whole}{suffix}"] = f"{within}.{whole}{suffix}"
-    session.sql(f"CREATE NAMESPACE {within}")
+    _run(session, f"CREATE NAMESPACE {within}")
     shown = []
     for statement in script.statements:
         sql = _PLACEHOLDER.sub(lambda found: names.get(found[1], found[0]), statement.sql)

@@ -48,6 +48,7 @@ _SECTIONS = {
         "",
         {
             "serve": "Serve the mock catalog until it is told to stop.",
+            "proxy": "Judge what passes between any engine and a catalog.",
             "connect": "Print how a client reaches a catalog.",
             "list": "List checks, requirements, operations or defects.",
             "explain": "Say what a check, requirement, operation, defect or symptom means.",

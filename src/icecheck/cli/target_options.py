@@ -21,6 +21,7 @@ _STAGES_OF = {
     "clean": (Stage.REACHING,),
     "spark-matrix": (Stage.REACHING, Stage.LOOKING),
     "evidence": (Stage.REACHING,),
+    "proxy": (Stage.REACHING,),
     "pipeline": (Stage.REACHING, Stage.LOOKING),
 }
 """The stages whose options a command has: those that change what it does."""
@@ -29,11 +30,17 @@ _OF_OTHER_CHECKS = frozenset(
      "race-rounds", "read-only", "reader-credential", "reader-token", "second-credential",
      "second-token", "second-warehouse", "thorough"}
 )  # fmt: skip
+# A proxy sends no request of its own: clients have credentials, and are asked for none.
+_OF_REQUESTS = frozenset(
+    {"allow-host", "claim", "credential", "header", "name-pattern", "oauth2-server-uri",
+     "rate-limit", "scope", "sigv4", "timeout", "token", "warehouse"}
+)  # fmt: skip
 _WITHOUT: Mapping[str, Collection[str]] = {
     "explore": _OF_OTHER_CHECKS,
     "replay": _OF_OTHER_CHECKS,
     "plan": ("thorough",),  # it tries out what it tells, which is no night's work
     "evidence": ("allow-host", "claim", "config", "rate-limit"),  # Spark's own client reaches it
+    "proxy": _OF_REQUESTS,
     "pipeline": {*_OF_OTHER_CHECKS, "accept-residue", "claim", "location-root", "name-pattern"},
 }
 """Options of these stages that change nothing of what a command does."""

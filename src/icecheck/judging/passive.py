@@ -52,17 +52,19 @@ def observe(
     into: dict[str, Observed] | None = None,
     verdict: Verdict | None = None,
     foreign: dict[str, Observed] | None = None,
+    *,
+    proper: bool = True,
 ) -> dict[str, Observed]:
     """Judge exchanges (already redacted) passively; return passive check id -> what was seen.
 
-    ``foreign``, if given, gets what answers show that need not come from the catalog.
+    ``foreign``, if given, gets what answers show that need not come from the catalog. Not
+    ``proper``: what these show was made by requests that the document does not allow.
 
     ``verdict`` is that of the check which sent them: an answer that was not due at all, as it says,
     gets no findings for its shape or its type name, which are consequences.
     """
     own = {} if into is None else into
     blamed = _blamed(verdict)
-    proper = True
     for exchange in exchanges:
         if exchange.status is None or exchange.operation is None:
             continue
@@ -75,7 +77,7 @@ def observe(
         # While things are removed, what other checks made wrong on purpose may be shown.
         due = proper and not blamed(exchange) and exchange.step is not Step.UNDO
         if exchange.status == 200:  # what was accepted although it is wrong is given back wrong
-            proper = proper and not (blamed(exchange) or _asks_improperly(exchange, schemas))
+            proper = proper and not (blamed(exchange) or asks_improperly(exchange, schemas))
         if due:
             _observe_schema(exchange, schemas, observed)
             _observe_repeats(exchange, schemas, observed)
@@ -188,10 +190,11 @@ def _answers_a_proper_request(exchange: Exchange, schemas: SchemaJudge) -> bool:
     answer; the check that asked judges both. Refusals and redirections are always judged.
     """
     status = exchange.status or 300
-    return 300 <= status < 500 or not _asks_improperly(exchange, schemas)
+    return 300 <= status < 500 or not asks_improperly(exchange, schemas)
 
 
-def _asks_improperly(exchange: Exchange, schemas: SchemaJudge) -> bool:
+def asks_improperly(exchange: Exchange, schemas: SchemaJudge) -> bool:
+    """Return whether the body of a request is not what the document allows."""
     if exchange.request_body is None or exchange.operation in {None, "getToken"}:
         return False
     body = parsed(exchange.request_body)

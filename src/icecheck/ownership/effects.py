@@ -42,6 +42,16 @@ def effect_of(
     return Effect(created, removed)
 
 
+def objects_named(
+    operation: Operation, names: Mapping[str, str | Namespace], body: bytes | None
+) -> tuple[Entry, ...]:
+    """Return the objects that a request names, in its path and in its body."""
+    facts, parsed = operation.facts, read_body(body)
+    kind = facts.object.value
+    found = (_at(place, kind, names, parsed) for place in facts.names)
+    return tuple(dict.fromkeys(entry for entries in found for entry in entries))
+
+
 def _at(
     place: Place, kind: Kind, names: Mapping[str, str | Namespace], parsed: dict[str, Any]
 ) -> tuple[Entry, ...]:

@@ -3,7 +3,7 @@
 import io
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import httpx
 
@@ -37,7 +37,17 @@ def read_answer(response: httpx.Response, deadline: float) -> bytes:
     return body.getvalue()
 
 
-def _decoded(stream: httpx.SyncByteStream, encoding: str) -> Iterator[bytes]:
+def decoded_body(body: bytes, encoding: str) -> bytes:
+    """Return a body that was received whole, decoded; raises UnusableAnswer."""
+    read = io.BytesIO()
+    for piece in _decoded((body,), encoding):
+        read.write(piece)
+        if read.tell() > _BODY_BYTES_MAX:
+            raise UnusableAnswer(f"the answer is longer than {_BODY_BYTES_MAX} bytes")
+    return read.getvalue()
+
+
+def _decoded(stream: Iterable[bytes], encoding: str) -> Iterator[bytes]:
     """Yield a body piece by piece; an empty body needs no decoding."""
     names = [name for each in encoding.split(",") if (name := each.strip().lower())]
     layers = [name for name in names if name != "identity"]

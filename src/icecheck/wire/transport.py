@@ -39,7 +39,7 @@ class SocketTransport(httpx.BaseTransport):
     def __init__(self, target: Target) -> None:
         self._deadline = _Deadline()
         self._pool = httpcore.ConnectionPool(
-            ssl_context=_tls_context(target),
+            ssl_context=tls_context(target),
             max_connections=_CONNECTIONS_MAX,
             max_keepalive_connections=_CONNECTIONS_MAX,
             keepalive_expiry=_KEPT_SECONDS,
@@ -192,7 +192,7 @@ def _told_as_httpx() -> Iterator[None]:
         raise getattr(httpx, type(error).__name__)(str(error)) from error
 
 
-def _tls_context(target: Target) -> ssl.SSLContext | None:
+def tls_context(target: Target) -> ssl.SSLContext | None:
     """Return how server certificates are verified and which client certificate is shown.
 
     None means the default of the library, which is made when needed. A config may send clients of

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from icecheck.cli.ending import fail
+from icecheck.cli.serving.ready import write_ready
 
 if TYPE_CHECKING:
     from icecheck.cli.serving.request_log import Form
@@ -195,7 +196,9 @@ def command(
         mock = _mock(host=host, port=port, **settings)
         with logged(mock.journal, "off" if quiet else log_form, journal_file):
             if beside:
-                return run_beside(mock, beside, lambda ready: _write_ready(ready, ready_file))
+                return run_beside(
+                    mock, beside, lambda ready: write_ready(_ready_line(ready), ready_file)
+                )
             mock.serve_forever(lambda ready: _announce(ready, ready_file))
     except UnfiredFault as error:
         fail(str(error), _NOT_AS_ASKED)
@@ -272,22 +275,9 @@ def _oauth2(clients: tuple[str, ...], token_seconds: int) -> "OAuth2Settings | N
 
 
 def _announce(mock: "MockCatalog", ready_file: str | None) -> None:
-    _write_ready(mock, ready_file)
+    write_ready(_ready_line(mock), ready_file)
     click.echo(_ready_line(mock))
 
 
 def _ready_line(mock: "MockCatalog") -> str:
     return json.dumps({"event": "ready", "uri": mock.uri, "pid": os.getpid()})
-
-
-def _write_ready(mock: "MockCatalog", ready_file: str | None) -> None:
-    if ready_file is None:
-        return
-    path = Path(ready_file)
-    # A reader that waits for the file must never read half of it.
-    partial = path.with_name(f"{path.name}.partial")
-    try:
-        partial.write_text(f"{_ready_line(mock)}\n", encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        fail(f"--ready-file {path} cannot be written: {error.strerror}", _USAGE)

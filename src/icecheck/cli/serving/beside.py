@@ -58,7 +58,11 @@ def _run(command: Sequence[str], connection: "Connection", directory: Path) -> i
     _write_files(connection, directory)
     # What leads clients elsewhere must not come beside what leads them here.
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_LEADING)}
-    environment = {**kept, **variables(connection), DIRECTORY: str(directory)}
+    return ended_command(command, {**kept, **variables(connection), DIRECTORY: str(directory)})
+
+
+def ended_command(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run a command and return its exit code, -N if signal N ended it; hands signals on."""
     try:
         process = subprocess.Popen(command, env=environment)
     except FileNotFoundError:

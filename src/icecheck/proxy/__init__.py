@@ -1,0 +1,1 @@
+"""A recording reverse proxy before a catalog: the traffic of any engine, judged as it passes."""

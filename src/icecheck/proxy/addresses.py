@@ -1,0 +1,70 @@
+"""Addresses that a catalog tells its clients, in the form in which they come back to the proxy."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from icecheck.targets.addresses import origin_of
+from icecheck.wire.json_text import read_json
+
+# What clients send requests of the protocol to. Others, such as that of an object store, are not
+# the catalog's, and requests there may be signed for the host.
+_FOLLOWED = frozenset({"uri", "oauth2-server-uri", "s3.signer.uri", "signer.uri"})
+_TOLD = ("defaults", "overrides")
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where the catalog is, and where its clients find the proxy.
+
+    Paths are the same at both: ``catalog`` and ``proxy`` are URLs of which only scheme, host and
+    port are used.
+    """
+
+    catalog: str
+    proxy: str
+
+    def at_proxy(self, url: str) -> str | None:
+        """Return the address at the proxy of a URL of the catalog; None if it leads elsewhere."""
+        try:
+            if origin_of(url) != origin_of(self.catalog):
+                return None
+        except ValueError:
+            return None
+        there, here = urlsplit(url), urlsplit(self.proxy)
+        return there._replace(scheme=here.scheme, netloc=here.netloc).geturl()
+
+    def config_at_proxy(self, body: bytes) -> tuple[bytes, tuple[str, ...]]:
+        """Return a config whose addresses lead here, and those that lead past the proxy.
+
+        A body that is none, or that has nothing to change, is returned as it is.
+        """
+        try:
+            config = read_json(body)
+        except ValueError:
+            return body, ()
+        if not isinstance(config, dict):
+            return body, ()
+        changed, past = dict(config), []
+        for name in _TOLD:
+            if isinstance(told := config.get(name), dict):
+                changed[name], elsewhere = self._settings(told)
+                past += elsewhere
+        if changed == config:
+            return body, tuple(past)
+        return json.dumps(changed).encode(), tuple(past)
+
+    def _settings(self, told: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+        settings, past = dict(told), []
+        for name in _FOLLOWED & told.keys():
+            value = told[name]
+            if not isinstance(value, str) or not value.lower().startswith(("http://", "https://")):
+                continue
+            here = self.at_proxy(value)
+            if here is None:
+                past.append(f"{name} {value}")
+            else:
+                settings[name] = here
+        return settings, past

@@ -1,0 +1,168 @@
+"""Builds the finished run of a proxy: what answers broke, what clients sent, and what is not known.
+
+A proxy sends no request of its own: nobody asked the catalog for what no client needed. So it finds
+faults, and never that a catalog conforms.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from icecheck.client.session import SessionSummary
+from icecheck.contract import Contract, Level
+from icecheck.findings.capability_assessment import capabilities_of
+from icecheck.findings.causes import causes_of
+from icecheck.findings.conclusion import ExitCode, profiles_of
+from icecheck.findings.never_worked import NOT_SERVED_STATUSES
+from icecheck.findings.verdict import Outcome, Profile, Run, Verdict
+from icecheck.judging.envelopes import members_beside_errors
+from icecheck.judging.passive import passive_verdicts
+from icecheck.proxy.watching import Watch
+from icecheck.run.facts import facts_of
+from icecheck.run.finish import as_counted
+from icecheck.run.options import RunOptions
+from icecheck.targets.offer import Offer
+
+_UNKNOWN = "unknown"
+_VIOLATIONS_MAX = 50
+
+
+def proxied_run(
+    options: RunOptions, watch: Watch, *, started_at: datetime, past: tuple[str, ...] = ()
+) -> Run:
+    """Return the run of a proxy whose `watch` has ended.
+
+    ``past`` are addresses by which the catalog's config leads clients past the proxy.
+    """
+    contract, offer = options.contract, watch.routes.offer
+    finished_at = datetime.now(UTC)
+    wall = (finished_at - started_at).total_seconds()
+    told = passive_verdicts(watch.observed, contract, _not_served(options, watch))
+    verdicts = tuple(as_counted(verdict, options) for verdict in told)
+    causes = causes_of(verdicts, contract)
+    session = _summary(options, watch)
+    failed = [v for v in verdicts if v.outcome is Outcome.FAIL]
+    gating = [v for v in failed if v.level is Level.MUST and v.gating]
+    code, reason = ExitCode.SATISFIED, "gate-satisfied"
+    if gating:
+        code, reason = ExitCode.UNEXPECTED, "unexpected-failure"
+    elif not verdicts:
+        code, reason = ExitCode.NOTHING_VERIFIED, "nothing-verified"
+    return Run(
+        run_id=options.run_id,
+        generated_at=finished_at.isoformat(timespec="seconds"),
+        complete=True,
+        status="not-conformant" if gating else "no-verdict",
+        headline=_headline(watch, verdicts),
+        exit_code=code,
+        exit_reason=reason,
+        verdicts=verdicts,
+        causes=causes,
+        capabilities=capabilities_of(verdicts, offer, contract, undeclared={}, probed={}),
+        profiles=_profiles(verdicts, offer, contract),
+        observations=(*_observations(watch, past), *members_beside_errors(watch.observed)),
+        facts=facts_of(
+            options,
+            session,
+            contract,
+            started_at=started_at,
+            finished_at=finished_at,
+            wall=wall,
+            checks_total=0,
+        ),
+    )
+
+
+def _profiles(
+    verdicts: Sequence[Verdict], offer: Offer | None, contract: Contract
+) -> tuple[Profile, ...]:
+    """Return the profiles; one of which no answer failed is not verified, and no more is known."""
+    failed = {v.profile for v in verdicts if v.outcome is Outcome.FAIL and v.level is Level.MUST}
+    return tuple(
+        replace(profile, status="not-verified")
+        if profile.status == "not-conformant" and profile.id not in failed
+        else profile
+        for profile in profiles_of(verdicts, offer, contract)
+    )
+
+
+def _not_served(options: RunOptions, watch: Watch) -> Mapping[str, int]:
+    """Return the operations that the catalog neither claims nor serves, with their only status."""
+    offer = watch.routes.offer
+    found = {}
+    for operation_id, statuses in watch.statuses.items():
+        claimed = offer is None or offer.claims(operation_id, options.contract)
+        if not claimed and len(statuses) == 1 and statuses <= NOT_SERVED_STATUSES:
+            found[operation_id] = next(iter(statuses))
+    return found
+
+
+def _summary(options: RunOptions, watch: Watch) -> SessionSummary:
+    return SessionSummary(
+        config=watch.routes.config,
+        isolation=_UNKNOWN,
+        owner=options.target.owner(options.run_id),
+        server_header=watch.server_header,
+        requests=watch.passed,
+        latencies_ms=dict(watch.latencies_ms),
+        created=0,
+        deleted=0,
+        residue=[],
+        foreign=[],
+    )
+
+
+def _headline(watch: Watch, verdicts: tuple[Verdict, ...]) -> str:
+    many = f"{watch.passed} request{'s' * (watch.passed != 1)} passed"
+    if not verdicts:
+        return f"{many}, and no answer could be judged"
+    failed = [v for v in verdicts if v.outcome is Outcome.FAIL]
+    if not failed:
+        return f"{many}; nothing is wrong with the answers as far as they were judged"
+    required = sum(v.level is Level.MUST for v in failed)
+    checks = f"{len(failed)} of {len(verdicts)} checks of the answers fail"
+    return f"{many}; {checks}, {required} of them required"
+
+
+def _observations(watch: Watch, past: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    violations = () if watch.lint is None else watch.lint.violations
+    for each in violations[:_VIOLATIONS_MAX]:
+        yield {
+            "id": "client-sent",
+            "question": f"The client {each.client} sent what the document does not allow",
+            "answer": f"{each.operation or 'any operation'}, {each.place}: {each.words} "
+            f"({each.requests} request{'s' * (each.requests != 1)}, first number {each.sequence})",
+            "spec_says": each.lines,
+        }
+    for check_id, seen in sorted(watch.older.items()):
+        first = next(iter(seen.findings.values()))
+        yield {
+            "id": "older-metadata",
+            "question": "Metadata of tables and views that were there before: not the catalog's "
+            "fault for certain, and not judged",
+            "answer": f"{check_id} at {first.pointer}: {first.actual}",
+            "spec_says": f"expected {first.expected}",
+        }
+    if watch.server_errors:
+        told = sorted(watch.server_errors.items())
+        yield {
+            "id": "server-errors",
+            "question": "Server errors, which no check of the answers judges",
+            "answer": ", ".join(f"{id_} {status} ({many})" for (id_, status), many in told),
+            "spec_says": "",
+        }
+    if past:
+        yield {
+            "id": "leads-past",
+            "question": "The catalog's config leads clients past the proxy",
+            "answer": ", ".join(dict.fromkeys(past)),
+            "spec_says": "name the address that clients are led to, and start the proxy for that",
+        }
+    if watch.not_judged:
+        yield {
+            "id": "not-judged",
+            "question": "Exchanges that were not judged",
+            "answer": ", ".join(f"{why} ({n})" for why, n in sorted(watch.not_judged.items())),
+            "spec_says": "",
+        }

@@ -1,0 +1,1 @@
+"""The recording proxy: what it hands on, what it judges, and what it does not."""
