@@ -61,7 +61,7 @@ def load_table(context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Answer the metadata with all snapshots or the referenced ones; 304 if the client has it."""
     representation = call.query.get("snapshots", publication.ALL_SNAPSHOTS)
     if representation not in _REPRESENTATIONS:
-        raise problem.bad_request(f"snapshots must be all or refs, not {representation[:40]!r}")
+        raise problem.malformed(f"snapshots must be all or refs, not {representation[:40]!r}")
     entry = existing_table(state, call)
     if_none_match = call.request.headers.get("if-none-match")
     reply = publication.load_reply(entry, representation)
@@ -85,7 +85,7 @@ def drop_table(context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Drop a table; with `purgeRequested` its files go too, data included (L1118-L1124)."""
     purge = _BOOLEANS.get(call.query.get("purgeRequested", "false").lower())
     if purge is None:
-        raise problem.bad_request("purgeRequested must be true or false")
+        raise problem.malformed("purgeRequested must be true or false")
     entry = existing_table(state, call)
     removal = (
         (RemoveFiles(lambda files: purged_files(files, entry, context.location)),) if purge else ()

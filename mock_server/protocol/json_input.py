@@ -5,7 +5,7 @@ from typing import TypeVar
 import msgspec
 
 from icecheck.mock_server.protocol.null_containers import NullPlaces, without_null_containers
-from icecheck.mock_server.protocol.problem import bad_request
+from icecheck.mock_server.protocol.problem import malformed
 
 DEPTH_MAX = 64
 """The maximum nesting of types."""
@@ -33,6 +33,6 @@ def decode_json(
                 raise
             return msgspec.json.decode(filled, type=shape)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise bad_request(f"Malformed request: {error}") from error
+        raise malformed(error) from error
     except RecursionError as error:
-        raise bad_request("Malformed request: nested too deeply") from error
+        raise malformed("nested too deeply") from error

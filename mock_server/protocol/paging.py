@@ -68,7 +68,7 @@ def _page_size(text: str | None, size_max: int) -> int:
         return size_max
     digits = text.lstrip("0") if text.isascii() and text.isdigit() else ""
     if not digits:
-        raise problem.bad_request(f"pageSize must be a positive integer: {text[:40]!r}")
+        raise problem.malformed(f"pageSize must be a positive integer: {text[:40]!r}")
     # A number with more digits than the limit is above it; parsing it could take long.
     return size_max if len(digits) > len(str(size_max)) else min(int(digits), size_max)
 

@@ -9,16 +9,24 @@ class Problem(Exception):
     """An error reply of the Iceberg REST protocol (document L1915, `ErrorModel`).
 
     `status` is the HTTP status and the body's `code`; `type` is the body's `type`. A message that
-    contains a very long name is cut off.
+    contains a very long name is cut off. `is_malformed`: the request could not even be read.
     """
 
-    def __init__(self, status: int, type: str, message: str) -> None:  # noqa: A002
+    def __init__(
+        self,
+        status: int,
+        type: str,  # noqa: A002
+        message: str,
+        *,
+        is_malformed: bool = False,
+    ) -> None:
         if len(message) > _MESSAGE_LENGTH_MAX:
             message = f"{message[:_MESSAGE_LENGTH_MAX]}..."
         super().__init__(message)
         self.status = status
         self.type = type
         self.message = message
+        self.is_malformed = is_malformed
 
     def __repr__(self) -> str:
         """Show the content of the reply."""
@@ -32,6 +40,12 @@ def _dotted(namespace: Sequence[str]) -> str:
 def bad_request(message: str, type: str = "BadRequestException") -> Problem:  # noqa: A002
     """Return 400: the request is malformed or asks for something invalid (L4512)."""
     return Problem(400, type, message)
+
+
+def malformed(why: object) -> Problem:
+    """Return 400: the request cannot be read as what the document describes (L4512)."""
+    message = f"Malformed request: {why}"
+    return Problem(400, "BadRequestException", message, is_malformed=True)
 
 
 def not_authorized(message: str) -> Problem:

@@ -36,15 +36,15 @@ def check_body(operation_id: str, headers: Mapping[str, str], body: bytes) -> No
         return
     _check_headers(headers)
     if len(body) > BODY_VALUES_MAX and _values_at_most(body) > BODY_VALUES_MAX:
-        raise problem.bad_request(f"Malformed request: more than {BODY_VALUES_MAX} values")
+        raise problem.malformed(f"more than {BODY_VALUES_MAX} values")
     try:
         value = _DECODER.decode(body)
         if _may_repeat_members(body, value):
             json.loads(body, object_pairs_hook=_check_members)
     except (msgspec.MsgspecError, UnicodeDecodeError, ValueError) as error:
-        raise problem.bad_request(f"Malformed request: {str(error)[:200]}") from error
+        raise problem.malformed(f"{str(error)[:200]}") from error
     except RecursionError as error:
-        raise problem.bad_request("Malformed request: nested too deeply") from error
+        raise problem.malformed("nested too deeply") from error
 
 
 def _check_headers(headers: Mapping[str, str]) -> None:
@@ -83,5 +83,5 @@ def _check_members(members: list[tuple[str, Any]]) -> None:
     names: set[str] = set()
     for name, _ in members:
         if name in names:
-            raise problem.bad_request(f"Malformed request: {name[:100]!r} is there twice")
+            raise problem.malformed(f"{name[:100]!r} is there twice")
         names.add(name)

@@ -25,6 +25,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
 from icecheck.mock_server.defects.listing.pages_during_drops import paged_over
 from icecheck.mock_server.defects.names.mangling import lower_cased
 from icecheck.mock_server.mock import MockCatalog
+from icecheck.mock_server.profiles import no_endpoints, one_level_namespaces
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.security.callers import Security
@@ -33,18 +34,6 @@ from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
 
 Install = Callable[[Registries], None]
 Body = dict[str, Any]
-
-
-def _one_level(registries: Registries) -> None:
-    """Let namespaces have one level only."""
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        outcome = faithful(state, call)
-        if len(sent_json(call)["namespace"]) > 1:
-            raise problem.bad_request("Namespaces have one level here")
-        return outcome
-
-    wrap(registries, "createNamespace", around)
 
 
 def _no_properties(registries: Registries) -> None:
@@ -113,15 +102,6 @@ def _plain_text(registries: Registries) -> None:
 
     for operation_id in [*registries.operations]:
         alter_error(registries, operation_id, plain)
-
-
-def _no_endpoints(registries: Registries) -> None:
-    """List no endpoints; those that clients then assume are served."""
-
-    def silent(body: Body) -> Body:
-        return {key: value for key, value in body.items() if key != "endpoints"}
-
-    alter_body(registries, "getConfig", silent)
 
 
 def _no_head(registries: Registries) -> None:
@@ -290,13 +270,13 @@ def _nulls(registries: Registries) -> None:
 
 
 LAWFUL: dict[str, Install] = {
-    "one-level-namespaces": _one_level,
+    "one-level-namespaces": one_level_namespaces,
     "no-namespace-properties": _no_properties,
     "no-pagination": _no_pagination,
     "counting-tokens": _counting_tokens,
     "own-properties": _own_properties,
     "plain-text-400": _plain_text,
-    "no-endpoints-listed": _no_endpoints,
+    "no-endpoints-listed": no_endpoints,
     "no-head": _no_head,
     "read-only": _read_only,
     "narrow-names": _narrow_names,
