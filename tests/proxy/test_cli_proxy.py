@@ -53,6 +53,12 @@ def test_a_job_of_pyiceberg_is_judged_as_it_runs(tmp_path: Path, defect: str, co
         capture_output=True, text=True, cwd=tmp_path, check=False,
     )  # fmt: skip
     assert again.returncode == 0, again.stderr
+    bundled = subprocess.run(
+        [*ICECHECK, "bundle", "icecheck-report"],
+        capture_output=True, text=True, cwd=tmp_path, check=False,
+    )  # fmt: skip
+    assert bundled.returncode == 2
+    assert "the report of a proxy" in bundled.stderr
 
 
 def test_it_ends_as_its_command_ends_and_at_a_signal(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Answers that break the document are named by their requirement, and nothing else is blamed."""
 
 import base64
+import gzip
 import json
 from typing import Any
 
@@ -160,6 +161,17 @@ def rename(source: str, destination: str) -> dict[str, Any]:
     """Return the body of a rename within one namespace."""
     names = {"source": source, "destination": destination}
     return {which: {"namespace": ["db"], "name": name} for which, name in names.items()}
+
+
+def test_a_compressed_request_is_read(catalog: ToldCatalog) -> None:
+    catalog.answers["POST", "/v1/namespaces"] = 200, JSON, b'{"namespace": "a"}'
+    sent = gzip.compress(b'{"namespace": ["a"]}')
+    headers = {"content-encoding": "gzip", "content-type": "application/json"}
+    with proxied(catalog.url) as proxy, proxy.client() as http:
+        http.post("/v1/namespaces", content=sent, headers=headers)
+    assert [each.body for each in catalog.came] == [sent]
+    assert list(proxy.failed) == ["schema.createNamespace.200"], "the request was proper"
+    assert proxy.observed("client-sent") == []
 
 
 def test_metadata_that_was_there_before_is_observed_and_not_judged(catalog: ToldCatalog) -> None:

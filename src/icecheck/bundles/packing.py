@@ -40,6 +40,11 @@ def pack(directory: Path, output: Path, product: Product) -> None:
     """
     members = {name: _content(directory / name) for name in MEMBERS}
     run = read_run(members[RUN], str(directory / RUN))
+    if not run["config"].get("groups", True):
+        raise UsageError(
+            f"{directory} is the report of a proxy: it holds the requests of others, and no check "
+            "that could be run again; bundle the report of icecheck run"
+        )
     content = _zipped({MANIFEST: manifest_of(members, run, product), **members})
     partial = output.with_name(f"{output.name}{PARTIAL}")
     try:

@@ -6,6 +6,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from icecheck.contract import Action, Contract
 from icecheck.judging.observed import Observed
 from icecheck.judging.passive import asks_improperly, observe
@@ -17,6 +19,7 @@ from icecheck.proxy.routes import Routed, Routes
 from icecheck.replies.schema import schema_judge
 from icecheck.targets.addresses import origin_of
 from icecheck.targets.target import Target
+from icecheck.wire.answers import UnusableAnswer, decoded_body
 from icecheck.wire.exchange import Exchange, Step
 from icecheck.wire.json_text import read_json
 from icecheck.wire.redaction import Redactor
@@ -97,7 +100,8 @@ class Watch:
         if routed.operation.facts.action is Action.CONFIGURE and exchange.status == 200:
             self._learn_config(request.query_string, passed.body)
         if self.lint is not None:
-            self.lint.add(operation, request, self.passed)
+            told = structs.replace(request, body=exchange.request_body or b"")
+            self.lint.add(operation, told, self.passed)
         self._judge_answer(exchange, routed)
 
     def _judge_answer(self, exchange: Exchange, routed: Routed) -> None:
@@ -134,7 +138,7 @@ class Watch:
             request.method,
             f"{self._origin}{request.raw_path}{query}",
             tuple(request.headers.items()),
-            request.body or None,
+            _read(request),
             passed.status,
             passed.headers,
             passed.body or b"",
@@ -155,6 +159,15 @@ class Watch:
             return
         if isinstance(config, dict):
             self.routes.learn(query, config)
+
+
+def _read(request: Request) -> bytes | None:
+    """Return the body of a request decoded, or as it came where it cannot be; None if empty."""
+    try:
+        body = decoded_body(request.body, request.headers.get("content-encoding") or "")
+    except UnusableAnswer:
+        body = request.body
+    return body or None
 
 
 def _why_not(passed: Passed, routed: Routed | None) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from icecheck.findings.verdict import Run
 
 _FILES = {"html": "index.html", "junit": "junit.xml", "markdown": "summary.md"}
-"""The formats that a run writes beside run.json."""
+"""The formats that a run writes beside run.json, by the names that users give them."""
 _PRINTED = ("text", "annotations", "badge", "shields")
 
 
@@ -180,10 +180,10 @@ def _rendering(form: str) -> "Callable[[Run], str]":
 
 def _write(run: "Run", directory: Path) -> Path:
     """Write every format but run.json itself into a directory, and return the path of the page."""
-    from icecheck.run.output import FORMATS
+    from icecheck.run.output import FORMATS, RUN_FILE
     from icecheck.targets.unwritable import write_text
 
-    texts = {name: FORMATS[name](run) for name in _FILES.values()}
+    texts = {name: render(run) for name, render in FORMATS.items() if name != RUN_FILE}
     make_writable(directory)
     for name, text in texts.items():
         write_text(directory / name, text)
