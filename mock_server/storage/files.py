@@ -53,6 +53,11 @@ class HeldFiles:
         with self._lock:
             self._bytes -= len(self._files.pop(location, b""))
 
+    def has_below(self, location: str) -> bool:
+        """Return whether there is a file under a location."""
+        prefix = location.rstrip("/") + "/"
+        return any(held.startswith(prefix) for held in tuple(self._files))
+
     def forget_below(self, location: str) -> None:
         """Forget every file under a location."""
         prefix = location.rstrip("/") + "/"
@@ -114,6 +119,16 @@ class Files:
                 raise OSError(f"larger than {FILE_BYTES_MAX} bytes: {location}")
             content = path.read_bytes()
         return _gunzip(content, location) if is_gzip(location) else content
+
+    def hold_below(self, location: str) -> bool:
+        """Return whether there is a file under a location; no where these places do not reach."""
+        try:
+            path = self._places.path_of(location)
+        except OSError:
+            return False
+        if path is None:
+            return self._held.has_below(location)
+        return any(names for _, _, names in os.walk(path))
 
     def remove(self, location: str) -> None:
         """Remove a file; a missing one, or one that these places do not hold, is left alone."""

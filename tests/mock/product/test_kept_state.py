@@ -14,6 +14,7 @@ import msgspec
 import pytest
 
 from icecheck.mock_server import MockCatalog, WarehouseDeclaration
+from icecheck.mock_server.commits.publication import load_reply
 from icecheck.mock_server.storage.state_file import DIRECTORY, StateFile
 
 SCHEMA = {"type": "struct", "fields": [{"id": 1, "name": "x", "required": False, "type": "int"}]}
@@ -73,7 +74,7 @@ def content(mock: MockCatalog, warehouse: str = "wh") -> dict[str, Any]:
         for name, table in entry.tables.after():
             shown[f"{namespace} table {name}"] = (
                 table.metadata_location,
-                table.replies["all"].body,
+                load_reply(table).body,
             )
         for name, view in entry.views.after():
             shown[f"{namespace} view {name}"] = (view.metadata_location, view.reply.body)

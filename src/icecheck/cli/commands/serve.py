@@ -85,9 +85,19 @@ _BY_DEFAULT = click.core.ParameterSource.DEFAULT
 @click.option("--seed", type=int, help="Make generated ids reproducible.")
 @click.option(
     "--root",
+    "--state",
+    "root",
     metavar="DIR",
     help="Where tables live, and are found again by the next server; one at a time can have it. "
     "Default: a temporary directory.",
+)
+@click.option(
+    "--table-locations",
+    type=click.Choice(["unique", "by-name"]),
+    default="unique",
+    show_default=True,
+    help="Where tables are that are created without a location: at .../namespace/table, or with a "
+    "part of their uuid behind it.",
 )
 @click.option(
     "--allow-location",
