@@ -18,6 +18,9 @@ MEMORY_BYTES_MAX = 1024 * 1024 * 1024
 
 _FILE_DIGITS_MAX = 9
 
+# Without O_NONBLOCK, opening a pipe would wait for somebody who writes to it.
+_READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
 
 class HeldFiles:
     """The files that a server keeps in memory, by location.
@@ -109,15 +112,12 @@ class Files:
 
     def read(self, location: str) -> bytes:
         """Return the content of a file, uncompressed if its name says gzip; raises OSError."""
-        path = self._places.path_of(location)
-        content = self._held.get(location) if path is None else None
+        path = self._places.resolved(location)
+        content = self._held.get(location) if path is None else _content_of(path)
         if content is None:
-            size = -1 if path is None else _size_of(path)
-            if path is None or size < 0:
-                raise FileNotFoundError(f"no such file: {location}")
-            if size > FILE_BYTES_MAX:
-                raise OSError(f"larger than {FILE_BYTES_MAX} bytes: {location}")
-            content = path.read_bytes()
+            raise FileNotFoundError(f"no such file: {location}")
+        if len(content) > FILE_BYTES_MAX:
+            raise OSError(f"larger than {FILE_BYTES_MAX} bytes: {location}")
         return _gunzip(content, location) if is_gzip(location) else content
 
     def hold_below(self, location: str) -> bool:
@@ -140,13 +140,25 @@ class Files:
                 path.unlink()
 
 
-def _size_of(path: Path) -> int:
-    """Return how many bytes a file has; -1 if there is none, or something else in its place."""
+def _content_of(path: str) -> bytes | None:
+    """Return what a file has, or a beginning that is too large; None if there is no file."""
     try:
-        found = path.stat()
+        handle = os.open(path, _READING)
+    except PermissionError:
+        raise
     except OSError:
-        return -1
-    return found.st_size if stat.S_ISREG(found.st_mode) else -1
+        return None
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        parts, size = [], 0
+        while size <= FILE_BYTES_MAX and (part := os.read(handle, found.st_size + 1)):
+            parts.append(part)
+            size += len(part)
+        return b"".join(parts)
+    finally:
+        os.close(handle)
 
 
 def check_writable(location: str) -> None:

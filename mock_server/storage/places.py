@@ -50,25 +50,31 @@ class Places(msgspec.Struct, frozen=True):
         return Places((*self.directories, f"{os.path.realpath(path).rstrip('/')}/{name}"))
 
     def path_of(self, location: str) -> Path | None:
+        """Return what `resolved` does, as a path."""
+        found = self.resolved(location)
+        return None if found is None else Path(found)
+
+    def resolved(self, location: str) -> str | None:
         """Return the path of a location on disk, its directory resolved; None if it is in memory.
 
         LocationRefused if the path, read as it is or with its percent escapes decoded (as some
         engines do), leads out of these places, also by `..` or a symbolic link; OSError if the
         location is malformed, relative, or on another host.
         """
-        path = local_path(location)
+        path = _local_text(location)
         if path is None:
             return None
-        if path.name == "..":
+        directory, _, name = path.rpartition("/")
+        if name == "..":
             raise LocationRefused(location)
-        in_directory = os.path.join(self._resolved(str(path.parent)), path.name)  # noqa: PTH118
+        in_directory = os.path.join(self._resolved(directory or "/"), name)  # noqa: PTH118
         # Most files are no link: then there is nothing left to resolve, and once is enough.
         resolved = [os.path.realpath(in_directory) if _is_link(in_directory) else in_directory]
         if "%" in location:
             resolved.append(os.path.realpath(_decoded(path)))
         if not all(map(self._hold, resolved)):
             raise LocationRefused(location)
-        return Path(in_directory)
+        return in_directory
 
     def _resolved(self, directory: str) -> str:
         """Return the real path of a directory; only the part below a place can have links."""
@@ -121,6 +127,12 @@ def local_path(location: str) -> Path | None:
     literally. OSError for a NUL, for a `file:` URI that is relative or names another host, and for
     a path that is too long.
     """
+    text = _local_text(location)
+    return None if text is None else Path(text)
+
+
+def _local_text(location: str) -> str | None:
+    """Return what `local_path` does, as text: most locations need no more, and it costs less."""
     if "\0" in location:
         raise OSError("a location cannot contain NUL")
     rest = location
@@ -137,7 +149,8 @@ def local_path(location: str) -> Path | None:
             raise OSError(f"a file: location needs an absolute path: {location}")
     if len(rest.encode()) > _PATH_BYTES_MAX:
         raise OSError(f"a path cannot be longer than {_PATH_BYTES_MAX} bytes")
-    return Path("/" + rest.lstrip("/"))
+    text = "/" + rest.lstrip("/")
+    return str(Path(text)) if "//" in text or "/." in text or text.endswith("/") else text
 
 
 def is_on_disk(location: str) -> bool:
@@ -183,8 +196,8 @@ def _is_link(path: str) -> bool:
     return os.path.islink(path)  # noqa: PTH114 - a Path costs more than the look
 
 
-def _decoded(path: Path) -> str:
-    decoded = os.fsdecode(unquote_to_bytes(str(path)))
+def _decoded(path: str) -> str:
+    decoded = os.fsdecode(unquote_to_bytes(path))
     if "\0" in decoded:
         raise OSError("a location cannot contain NUL")
     return decoded
