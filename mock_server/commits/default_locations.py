@@ -49,12 +49,21 @@ def _by_name(context: Context, state: WarehouseState, place: str, uuid: str) -> 
     the place itself if it is another's, has another's in it, or holds files of one that is gone.
     """
     is_taken = context.files.hold_below(place)
+    above, below = _directories_above(place, context.location), f"{place}/"
     for other in _locations(state):
-        # A table may also have the location of the whole warehouse: nothing is beside that.
-        if place.startswith(f"{other}/") and other.startswith(f"{context.location}/"):
+        if other in above:
             return _unique(other, uuid) + place[len(other) :]
-        is_taken = is_taken or other == place or other.startswith(f"{place}/")
+        is_taken = is_taken or other == place or other.startswith(below)
     return _unique(place, uuid) if is_taken else place
+
+
+def _directories_above(place: str, warehouse: str) -> frozenset[str]:
+    """Return the directories that a place is in, below the warehouse's own.
+
+    A table may also have the location of the whole warehouse: nothing is beside that.
+    """
+    ends = [number for number, letter in enumerate(place) if letter == "/"]
+    return frozenset(place[:end] for end in ends if place.startswith(f"{warehouse}/", 0, end))
 
 
 def _unique(place: str, uuid: str) -> str:
