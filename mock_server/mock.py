@@ -16,24 +16,24 @@ from icecheck.mock_server.defects.switching import DefectSwitches
 from icecheck.mock_server.http.foreground import until_told_to_stop
 from icecheck.mock_server.http.hosts import hosts_of
 from icecheck.mock_server.http.listening import Listening
-from icecheck.mock_server.operations.served import default_registries
+from icecheck.mock_server.operations.served import registries_without
 from icecheck.mock_server.planning.plans import PlanningSettings, Plans
 from icecheck.mock_server.protocol.served_contract import SERVED
 from icecheck.mock_server.security.callers import Security
-from icecheck.mock_server.security.settings import OAuth2Settings, checked_operations
+from icecheck.mock_server.security.settings import OAuth2Settings
 from icecheck.mock_server.serving.app import App
 from icecheck.mock_server.serving.fault_rules import FaultRule
 from icecheck.mock_server.serving.faults import expect_fired
 from icecheck.mock_server.serving.gates import RequestGate
 from icecheck.mock_server.serving.kept_state import KeptState
-from icecheck.mock_server.serving.opening import Contexts, open_warehouses
+from icecheck.mock_server.serving.opening import Contexts, check_locations, open_warehouses
 from icecheck.mock_server.serving.states import MockSnapshot, States
 from icecheck.mock_server.serving.warehouses import (
     DEFAULT_WAREHOUSE,
     Warehouse,
     WarehouseDeclaration,
 )
-from icecheck.mock_server.storage.files import Files, check_writable
+from icecheck.mock_server.storage.files import Files
 from icecheck.mock_server.storage.root import Root
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ class MockCatalog:
     - `oauth2`: if given, every request needs a token that was given to one of these clients. Both
       can be given; with neither, requests need no token, and any client gets one.
     - `vending`: the storage credentials of tables, unless a warehouse has its own setting.
+    - `table_locations`: "by-name" has tables at `…/namespace/table`, as many catalogs do, "unique"
+      adds a part of the uuid. It is for tables and views that are created without a location.
     - `hidden`: operationIds that are not served, as if they were not implemented.
     - `root`: the directory or URI below which tables lie. A URI that is not `file:` keeps metadata
       files in memory. By default a fresh temporary directory, removed by `stop`.
@@ -98,6 +100,7 @@ class MockCatalog:
         planning: PlanningSettings | None = None,
         oauth2: OAuth2Settings | None = None,
         vending: VendingSettings | None = None,
+        table_locations: str = "unique",
         hidden: Iterable[str] = (),
         allow_locations: Iterable[str | Path] = (),
         allow_hosts: Iterable[str] = (),
@@ -113,11 +116,7 @@ class MockCatalog:
         self._root = Root(root, seed, allow_locations)
         self._kept = KeptState(self._root.kept_directory()) if keep else None
         self.identities = Identities(seed, 0 if self._kept is None else self._kept.starts)
-        self.registries = default_registries()
-        for operation_id in checked_operations(hidden):
-            if operation_id == "getConfig":
-                raise ValueError("getConfig cannot be hidden: without it there is no catalog")
-            self.registries.operations.pop(operation_id, None)
+        self.registries = registries_without(hidden)
         self.security = Security(self.clock, self.identities, token=token, oauth2=oauth2)
         self.journal = Journal(journal_entries_max)
         self.plans = Plans(planning)
@@ -127,7 +126,7 @@ class MockCatalog:
         self._listening = Listening(host, port)
         contexts = Contexts(
             self._root, self.clock, self.identities, self.registries, self.plans, self.security,
-            vending, page_size_max,
+            vending, table_locations, page_size_max,
         )  # fmt: skip
         self.warehouses = open_warehouses(
             warehouses, contexts, served_prefix=prefix, kept=self._kept
@@ -183,10 +182,7 @@ class MockCatalog:
             raise RuntimeError("already started")
         if self._kept is not None and self._kept.ended:
             raise RuntimeError("its root was given up by stop(): make another MockCatalog")
-        self._root.check()
-        for warehouse in self.warehouses.all():
-            if warehouse.declaration.location is not None:
-                check_writable(warehouse.context.location)
+        check_locations(self._root, self.warehouses)
         admin = (lambda: self._administration) if self._has_admin else None
         application = CatalogApplication(self.app, self._hosts, admin)
         self._listening.start(application, application)

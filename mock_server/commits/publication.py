@@ -14,50 +14,19 @@ from icecheck.mock_server.core.context import (
     WriteFile,
 )
 from icecheck.mock_server.core.locations import METADATA_PATH, check_places
-from icecheck.mock_server.core.state import TableEntry, WarehouseState
-from icecheck.mock_server.metadata.builder import canonical_location
+from icecheck.mock_server.core.state import TableEntry
 from icecheck.mock_server.metadata.encoding import encode, encode_with_snapshots
 from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.metadata.properties import is_true
-from icecheck.mock_server.protocol import names, problem, replies
+from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.storage.files import gzipped, metadata_file_number
 
 ALL_SNAPSHOTS = "all"
 REFERENCED_SNAPSHOTS = "refs"
-NAMESPACE_LOCATION = "location"
 
 _COMPRESSION = "write.metadata.compression-codec"
 _DELETE_AFTER_COMMIT = "write.metadata.delete-after-commit.enabled"
 _SUFFIXES = {"none": ".metadata.json", "gzip": ".gz.metadata.json"}
-
-
-def namespace_location(context: Context, state: WarehouseState, namespace: tuple[str, ...]) -> str:
-    """Return the directory for the tables of a namespace, without slashes at the end.
-
-    This is the namespace's `location` property, which clients know, if it is absolute; otherwise a
-    directory below its parent's location, or the warehouse's. The namespace need not exist.
-    """
-    directories: list[str] = []
-    for depth in range(len(namespace), 0, -1):
-        entry = state.namespace(namespace[:depth])
-        own = "" if entry is None else entry.properties.get(NAMESPACE_LOCATION, "")
-        if names.is_absolute(own):
-            home = canonical_location(own) if own.strip("/") else ""
-            return "/".join((home, *reversed(directories)))
-        directories.append(names.directory_of(namespace[depth - 1]))
-    return "/".join((context.location, *reversed(directories)))
-
-
-def default_location(
-    context: Context, state: WarehouseState, namespace: tuple[str, ...], name: str, uuid: str
-) -> str:
-    """Return the location of a table or view that the client gave none: below its namespace's.
-
-    It contains a part of the uuid, so that a table that is created again, or under a name that was
-    renamed away, never meets the files of the other one.
-    """
-    home = namespace_location(context, state, namespace)
-    return f"{home}/{names.directory_of(name)}-{uuid[:8]}"
 
 
 def published(
@@ -110,14 +79,15 @@ def metadata_file(
 
 
 def entry_of(
-    context: Context, metadata: TableMetadata, metadata_location: str, content: bytes
+    context: Context, metadata: TableMetadata, metadata_location: str, content: bytes | None = None
 ) -> TableEntry:
     """Return the entry of a table version whose file exists or will exist.
 
-    `content` is its JSON.
+    `content` is its JSON, where that is known: otherwise the first answer with it is encoded then.
     """
     entry = TableEntry(metadata, metadata_location, context.identities.next_version(), {})
-    _remember(entry, ALL_SNAPSHOTS, content)
+    if content is not None:
+        _remember(entry, ALL_SNAPSHOTS, content)
     return entry
 
 

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import msgspec
@@ -37,6 +38,7 @@ __all__ = [
     "Reply",
     "Request",
     "RequestGate",
+    "TableLocations",
     "Truncate",
     "WarehouseSettings",
     "WriteFile",
@@ -184,6 +186,16 @@ class Registries(msgspec.Struct, frozen=True):
     view_assertions: MutableMapping[str, Callable[[Any, Any], None]]
 
 
+class TableLocations(StrEnum):
+    """The locations of tables and views that are created without one, below their namespace's.
+
+    UNIQUE: the name and a part of the uuid. BY_NAME: the name, where nothing else is or was.
+    """
+
+    UNIQUE = "unique"
+    BY_NAME = "by-name"
+
+
 class WarehouseSettings(msgspec.Struct, frozen=True):
     """The settings of a warehouse that getConfig sends; the prefix may be empty."""
 
@@ -209,4 +221,5 @@ class Context(msgspec.Struct, frozen=True):
     vending: VendingSettings | None
     warehouse: str
     location: str
+    table_locations: TableLocations
     page_size_max: int

@@ -6,12 +6,13 @@ after any key, which is what stable page tokens need.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Generic, TypeVar
 
 import msgspec
 
 CHUNK_KEYS_MAX = 256
+_FILLED = CHUNK_KEYS_MAX // 2
 
 K = TypeVar("K", str, tuple[str, ...])
 V = TypeVar("V")
@@ -26,6 +27,16 @@ class SortedMap(msgspec.Struct, Generic[K, V], frozen=True):
     heads: tuple[K, ...] = ()
     chunks: tuple[tuple[tuple[K, ...], tuple[V, ...]], ...] = ()
     length: int = 0
+
+    @classmethod
+    def of(cls, items: Iterable[tuple[K, V]]) -> "SortedMap[K, V]":
+        """Return a map of items with different keys, in whatever order they come."""
+        ordered = sorted(items, key=_key)
+        parts = [ordered[n : n + _FILLED] for n in range(0, len(ordered), _FILLED)]
+        chunks: list[tuple[tuple[K, ...], tuple[V, ...]]] = [
+            (tuple(key for key, _ in part), tuple(value for _, value in part)) for part in parts
+        ]
+        return SortedMap(tuple(keys[0] for keys, _ in chunks), tuple(chunks), len(ordered))
 
     def __len__(self) -> int:
         return self.length
@@ -131,6 +142,10 @@ class SortedMap(msgspec.Struct, Generic[K, V], frozen=True):
             self.chunks[:index] + chunks + self.chunks[index + width :],
             length,
         )
+
+
+def _key(item: tuple[K, V]) -> K:
+    return item[0]
 
 
 def _items(

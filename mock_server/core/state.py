@@ -87,13 +87,19 @@ class WarehouseState(msgspec.Struct, frozen=True):
         self, namespace: tuple[str, ...], properties: dict[str, str]
     ) -> "WarehouseState":
         """Return a state in which the namespace exists with these properties, all else kept."""
+        entry = self.namespaces.get(namespace) or NamespaceEntry()
+        changed = msgspec.structs.replace(entry, properties=properties)
+        return self.with_whole_namespace(namespace, changed)
+
+    def with_whole_namespace(
+        self, namespace: tuple[str, ...], entry: NamespaceEntry
+    ) -> "WarehouseState":
+        """Return a state in which the namespace exists with all that it is to hold."""
         namespaces = self.namespaces
         for depth in range(1, len(namespace)):
             if namespace[:depth] not in namespaces:
                 namespaces = namespaces.with_item(namespace[:depth], NamespaceEntry())
-        entry = namespaces.get(namespace) or NamespaceEntry()
-        changed = msgspec.structs.replace(entry, properties=properties)
-        return WarehouseState(namespaces.with_item(namespace, changed))
+        return WarehouseState(namespaces.with_item(namespace, entry))
 
     def without_namespace(self, namespace: tuple[str, ...]) -> "WarehouseState":
         """Return a state without the namespace; KeyError if there is none."""

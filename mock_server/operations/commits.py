@@ -2,6 +2,7 @@
 
 from icecheck.mock_server.commits import publication
 from icecheck.mock_server.commits.commit import CommitRequest, apply_commit, decode_commit
+from icecheck.mock_server.commits.default_locations import default_location
 from icecheck.mock_server.core.context import Call, Context, FileEffect, Outcome
 from icecheck.mock_server.core.state import TableEntry, WarehouseState
 from icecheck.mock_server.operations.name_conflicts import check_free
@@ -38,7 +39,7 @@ def committed(
     location = None
     if entry is None:
         uuid = context.identities.new_uuid()
-        location = publication.default_location(context, state, namespace, name, uuid)
+        location = default_location(context, state, namespace, name, uuid)
     metadata = apply_commit(
         None if entry is None else entry.metadata,
         commit,

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from icecheck.mock_server.commits.publication import NAMESPACE_LOCATION, namespace_location
+from icecheck.mock_server.commits.default_locations import NAMESPACE_LOCATION, namespace_location
 from icecheck.mock_server.core.context import Call, Context, Outcome
 from icecheck.mock_server.core.state import NamespaceEntry, WarehouseState
 from icecheck.mock_server.operations.registry import operation

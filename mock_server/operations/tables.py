@@ -2,6 +2,7 @@
 
 from icecheck.mock_server.commits import publication
 from icecheck.mock_server.commits.create import decode_create_table, new_table_metadata
+from icecheck.mock_server.commits.default_locations import default_location
 from icecheck.mock_server.core.context import Call, Context, Outcome, RemoveFiles, Reply
 from icecheck.mock_server.core.locations import check_places
 from icecheck.mock_server.core.state import TableEntry, WarehouseState
@@ -35,7 +36,7 @@ def create_table(context: Context, state: WarehouseState, call: Call) -> Outcome
     metadata = new_table_metadata(
         request,
         uuid=uuid,
-        location=publication.default_location(context, state, call.namespace, name, uuid),
+        location=default_location(context, state, call.namespace, name, uuid),
         now_ms=context.clock.now_ms(),
     )
     check_places(context, metadata.location, metadata.properties)

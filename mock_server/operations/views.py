@@ -1,6 +1,6 @@
 """Views: list, create, load, replace, exists, drop, rename."""
 
-from icecheck.mock_server.commits import publication
+from icecheck.mock_server.commits.default_locations import default_location
 from icecheck.mock_server.commits.view_commit import apply_view_commit, decode_view_commit
 from icecheck.mock_server.commits.view_create import decode_create_view, new_view_metadata
 from icecheck.mock_server.commits.view_publication import published_view
@@ -30,7 +30,7 @@ def create_view(context: Context, state: WarehouseState, call: Call) -> Outcome:
     request = decode_create_view(call.request.body)
     name = names.new_name(request.name, "view")
     uuid = context.identities.new_uuid()
-    location = publication.default_location(context, state, call.namespace, name, uuid)
+    location = default_location(context, state, call.namespace, name, uuid)
     metadata = new_view_metadata(request, uuid=uuid, location=location)
     check_places(context, metadata.location, metadata.properties)
     if call.namespace not in state.namespaces:

@@ -9,7 +9,13 @@ import msgspec
 from icecheck.mock_server.commits.publication import entry_of
 from icecheck.mock_server.commits.view_publication import view_entry
 from icecheck.mock_server.core.context import Context
-from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.core.sorted_map import SortedMap
+from icecheck.mock_server.core.state import (
+    NamespaceEntry,
+    TableEntry,
+    ViewEntry,
+    WarehouseState,
+)
 from icecheck.mock_server.core.state_changes import (
     NamespaceContent,
     Publication,
@@ -18,7 +24,7 @@ from icecheck.mock_server.core.state_changes import (
     apply,
     changes_between,
 )
-from icecheck.mock_server.metadata.encoding import decode, encode
+from icecheck.mock_server.metadata.encoding import decode
 from icecheck.mock_server.metadata.view_metadata import decode_view
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.storage.files import gzipped, is_gzip
@@ -69,9 +75,16 @@ class KeptState:
         """
         state = WarehouseState()
         for namespace, held in sorted(self._content.get(warehouse, {}).items()):
-            state = state.with_namespace(namespace, held.properties)
-            for _, kept in sorted(held.objects.items()):
-                state = with_object(state, kept, _content_of(kept, context), context)
+            tables: list[tuple[str, TableEntry]] = []
+            views: list[tuple[str, ViewEntry]] = []
+            for kept in held.objects.values():
+                match object_entry(kept, _content_of(kept, context), context):
+                    case TableEntry() as table:
+                        tables.append((kept.name, table))
+                    case ViewEntry() as view:
+                        views.append((kept.name, view))
+            entry = NamespaceEntry(held.properties, SortedMap.of(tables), SortedMap.of(views))
+            state = state.with_whole_namespace(namespace, entry)
         return state
 
     def record(self, warehouse: str, before: WarehouseState, after: WarehouseState) -> None:
@@ -120,19 +133,24 @@ def _content_of(kept: SetObject, context: Context) -> bytes:
         raise ValueError(f"{_words(kept)} cannot be served: {error}; put its file back") from error
 
 
+def object_entry(kept: SetObject, content: bytes, context: Context) -> TableEntry | ViewEntry:
+    """Return the version of a table or view with this metadata; ValueError for no metadata."""
+    location = kept.metadata_location
+    try:
+        if kept.kind == "view":
+            return view_entry(decode_view(content), location, content)
+        return entry_of(context, decode(content), location)
+    except Problem as problem:
+        raise ValueError(f"{_words(kept)} cannot be served: {problem.message}") from problem
+
+
 def with_object(
     state: WarehouseState, kept: SetObject, content: bytes, context: Context
 ) -> WarehouseState:
     """Return a state in which a name stands for a table or view; ValueError for no metadata."""
-    location = kept.metadata_location
-    try:
-        if kept.kind == "view":
-            view = decode_view(content)
-            return state.with_view(kept.namespace, kept.name, view_entry(view, location, content))
-        table = decode(content)
-    except Problem as problem:
-        raise ValueError(f"{_words(kept)} cannot be served: {problem.message}") from problem
-    entry = entry_of(context, table, location, encode(table))
+    entry = object_entry(kept, content, context)
+    if isinstance(entry, ViewEntry):
+        return state.with_view(kept.namespace, kept.name, entry)
     return state.with_table(kept.namespace, kept.name, entry)
 
 

@@ -5,13 +5,14 @@ from collections.abc import Iterable
 import msgspec
 
 from icecheck.mock_server.core.clock import Clock
-from icecheck.mock_server.core.context import Context, Registries
+from icecheck.mock_server.core.context import Context, Registries, TableLocations
 from icecheck.mock_server.core.identity import Identities
 from icecheck.mock_server.core.vending_settings import VendingSettings
 from icecheck.mock_server.planning.plans import Plans
 from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.serving.kept_state import KeptState
 from icecheck.mock_server.serving.warehouses import WarehouseDeclaration, Warehouses
+from icecheck.mock_server.storage.files import check_writable
 from icecheck.mock_server.storage.root import Root
 
 
@@ -25,7 +26,12 @@ class Contexts(msgspec.Struct, frozen=True):
     plans: Plans
     security: Security
     vending: VendingSettings | None
+    table_locations: TableLocations | str
     page_size_max: int
+
+    def __post_init__(self) -> None:
+        """Refuse (ValueError) a kind of locations that does not exist."""
+        msgspec.structs.force_setattr(self, "table_locations", _kind(self.table_locations))
 
     def __call__(self, warehouses: Warehouses, declaration: WarehouseDeclaration) -> Context:
         """Return the context of a warehouse; ValueError for a location that is no valid place."""
@@ -41,6 +47,7 @@ class Contexts(msgspec.Struct, frozen=True):
             vending=declaration.vending or self.vending,
             warehouse=declaration.name,
             location=location,
+            table_locations=_kind(declaration.table_locations or self.table_locations),
             page_size_max=self.page_size_max,
         )
 
@@ -62,3 +69,19 @@ def open_warehouses(
         kept.close()
         raise
     return found
+
+
+def check_locations(root: Root, warehouses: Warehouses) -> None:
+    """Raise ValueError unless tables can be written below the root and each declared location."""
+    root.check()
+    for warehouse in warehouses.all():
+        if warehouse.declaration.location is not None:
+            check_writable(warehouse.context.location)
+
+
+def _kind(given: str) -> TableLocations:
+    try:
+        return TableLocations(given)
+    except ValueError:
+        known = " or ".join(repr(each.value) for each in TableLocations)
+        raise ValueError(f"table_locations is {known}, not {given!r}") from None

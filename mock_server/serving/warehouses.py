@@ -27,7 +27,7 @@ class WarehouseDeclaration(msgspec.Struct, frozen=True):
     `prefix` None derives the path prefix from the name; "" serves the routes without a prefix.
     `location` is a URI or a directory; None puts it under the server's root. `defaults` and
     `overrides` are added to the answers of GET /v1/config for it. `vending` None: tables come with
-    the server's credentials for all warehouses, if any.
+    the server's credentials for all warehouses, if any. `table_locations` None: as for all others.
     """
 
     name: str
@@ -36,6 +36,7 @@ class WarehouseDeclaration(msgspec.Struct, frozen=True):
     defaults: Mapping[str, str] = {}
     overrides: Mapping[str, str] = {}
     vending: VendingSettings | None = None
+    table_locations: str | None = None
 
 
 class Warehouse:

@@ -18,6 +18,9 @@ MEMORY_BYTES_MAX = 1024 * 1024 * 1024
 
 _FILE_DIGITS_MAX = 9
 
+# Without O_NONBLOCK, opening a pipe would wait for somebody who writes to it.
+_READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
 
 class HeldFiles:
     """The files that a server keeps in memory, by location.
@@ -52,6 +55,11 @@ class HeldFiles:
         """Forget a file; a missing one is no error."""
         with self._lock:
             self._bytes -= len(self._files.pop(location, b""))
+
+    def has_below(self, location: str) -> bool:
+        """Return whether there is a file under a location."""
+        prefix = location.rstrip("/") + "/"
+        return any(held.startswith(prefix) for held in tuple(self._files))
 
     def forget_below(self, location: str) -> None:
         """Forget every file under a location."""
@@ -112,15 +120,22 @@ class Files:
     def read(self, location: str) -> bytes:
         """Return the content of a file, uncompressed if its name says gzip; raises OSError."""
         path = self._places.path_of(location)
-        content = self._held.get(location) if path is None else None
+        content = self._held.get(location) if path is None else _content_of(path)
         if content is None:
-            size = -1 if path is None else _size_of(path)
-            if path is None or size < 0:
-                raise FileNotFoundError(f"no such file: {location}")
-            if size > FILE_BYTES_MAX:
-                raise OSError(f"larger than {FILE_BYTES_MAX} bytes: {location}")
-            content = Path(path).read_bytes()
+            raise FileNotFoundError(f"no such file: {location}")
+        if len(content) > FILE_BYTES_MAX:
+            raise OSError(f"larger than {FILE_BYTES_MAX} bytes: {location}")
         return _gunzip(content, location) if is_gzip(location) else content
+
+    def hold_below(self, location: str) -> bool:
+        """Return whether there is a file under a location; no where these places do not reach."""
+        try:
+            path = self._places.path_of(location)
+        except OSError:
+            return False
+        if path is None:
+            return self._held.has_below(location)
+        return any(names for _, _, names in os.walk(path))
 
     def remove(self, location: str) -> None:
         """Remove a file; a missing one, or one that these places do not hold, is left alone."""
@@ -146,13 +161,25 @@ def _new_file_beside(path: str) -> tuple[int, str]:
     return tempfile.mkstemp(prefix=".", suffix=".tmp", dir=directory)
 
 
-def _size_of(path: str) -> int:
-    """Return how many bytes a file has; -1 if there is none, or something else in its place."""
+def _content_of(path: str) -> bytes | None:
+    """Return what a file has, or a beginning that is too large; None if there is no file."""
     try:
-        found = os.stat(path)  # noqa: PTH116 - a Path costs more than the look
+        handle = os.open(path, _READING)
+    except PermissionError:
+        raise
     except OSError:
-        return -1
-    return found.st_size if stat.S_ISREG(found.st_mode) else -1
+        return None
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        parts, size = [], 0
+        while size <= FILE_BYTES_MAX and (part := os.read(handle, found.st_size + 1)):
+            parts.append(part)
+            size += len(part)
+        return b"".join(parts)
+    finally:
+        os.close(handle)
 
 
 def check_writable(location: str) -> None:

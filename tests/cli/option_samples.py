@@ -232,6 +232,7 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
             ("--hide", ("--hide", "listViews"), ()),
             ("--seed", ("--seed", "7"), ()),
             ("--root", ("--root", "here"), ()),
+            ("--table-locations", ("--table-locations", "by-name"), ()),
             ("--page-size-max", ("--page-size-max", "5"), ()),
             ("--fault", ("--fault", "answer-lost,times=2"), ()),
             ("--defect", ("--defect", "namespace-drop-cascades"), ()),

@@ -4,6 +4,7 @@ import json
 import re
 import signal
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
@@ -104,21 +105,47 @@ def test_its_options_reach_the_mock(start_icecheck, tmp_path):
             assert len(page["namespaces"]) == 2
 
 
-def test_a_root_is_found_again_and_had_by_one_server_at_a_time(start_icecheck, icecheck, tmp_path):
+@pytest.mark.parametrize("option", ["--root", "--state"])
+def test_a_root_is_found_again_and_had_by_one_server_at_a_time(
+    start_icecheck, icecheck, tmp_path, option
+):
     body = {"name": "t", "schema": {"type": "struct", "fields": []}}
     for number in range(2):
-        process = start_icecheck("serve", "--port", "0", "--root", tmp_path / "root")
+        process = start_icecheck("serve", "--port", "0", option, tmp_path / "root")
         with httpx.Client(base_url=f"{ready(process)}/v1", trust_env=False) as client:
             assert client.post("/namespaces", json={"namespace": ["a"]}).is_success == (number == 0)
             assert client.get("/namespaces/a/tables/t").is_success == (number == 1)
             if number == 0:
                 client.post("/namespaces/a/tables", json=body).raise_for_status()
-        refused = icecheck("serve", "--port", "0", "--root", tmp_path / "root")
+        refused = icecheck("serve", "--port", "0", option, tmp_path / "root")
         assert refused.exit_code == 2
         assert len(refused.stderr.splitlines()) == 1
         assert f"process {process.pid}" in refused.stderr
         process.kill()
         process.wait()
+
+
+def test_tables_lie_where_their_names_say_if_it_is_told_so(start_icecheck, tmp_path):
+    root = ("--root", tmp_path / "root")
+    process = start_icecheck("serve", "--port", "0", "--table-locations", "by-name", *root)
+    body = {"name": "t", "schema": {"type": "struct", "fields": []}}
+    with httpx.Client(base_url=f"{ready(process)}/v1", trust_env=False) as client:
+        client.post("/namespaces", json={"namespace": ["a"]}).raise_for_status()
+        made = client.post("/namespaces/a/tables", json=body).json()["metadata"]
+    assert made["location"] == f"file://{tmp_path}/root/warehouse/a/t"
+
+
+def test_it_starts_without_the_libraries_of_clients_and_of_the_suite():
+    serve = ("icecheck", "serve", "--quiet", "--run", "--", sys.executable, "-c", "")
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", *serve],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "uvicorn" in loaded
+    assert {"httpx", "rich", "requests", "pyiceberg", "openapi_core", "yaml"} & loaded == set()
 
 
 def test_tables_may_lie_where_it_is_told_to_allow_them(start_icecheck, tmp_path):

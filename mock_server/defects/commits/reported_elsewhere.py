@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server.commits.publication import NAMESPACE_LOCATION
+from icecheck.mock_server.commits.default_locations import NAMESPACE_LOCATION
 from icecheck.mock_server.core.context import Call, Outcome
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import defect, through

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from icecheck.mock_server.commits.publication import NAMESPACE_LOCATION
+from icecheck.mock_server.commits.default_locations import NAMESPACE_LOCATION
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import defect, through

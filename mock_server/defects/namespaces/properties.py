@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import structs
 
-from icecheck.mock_server.commits.publication import NAMESPACE_LOCATION
+from icecheck.mock_server.commits.default_locations import NAMESPACE_LOCATION
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.changing import do_after, make_namespace, refuse_where

@@ -12,13 +12,44 @@ LOST = """\
 answer-lost: fired 1, attempts 1, rows 1
 connection-dropped: fired 1, attempts 2, rows 1
 """
-OWN_JVM = pytest.mark.complete("starts a JVM of its own; another test loses answers in the shared")
+OWN_JVM = pytest.mark.complete("starts a JVM of its own, as whoever copies it does")
 TOLD = {
     "lost_answer_pyiceberg.py": LOST,
     "lost_answer_spark.py": LOST,
     "throttled_pyiceberg.py": "read 30 rows in 10 loads, 4 refused\n",
     "race_by_gate.py": "first conflict, second committed, rows [2]\n",
     "expired_token.py": "after two hours the token is refused; with a new one: [('db',)]\n",
+    "expired_token_spark.py": "the first token: 200, then 401; Spark: 2 rows, never refused\n",
+    "protocol.py": """\
+5 tables on 3 pages; unchanged: 304
+both or none: 409, then 204
+""",
+    "journal.py": "the commit: add-snapshot, set-snapshot-ref; every request is in run.har\n",
+    "snapshots.py": "elsewhere: sales of ann has orders with id, at\n",
+    "vended_credentials.py": "3 keys in ten steps, 2 of them by loadCredentials\n",
+    "planned_scan.py": """\
+submitted, submitted, submitted, completed: 3 of 5 files, 1 more part
+PyIceberg reads [0, 1, 2] by the catalog's plan
+""",
+    "misbehaving_catalog.py": """\
+trusting: the table survives True, with the defect False
+looking: the table survives True, with the defect True
+""",
+    "same_bytes.py": "4 answers are the same to the last byte; with another seed they differ\n",
+    "client_lint.py": """\
+homemade/1: any, header Authorization: a bearer token that is none: 'null'
+homemade/1: listNamespaces, query pageSize: it does not fit: minimum 1 (L262)
+""",
+    "beside_a_command.sh": """\
+PyIceberg finds [('db',)]
+clickhouse.sql
+duckdb.sql
+flink.sql
+spark-defaults.conf
+trino-iceberg.properties
+its exit code is ours: 3
+ATTACH 'wh' AS "mock" (TYPE iceberg, ENDPOINT 'http://127.0.0.1:8181', AUTHORIZATION_TYPE 'none');
+""",
     "snapshots.sh": """\
 after going back: {"namespaces":[["db"]],"next-page-token":null}
 throttled: 429
@@ -49,9 +80,11 @@ def test_the_tests_among_them_pass_also_side_by_side(tmp_path: Path, workers: li
     assert "10 passed" in done.stdout
 
 
-def test_every_example_is_run() -> None:
+def test_every_example_is_run_and_told_of() -> None:
     files = {each.name for each in EXAMPLES.iterdir() if each.is_file()}
     assert files == {*TOLD, TESTS}
+    page = (EXAMPLES.parent / "mock.md").read_text(encoding="utf-8")
+    assert [each for each in sorted(files) if f"(examples/{each})" not in page] == []
 
 
 def interpreter(example: str) -> str:

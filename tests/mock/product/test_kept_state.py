@@ -1,10 +1,6 @@
 """A root whose tables are kept: the next server there has what was acknowledged, and no more."""
 
 import os
-import random
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +10,7 @@ import msgspec
 import pytest
 
 from icecheck.mock_server import MockCatalog, WarehouseDeclaration
+from icecheck.mock_server.commits.publication import load_reply
 from icecheck.mock_server.storage.state_file import DIRECTORY, StateFile
 
 SCHEMA = {"type": "struct", "fields": [{"id": 1, "name": "x", "required": False, "type": "int"}]}
@@ -73,7 +70,7 @@ def content(mock: MockCatalog, warehouse: str = "wh") -> dict[str, Any]:
         for name, table in entry.tables.after():
             shown[f"{namespace} table {name}"] = (
                 table.metadata_location,
-                table.replies["all"].body,
+                load_reply(table).body,
             )
         for name, view in entry.views.after():
             shown[f"{namespace} view {name}"] = (view.metadata_location, view.reply.body)
@@ -256,83 +253,6 @@ def test_a_line_that_was_not_written_to_its_end_is_left_out(tmp_path: Path) -> N
     again = StateFile(tmp_path)
     assert again.read() == [b"1", b"2"]
     again.close()
-
-
-TABLES = "/v1/wh/namespaces/n/tables"
-SERVED = """
-import sys
-from icecheck.mock_server import MockCatalog
-mock = MockCatalog(root=sys.argv[1], keep=True)
-mock.serve_forever(lambda ready: print(ready.uri, flush=True))
-"""
-
-
-def killed_at_random(root: Path, chance: random.Random) -> None:
-    """Start a server, change tables until it is killed, and compare what its successor shows."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", SERVED, str(root)], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    with httpx.Client(base_url=process.stdout.readline().strip(), trust_env=False) as http:
-        http.get("/v1/config", params={"warehouse": "wh"}).raise_for_status()
-        http.post("/v1/wh/namespaces", json={"namespace": ["n"]})
-        listed = http.get(TABLES).json()["identifiers"]
-        acknowledged = {
-            each["name"]: http.get(f"{TABLES}/{each['name']}").json()["metadata-location"]
-            for each in listed
-        }
-        doubtful = changed_until_killed(http, process, acknowledged, chance)
-    process.wait()
-    mock = MockCatalog(root=root, keep=True)
-    namespace = mock.state("wh").namespace(("n",))
-    assert namespace is not None
-    shown = {name: table.metadata_location for name, table in namespace.tables.after()}
-    mock.stop()
-    for name in {*shown, *acknowledged} - {doubtful}:
-        assert shown.get(name) == acknowledged.get(name)
-
-
-def changed_until_killed(
-    http: httpx.Client,
-    process: subprocess.Popen[str],
-    acknowledged: dict[str, str],
-    chance: random.Random,
-) -> str:
-    """Change tables while the server is killed; return the one whose change got no answer."""
-    killed_at = chance.randrange(1, 40)
-    for number in range(1000):
-        if number == killed_at:
-            process.send_signal(signal.SIGKILL)
-        name = f"t{chance.randrange(8)}"
-        try:
-            answer = changed(http, name, acknowledged, number)
-        except httpx.TransportError:
-            return name
-        if answer.status_code == 204:
-            del acknowledged[name]
-        elif answer.status_code == 200:
-            acknowledged[name] = answer.json()["metadata-location"]
-    raise AssertionError("the server was not killed")
-
-
-def changed(
-    http: httpx.Client, name: str, acknowledged: dict[str, str], number: int
-) -> httpx.Response:
-    if name not in acknowledged:
-        return http.post(TABLES, json={"name": name, "schema": SCHEMA})
-    if number % 3 == 0:
-        return http.delete(f"{TABLES}/{name}")
-    update = {"action": "set-properties", "updates": {"n": str(number)}}
-    return http.post(f"{TABLES}/{name}", json={"requirements": [], "updates": [update]})
-
-
-@pytest.mark.parametrize(
-    "times", [4, pytest.param(200, marks=pytest.mark.complete("more moments of the same"))]
-)
-def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, times: int) -> None:
-    chance = random.Random(times)  # noqa: S311 - the same moments each time
-    for _ in range(times):
-        killed_at_random(tmp_path, chance)
 
 
 def test_the_file_is_short_after_each_start(kept: MockCatalog, tmp_path: Path) -> None:

@@ -85,10 +85,20 @@ _BY_DEFAULT = click.core.ParameterSource.DEFAULT
 )
 @click.option("--seed", type=int, help="Make generated ids reproducible.")
 @click.option(
+    "--state",
     "--root",
+    "root",
     metavar="DIR",
-    help="Where tables live, and are found again by the next server; one at a time can have it. "
-    "Default: a temporary directory.",
+    help="Where tables live, and are found again by the next server with namespaces and views, "
+    "however this one ends; one at a time can have it. Default: a temporary directory.",
+)
+@click.option(
+    "--table-locations",
+    type=click.Choice(["unique", "by-name"]),
+    default="unique",
+    show_default=True,
+    help="Where tables are that are created without a location: at .../namespace/table, or with a "
+    "part of their uuid behind it.",
 )
 @click.option(
     "--allow-location",
@@ -222,12 +232,11 @@ def _mock(
     **settings: Any,
 ) -> "MockCatalog":
     """Return the mock that the options describe; ValueError, Problem or OSError say why not."""
-    from icecheck.cli.listings.defect_names import named_defects
     from icecheck.mock_server import MockCatalog, VendingSettings, WarehouseDeclaration
     from icecheck.mock_server.serving.fault_rules import parse_fault
     from icecheck.mock_server.storage.places import is_on_disk, location_uri
 
-    planted = named_defects(defect_globs)
+    planted = _planted(defect_globs)
     declared = []
     for warehouse in warehouses:
         name, _, location = warehouse.partition("=")
@@ -245,8 +254,17 @@ def _mock(
         mock.faults.add(rule)
     for seed_file in seed_files:
         mock.states.seed(seed_file)
-    mock.defects.switch_on(*(defect.name for defect in planted))
+    mock.defects.switch_on(*planted)
     return mock
+
+
+def _planted(globs: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of the defects that are asked for, without loading all of them for none."""
+    if not globs:
+        return ()
+    from icecheck.cli.listings.defect_names import named_defects
+
+    return tuple(defect.name for defect in named_defects(globs))
 
 
 def _root_of_fixture(environment: Mapping[str, str]) -> str | None:

@@ -1,0 +1,78 @@
+"""The location of a table or view for which a client has named none."""
+
+from collections.abc import Iterator
+
+from icecheck.mock_server.core.context import Context, TableLocations
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.metadata.builder import canonical_location
+from icecheck.mock_server.protocol import names
+
+NAMESPACE_LOCATION = "location"
+
+
+def namespace_location(context: Context, state: WarehouseState, namespace: tuple[str, ...]) -> str:
+    """Return the directory for the tables of a namespace, without slashes at the end.
+
+    This is the namespace's `location` property, which clients know, if it is absolute; otherwise a
+    directory below its parent's location, or the warehouse's. The namespace need not exist.
+    """
+    directories: list[str] = []
+    for depth in range(len(namespace), 0, -1):
+        entry = state.namespace(namespace[:depth])
+        own = "" if entry is None else entry.properties.get(NAMESPACE_LOCATION, "")
+        if names.is_absolute(own):
+            home = canonical_location(own) if own.strip("/") else ""
+            return "/".join((home, *reversed(directories)))
+        directories.append(names.directory_of(namespace[depth - 1]))
+    return "/".join((context.location, *reversed(directories)))
+
+
+def default_location(
+    context: Context, state: WarehouseState, namespace: tuple[str, ...], name: str, uuid: str
+) -> str:
+    """Return the location of a table or view that the client gave none: below its namespace's.
+
+    It contains a part of the uuid, so that a table that is created again, or under a name that was
+    renamed away, never meets the files of the other one. A warehouse whose locations are by name
+    adds that only where something else is or was.
+    """
+    place = f"{namespace_location(context, state, namespace)}/{names.directory_of(name)}"
+    if context.table_locations is TableLocations.BY_NAME:
+        return _by_name(context, state, place, uuid)
+    return _unique(place, uuid)
+
+
+def _by_name(context: Context, state: WarehouseState, place: str, uuid: str) -> str:
+    """Return the place itself, or one beside what is there.
+
+    A part of the uuid comes to the directory of another table that the place would be in, and to
+    the place itself if it is another's, has another's in it, or holds files of one that is gone.
+    """
+    is_taken = context.files.hold_below(place)
+    above, below = _directories_above(place, context.location), f"{place}/"
+    for other in _locations(state):
+        if other in above:
+            return _unique(other, uuid) + place[len(other) :]
+        is_taken = is_taken or other == place or other.startswith(below)
+    return _unique(place, uuid) if is_taken else place
+
+
+def _directories_above(place: str, warehouse: str) -> frozenset[str]:
+    """Return the directories that a place is in, below the warehouse's own.
+
+    A table may also have the location of the whole warehouse: nothing is beside that.
+    """
+    ends = [number for number, letter in enumerate(place) if letter == "/"]
+    return frozenset(place[:end] for end in ends if place.startswith(f"{warehouse}/", 0, end))
+
+
+def _unique(place: str, uuid: str) -> str:
+    return f"{place}-{uuid[:8]}"
+
+
+def _locations(state: WarehouseState) -> Iterator[str]:
+    for _, entry in state.namespaces.after():
+        for _, table in entry.tables.after():
+            yield table.metadata.location
+        for _, view in entry.views.after():
+            yield view.metadata.location

@@ -1,0 +1,183 @@
+"""Where tables are that are created without a location: by their names, or unique."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from icecheck.mock_server import MockCatalog, WarehouseDeclaration
+from tests.mock.product.test_kept_state import SCHEMA, client, done, view_body
+
+
+@pytest.fixture(params=["on disk", "in memory"])
+def mock(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MockCatalog]:
+    root = tmp_path if request.param == "on disk" else "s3://bucket"
+    mock = MockCatalog(root=root, table_locations="by-name")
+    yield mock
+    mock.stop()
+
+
+@pytest.fixture
+def http(mock: MockCatalog) -> httpx.Client:
+    http = client(mock)
+    for namespace in (["a"], ["a", "b"]):
+        done(http.post("namespaces", json={"namespace": namespace}))
+    return http
+
+
+def home(mock: MockCatalog) -> str:
+    return mock.warehouses.open("wh").context.location
+
+
+def made(http: httpx.Client, name: str, namespace: str = "a", **more: Any) -> str:
+    body = {"name": name, "schema": SCHEMA, **more}
+    return done(http.post(f"namespaces/{namespace}/tables", json=body)).json()["metadata"][
+        "location"
+    ]
+
+
+def made_view(http: httpx.Client, name: str) -> str:
+    return done(http.post("namespaces/a/views", json=view_body(name))).json()["metadata"][
+        "location"
+    ]
+
+
+def uuid_of(http: httpx.Client, name: str, namespace: str = "a") -> str:
+    found = done(http.get(f"namespaces/{namespace}/tables/{name}")).json()["metadata"]["table-uuid"]
+    return found[:8]
+
+
+def test_a_table_and_a_view_are_where_their_names_say(
+    mock: MockCatalog, http: httpx.Client
+) -> None:
+    assert made(http, "t") == f"{home(mock)}/a/t"
+    assert made(http, "t", "a%1Fb") == f"{home(mock)}/a/b/t"
+    assert made_view(http, "v") == f"{home(mock)}/a/v"
+
+
+def test_a_location_in_the_request_and_that_of_a_namespace_hold(
+    mock: MockCatalog, http: httpx.Client
+) -> None:
+    place = f"{home(mock)}/elsewhere"
+    done(http.post("namespaces", json={"namespace": ["c"], "properties": {"location": place}}))
+    assert made(http, "t", "c") == f"{place}/t"
+    assert made(http, "given", location=f"{place}/given") == f"{place}/given"
+
+
+def test_a_table_that_was_renamed_keeps_its_place_for_itself(
+    mock: MockCatalog, http: httpx.Client
+) -> None:
+    made(http, "t")
+    ends = {
+        "source": {"namespace": ["a"], "name": "t"},
+        "destination": {"namespace": ["a"], "name": "u"},
+    }
+    done(http.post("tables/rename", json=ends))
+    assert made(http, "t") == f"{home(mock)}/a/t-{uuid_of(http, 't')}"
+    assert made(http, "u2") == f"{home(mock)}/a/u2"
+
+
+def test_a_name_that_is_used_again_meets_no_files_of_the_table_before(
+    mock: MockCatalog, http: httpx.Client
+) -> None:
+    made(http, "t")
+    done(http.delete("namespaces/a/tables/t"))
+    assert made(http, "t") == f"{home(mock)}/a/t-{uuid_of(http, 't')}"
+
+
+def test_a_name_whose_files_were_purged_has_its_place_again(
+    mock: MockCatalog, http: httpx.Client
+) -> None:
+    for _ in range(2):
+        assert made(http, "t") == f"{home(mock)}/a/t"
+        done(http.delete("namespaces/a/tables/t", params={"purgeRequested": "true"}))
+
+
+def test_a_place_without_files_that_a_table_names_is_taken(
+    mock: MockCatalog, http: httpx.Client
+) -> None:
+    place = f"{home(mock)}/a/t"
+    other = {"write.metadata.path": f"{home(mock)}/metadata"}
+    made(http, "first", location=place, properties=other)
+    assert made(http, "t") == f"{place}-{uuid_of(http, 't')}"
+
+
+def test_a_table_is_not_above_those_of_a_namespace_of_its_name(
+    mock: MockCatalog, http: httpx.Client
+) -> None:
+    below = made(http, "data", "a%1Fb")
+    place = made(http, "b")
+    assert below == f"{home(mock)}/a/b/data"
+    assert place == f"{home(mock)}/a/b-{uuid_of(http, 'b')}"
+
+
+def test_a_table_is_not_above_one_that_has_no_files_there(
+    mock: MockCatalog, http: httpx.Client
+) -> None:
+    other = {"write.metadata.path": f"{home(mock)}/metadata"}
+    made(http, "first", location=f"{home(mock)}/a/t/first", properties=other)
+    assert made(http, "t") == f"{home(mock)}/a/t-{uuid_of(http, 't')}"
+
+
+def test_a_table_is_not_in_the_directory_of_another_one(
+    mock: MockCatalog, http: httpx.Client
+) -> None:
+    above = made(http, "b")
+    below = made(http, "data", "a%1Fb")
+    assert above == f"{home(mock)}/a/b"
+    assert below == f"{above}-{uuid_of(http, 'data', 'a%1Fb')}/data"
+
+
+def test_a_table_of_the_whole_warehouse_moves_no_other_out_of_it(
+    mock: MockCatalog, http: httpx.Client
+) -> None:
+    made(http, "whole", location=home(mock))
+    assert made(http, "t") == f"{home(mock)}/a/t"
+
+
+def test_a_transaction_that_creates_tables_has_them_there_too(
+    mock: MockCatalog, http: httpx.Client
+) -> None:
+    schema = {"action": "add-schema", "schema": {**SCHEMA, "schema-id": 0}}
+    updates = [
+        schema,
+        {"action": "set-current-schema", "schema-id": -1},
+        {"action": "add-spec", "spec": {"spec-id": 0, "fields": []}},
+        {"action": "set-default-spec", "spec-id": -1},
+        {"action": "add-sort-order", "sort-order": {"order-id": 0, "fields": []}},
+        {"action": "set-default-sort-order", "sort-order-id": -1},
+    ]
+    body = {"requirements": [{"type": "assert-create"}], "updates": updates}
+    found = done(http.post("namespaces/a/tables/t", json=body)).json()["metadata"]["location"]
+    assert found == f"{home(mock)}/a/t"
+
+
+def test_without_the_option_every_location_is_unique(tmp_path: Path) -> None:
+    mock = MockCatalog(root=tmp_path)
+    http = client(mock)
+    done(http.post("namespaces", json={"namespace": ["a"]}))
+    assert made(http, "t") == f"{home(mock)}/a/t-{uuid_of(http, 't')}"
+
+
+def test_a_warehouse_can_have_a_setting_of_its_own(tmp_path: Path) -> None:
+    named = WarehouseDeclaration("wh", table_locations="by-name")
+    mock = MockCatalog(root=tmp_path, warehouses=["other", named])
+    for warehouse, is_named in (("wh", True), ("other", False)):
+        http = client(mock, warehouse)
+        done(http.post("namespaces", json={"namespace": ["a"]}))
+        assert made(http, "t").endswith("/a/t") is is_named
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"table_locations": "plain"},
+        {"warehouses": [WarehouseDeclaration("wh", table_locations="plain")]},
+    ],
+    ids=["for all", "for one"],
+)
+def test_another_kind_of_locations_is_refused_at_once(settings: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="table_locations is 'unique' or 'by-name', not 'plain'"):
+        MockCatalog(**settings)
