@@ -66,6 +66,7 @@ class MockCatalog:
     - `table_locations`: "by-name" has tables at `…/namespace/table`, as many catalogs do, "unique"
       adds a part of the uuid. It is for tables and views that are created without a location.
     - `hidden`: operationIds that are not served, as if they were not implemented.
+    - `profile`: behave as a server that people meet (`profiles.PROFILES`), such as "fixture-1.10".
     - `root`: the directory or URI below which tables lie. A URI that is not `file:` keeps metadata
       files in memory. By default a fresh temporary directory, removed by `stop`.
     - `keep`: what the warehouses hold is kept in the root, which has to be a directory: the next
@@ -102,6 +103,7 @@ class MockCatalog:
         vending: VendingSettings | None = None,
         table_locations: str = "unique",
         hidden: Iterable[str] = (),
+        profile: str | None = None,
         allow_locations: Iterable[str | Path] = (),
         allow_hosts: Iterable[str] = (),
         admin: bool = True,
@@ -117,6 +119,10 @@ class MockCatalog:
         self._kept = KeptState(self._root.kept_directory()) if keep else None
         self.identities = Identities(seed, 0 if self._kept is None else self._kept.starts)
         self.registries = registries_without(hidden)
+        if profile is not None:
+            from icecheck.mock_server.profiles import profile_named
+
+            profile_named(profile).install(self.registries)
         self.security = Security(self.clock, self.identities, token=token, oauth2=oauth2)
         self.journal = Journal(journal_entries_max)
         self.plans = Plans(planning)
@@ -234,8 +240,6 @@ class MockCatalog:
     def uri(self) -> str:
         """The base address for clients (without `/v1`); RuntimeError if it is not started."""
         return self._listening.uri
-
-    # Clients
 
     def asgi(self) -> "AsgiApp":
         """Return the catalog as an ASGI application."""

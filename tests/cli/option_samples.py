@@ -230,6 +230,7 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
             ("--token-ttl", ("--token-ttl", "5"), ("--client", "me:secret")),
             ("--vend", ("--vend", "s3"), ()),
             ("--hide", ("--hide", "listViews"), ()),
+            ("--profile", ("--profile", "single-level-namespaces"), ()),
             ("--seed", ("--seed", "7"), ()),
             ("--root", ("--root", "here"), ()),
             ("--table-locations", ("--table-locations", "by-name"), ()),

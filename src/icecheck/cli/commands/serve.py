@@ -83,6 +83,12 @@ _BY_DEFAULT = click.core.ParameterSource.DEFAULT
     metavar="OPERATION",
     help="Do not serve this operation (an operationId, as listViews); repeatable.",
 )
+@click.option(
+    "--profile",
+    metavar="NAME",
+    help="Behave as a server that people meet: fixture-1.10 (Apache's REST fixture), "
+    "legacy-no-endpoints, single-level-namespaces.",
+)
 @click.option("--seed", type=int, help="Make generated ids reproducible.")
 @click.option(
     "--state",
