@@ -152,6 +152,7 @@ COMMANDS: dict[str, Rule] = {
     "icecheck run URL --regressions DIR": Rule("typed", slow=True),
     "icecheck serve --port 8181": Rule("served", CORE),
     "icecheck serve --defect NAME": Rule("served", CORE),
+    "icecheck serve --profile fixture-1.10": Rule("served", CORE),
     "icecheck serve --fault throttled,table=db.orders,times=3": Rule("served", CORE),
     "icecheck serve --journal-file requests.jsonl": Rule("served", CORE),
     "icecheck serve --state DIR": Rule("served", CORE),
