@@ -1,7 +1,7 @@
 """How each client reaches a warehouse, in its own words: settings, statements, lines of a program.
 
-It was tried with PyIceberg, Spark (the settings, not the file of them), DuckDB, ClickHouse, Sail
-and iceberg-js; not with Trino, Flink, iceberg-go and iceberg-rust.
+It was tried with PyIceberg, Spark 3.5, 4.0 and 4.1, DuckDB, ClickHouse, Sail, iceberg-js,
+iceberg-go and iceberg-rust; not with Trino and Flink.
 """
 
 import json
