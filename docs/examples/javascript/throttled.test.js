@@ -27,7 +27,7 @@ before(async () => {
     try {
       uri = JSON.parse(readFileSync(ready, "utf8")).uri;
     } catch {
-      // The file is not there yet, or not whole.
+      // The file is not there yet.
     }
   }
 });
