@@ -1,7 +1,7 @@
 """How each client reaches a warehouse, in its own words: settings, statements, lines of a program.
 
-It was tried with PyIceberg, Spark (the settings, not the file of them), DuckDB, ClickHouse, Sail
-and iceberg-js; not with Trino, Flink, iceberg-go and iceberg-rust.
+It was tried with PyIceberg, Spark 3.5, 4.0 and 4.1, DuckDB, ClickHouse, Sail, iceberg-js,
+iceberg-go and iceberg-rust; not with Trino and Flink.
 """
 
 import json
@@ -163,7 +163,7 @@ class Connection(msgspec.Struct, frozen=True):
         return {"SAIL_CATALOG__LIST": f"[{{{listed}}}]"}
 
     def go(self) -> str:
-        """Return the lines of a program with iceberg-go."""
+        """Return the lines of a program with iceberg-go; what they import stands above them."""
         options = [f"rest.WithWarehouseLocation({_quoted(self.warehouse)})"]
         if self.token is not None:
             options.append(f"rest.WithOAuthToken({_quoted(self.token)})")
@@ -171,6 +171,7 @@ class Connection(msgspec.Struct, frozen=True):
             options.append(f"rest.WithCredential({_quoted(self.credential)})")
         listed = "".join(f",\n\t{option}" for option in options)
         return (
+            '// import "github.com/apache/iceberg-go/catalog/rest"\n\n'
             f"cat, err := rest.NewCatalog(ctx, {_quoted(self.name)}, {_quoted(self.uri)}{listed})\n"
         )
 
@@ -182,6 +183,9 @@ class Connection(msgspec.Struct, frozen=True):
             for key, value in properties.items()
         )
         return (
+            "use std::{collections::HashMap, sync::Arc};\n\n"
+            "use iceberg::{CatalogBuilder, io::LocalFsStorageFactory};\n"
+            "use iceberg_catalog_rest::RestCatalogBuilder;\n\n"
             f"let properties = HashMap::from([\n{listed}]);\n"
             "let catalog = RestCatalogBuilder::default()\n"
             "    .with_storage_factory(Arc::new(LocalFsStorageFactory))\n"
@@ -190,7 +194,11 @@ class Connection(msgspec.Struct, frozen=True):
         )
 
     def js(self) -> str:
-        """Return the lines of a program with iceberg-js, which never asks for the configuration."""
+        """Return the lines of a program with iceberg-js.
+
+        Before its version 1 it asked for no configuration, and `catalogName` was a part of paths:
+        then the server needs to know the warehouse.
+        """
         self._expect_no_credential("iceberg-js")
         auth = {"type": "none"} if self.token is None else {"type": "bearer", "token": self.token}
         shown = ", ".join(f"{key}: {_quoted(value)}" for key, value in auth.items())

@@ -1,5 +1,8 @@
 """uvicorn's protocol on httptools: with bounds, and most answers without ASGI."""
 
+import sys
+from collections.abc import Sequence
+
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from icecheck.mock_server.http.protocol import (
@@ -23,6 +26,10 @@ class HttptoolsDoor(HttpToolsProtocol):
 
     An ASGI application costs a task, two dictionaries and an event for each request: for most
     requests more than the answer itself. `direct` answers without; None: the application does.
+
+    httptools ends a request that asks for another protocol behind its head: what follows would be
+    of that protocol. There is none here, so its head is read again without this wish, and its body
+    behind it. Java's own HTTP client asks so in its first request on a connection.
     """
 
     direct: Direct | None = None
@@ -30,15 +37,19 @@ class HttptoolsDoor(HttpToolsProtocol):
     refused = False
     reading_head = False
     head_bytes = 0
+    chunk = b""
+    again = b""
+    wishes: Sequence[tuple[bytes, bytes]] = ()
 
     def data_received(self, data: bytes) -> None:
         """Take in bytes of the connection."""
-        if self.refused:
-            return
-        continues = self.reading_head
-        super().data_received(data)
+        continues, length = self.reading_head, len(data)
+        while data and not self.refused:
+            self.chunk, self.again = data, b""
+            super().data_received(data)
+            data = self.again
         # The chunk in which a head begins may hold the end of a body too.
-        self.head_bytes = self.head_bytes + len(data) if continues and self.reading_head else 0
+        self.head_bytes = self.head_bytes + length if continues and self.reading_head else 0
         if self.head_bytes > HEAD_BYTES_MAX and not self.refused:
             self.refused = True
             refuse(self, LARGE_HEADERS if self.headers or not self.url else LONG_URL)
@@ -51,6 +62,11 @@ class HttptoolsDoor(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Take in the end of a head: the request goes to the application, or waits for its end."""
         self.reading_head = False
+        if self._is_cut_off():
+            return
+        if self.wishes:
+            self.headers.extend(self.wishes)
+            self.wishes = ()
         if self.direct is not None and self._may_be_direct():
             self.parts = []
         else:
@@ -65,6 +81,8 @@ class HttptoolsDoor(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """Take in the end of a request, and answer it unless the application has it."""
+        if self._is_cut_off():
+            return
         parts, self.parts = self.parts, None
         if parts is None or self.direct is None:
             super().on_message_complete()
@@ -83,6 +101,24 @@ class HttptoolsDoor(HttpToolsProtocol):
         self.refused = True
         too_long = len(getattr(self, "url", b"")) > URL_BYTES_MAX
         refuse(self, LONG_URL if too_long else NO_REQUEST)
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Read the head at which httptools stopped again, without `Upgrade`, and what came after.
+
+        Behind a CONNECT comes nothing that could be read.
+        """
+        self.wishes = [header for header in self.headers if header[0] == b"upgrade"]
+        if not self._is_cut_off():
+            return
+        (behind,) = getattr(sys.exc_info()[1], "args", (0,))
+        version = self.parser.get_http_version().encode()
+        lines = [b"%b %b HTTP/%b" % (self.parser.get_method(), self.url, version)]
+        lines += [b"%b: %b" % header for header in self.headers if header[0] != b"upgrade"]
+        self.again = b"\r\n".join([*lines, b"", self.chunk[behind:]])
+
+    def _is_cut_off(self) -> bool:
+        """Return whether httptools ends this request behind its head, for what was asked there."""
+        return bool(self.parser.should_upgrade()) and self.parser.get_method() != b"CONNECT"
 
     def _may_be_direct(self) -> bool:
         """Return whether nothing is unusual about a request, as far as its head tells."""

@@ -99,6 +99,9 @@ def protocol_on_h11() -> Any:
             if not self.refused:
                 super().data_received(data)
 
+        def _unsupported_upgrade_warning(self) -> None:
+            """Say nothing: a client that asks for another protocol does not need it."""
+
         def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's signature
             self.refused = True
             hint = getattr(sys.exc_info()[1], "error_status_hint", 400)

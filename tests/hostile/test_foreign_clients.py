@@ -1,4 +1,4 @@
-"""What `icecheck connect` says to DuckDB, ClickHouse, Sail and iceberg-js is all that they need."""
+"""What `icecheck connect` prints is all that these clients need, from DuckDB to iceberg-rust."""
 
 import os
 import shutil
@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings
-from icecheck.mock_server.clients.connection import Connection
+from icecheck.mock_server.clients.connection import Connection, CredentialUnusable
 
 pytestmark = pytest.mark.hostile
 
+BUILD_SECONDS_MAX = 3_600
 AWKWARD = "tok'en\"1"
 SETTINGS = {
     "open": {},
@@ -56,6 +57,49 @@ spark = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate()
 spark.sql("CREATE SCHEMA mock.s").collect()
 assert "s" in {row[0] for row in spark.sql("SHOW DATABASES IN mock").collect()}
 """
+GO = """
+package main
+
+import (
+	"context"
+
+	"github.com/apache/iceberg-go"
+	"github.com/apache/iceberg-go/table"
+)
+
+func main() {
+	ctx, name := context.Background(), table.Identifier{"g", "t"}
+	%s
+	check(err)
+	check(cat.CreateNamespace(ctx, name[:1], nil))
+	id := iceberg.NestedField{ID: 1, Name: "id", Type: iceberg.PrimitiveTypes.Int64}
+	_, err = cat.CreateTable(ctx, name, iceberg.NewSchema(0, id))
+	check(err)
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+"""
+RUST = """
+#[tokio::main]
+async fn main() -> iceberg::Result<()> {
+    use iceberg::{Catalog, NamespaceIdent, TableCreation};
+    use iceberg::spec::{NestedField, PrimitiveType, Schema, Type};
+
+    %s
+    let space = NamespaceIdent::new("r".to_string());
+    catalog.create_namespace(&space, HashMap::new()).await?;
+    let id = NestedField::optional(1, "id", Type::Primitive(PrimitiveType::Long)).into();
+    let schema = Schema::builder().with_fields(vec![id]).build()?;
+    let table = TableCreation::builder().name("t".to_string()).schema(schema).build();
+    catalog.create_table(&space, table).await?;
+    Ok(())
+}
+"""
+PROGRAMS = Path(__file__).parents[1] / "dialects" / "programs"
 JAVASCRIPT = """
 await catalog.createNamespace({ namespace: ["j"] });
 const listed = JSON.stringify(await catalog.listNamespaces());
@@ -86,11 +130,33 @@ def pythons(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return made
 
 
+@pytest.fixture(scope="module")
+def crate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program in Rust with iceberg-rust, in the versions of the recordings: built once."""
+    return _copied("rust", tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def module(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same in Go."""
+    return _copied("go", tmp_path_factory)
+
+
+def _copied(language: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp(language) / "program"
+    return shutil.copytree(PROGRAMS / language, place)
+
+
 @pytest.fixture(params=SETTINGS)
-def connection(request: pytest.FixtureRequest) -> Iterator[Connection]:
-    with MockCatalog(**SETTINGS[request.param]) as mock:
-        mock.states.seed({"warehouses": {"wh": [{"name": "d0"}]}})
-        yield mock.connection("wh")
+def mock(request: pytest.FixtureRequest) -> Iterator[MockCatalog]:
+    with MockCatalog(**SETTINGS[request.param]) as running:
+        running.states.seed({"warehouses": {"wh": [{"name": "d0"}]}})
+        yield running
+
+
+@pytest.fixture
+def connection(mock: MockCatalog) -> Connection:
+    return mock.connection("wh")
 
 
 def run(command: list[object], **options: object) -> None:
@@ -101,7 +167,7 @@ def run(command: list[object], **options: object) -> None:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=BUILD_SECONDS_MAX,
         check=False,
         **options,
     )
@@ -118,13 +184,40 @@ def test_duckdb_and_clickhouse_use_the_statements(
 def test_sail_uses_the_variable(connection: Connection, pythons: dict[str, Path]) -> None:
     if connection.credential is None:
         run([pythons["sail"], "-c", SAIL], env=connection.sail_environment())
+    else:
+        with pytest.raises(CredentialUnusable):
+            connection.sail_environment()
 
 
-def test_iceberg_js_uses_the_lines(connection: Connection, tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", ["0.8.1", "1.0.0"])
+def test_iceberg_js_uses_the_lines(connection: Connection, tmp_path: Path, version: str) -> None:
     npm, node = shutil.which("npm"), shutil.which("node")
     assert npm, "no npm on this machine: apt-get install npm"
     assert node, "no Node on this machine: apt-get install nodejs"
     if connection.credential is None:
-        run([npm, "install", "--silent", "iceberg-js@1.0.0"], cwd=tmp_path)
+        run([npm, "install", "--silent", f"iceberg-js@{version}"], cwd=tmp_path)
         (tmp_path / "program.mjs").write_text(connection.js() + JAVASCRIPT)
         run([node, "program.mjs"], cwd=tmp_path)
+    else:
+        with pytest.raises(CredentialUnusable):
+            connection.js()
+
+
+def test_iceberg_go_uses_the_lines(mock: MockCatalog, connection: Connection, module: Path) -> None:
+    go = shutil.which("go")
+    assert go, "no Go on this machine: apt-get install golang"
+    imported, lines = connection.go().split("\n\n")
+    program = (GO % lines).replace("import (\n", f"{imported.removeprefix('// ')}\nimport (\n")
+    (module / "main.go").write_text(program)
+    run([go, "run", "-mod=mod", "."], cwd=module)
+    assert mock.state("wh").table(("g",), "t") is not None
+
+
+def test_iceberg_rust_uses_the_lines(
+    mock: MockCatalog, connection: Connection, crate: Path
+) -> None:
+    cargo = shutil.which("cargo")
+    assert cargo, "no cargo on this machine: rustup installs Rust"
+    (crate / "src" / "main.rs").write_text(RUST % connection.rust())
+    run([cargo, "run", "--quiet", "--jobs", "1"], cwd=crate)
+    assert mock.state("wh").table(("r",), "t") is not None

@@ -4,6 +4,7 @@ import gzip
 import json
 import socket
 import sys
+import time
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -189,15 +190,38 @@ def test_an_upgrade_that_is_not_offered_is_not_missed(server: MockCatalog, upgra
     asking = (
         b"connection: Upgrade, HTTP2-Settings\r\nhttp2-settings: AAMAAABk\r\nupgrade: " + upgrade
     )
-    bad = b"content-length: 2\r\n" + asking + END + b"{}"
-    with opened(server) as wire, wire.makefile("rb") as file:
-        for _ in range(2):
-            wire.sendall(POST + bad)
-            assert answer(file)[0] == 400
-            wire.sendall(GET + asking + END)
+    head = POST + b"content-type: application/json\r\n" + asking
+    with server.checkpoint(), opened(server) as wire, wire.makefile("rb") as file:
+        for number in range(2):
+            body = b'{"namespace": ["a%d"]}' % number
+            wire.sendall(head + b"\r\ncontent-length: %d" % len(body) + END + body)
             assert answer(file)[0] == 200
+            for part in (head[:90], head[90:] + b"\r\ntransfer-encoding: chunked" + END):
+                wire.sendall(part)
+                time.sleep(0.05)  # what follows comes in a segment of its own
+            body = b'{"namespace": ["b%d"]}' % number
+            wire.sendall(b"%x\r\n%b\r\n0" % (len(body), body) + END)
+            status, _, made = answer(file)
+            assert (status, b"b%d" % number in made) == (200, True)
+            wire.sendall((GET + asking + END) * 2)
+            assert answer(file)[0] == answer(file)[0] == 200
             wire.sendall(GET + b"\r\n")
             assert answer(file)[0] == 200
+        shown = [dict(each.request_headers or ()) for each in server.journal.find(method="POST")]
+        assert {headers["upgrade"] for headers in shown[-4:]} == {upgrade.decode()}
+
+
+def test_wishes_for_another_protocol_in_one_segment_are_read_one_by_one(
+    server: MockCatalog,
+) -> None:
+    asking = GET + b"connection: upgrade\r\nupgrade: h2c" + END
+    with opened(server) as wire, wire.makefile("rb") as file:
+        wire.sendall(asking * 1_500)
+        assert {answer(file)[0] for _ in range(1_500)} == {200}
+
+
+def test_a_tunnel_is_refused(server: MockCatalog) -> None:
+    assert sent(server, b"CONNECT localhost:80 HTTP/1.1\r\nhost: localhost" + END)[0] >= 400
 
 
 @pytest.mark.parametrize("chunked", [False, True])
