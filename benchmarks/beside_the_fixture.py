@@ -1,0 +1,163 @@
+"""CPU of a catalog's process per request: `icecheck serve` against Apache's fixture in Java.
+
+The same requests go to both by turns, over one connection each. The fixture is warmed up first.
+Needs the packages of `tests.reference` (Maven, Java 17).
+"""
+
+import contextlib
+import json
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+from tests.reference.catalogs import CATALOGS
+from tests.reference.starting import free_ports, running
+
+ROUNDS = 5
+WARMING = 3000
+TICKS = os.sysconf("SC_CLK_TCK")
+COLUMNS = [
+    {"id": i, "name": f"column_{i}", "type": "string", "required": False} for i in range(1, 51)
+]
+PROPERTIES = [{"action": "set-properties", "updates": {f"k{i}": "v"}} for i in range(5)]
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the CPU time that a process has used; a tick is 10 ms, so ask for many requests."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def listening(port: int) -> int:
+    """Return the process of ours that listens on a port."""
+    wanted = f":{port:04X}"
+    inodes = {
+        line.split()[9]
+        for table in ("tcp", "tcp6")
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]
+        if line.split()[1].endswith(wanted) and line.split()[3] == "0A"
+    }
+    for process in Path("/proc").glob("[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):
+            if process.readlink().name.removeprefix("socket:[").rstrip("]") in inodes:
+                return int(process.parts[2])
+    raise SystemExit(f"nothing listens on {port}")
+
+
+@contextlib.contextmanager
+def served() -> Iterator[str]:
+    """Start the mock as a process."""
+    (port,) = free_ports(1)
+    command = [sys.executable, "-m", "icecheck", "serve", "--port", str(port), "--quiet"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        yield f"http://127.0.0.1:{port}"
+        process.terminate()
+
+
+class Catalog:
+    """A catalog that requests are sent to."""
+
+    def __init__(self, url: str, warehouse: str) -> None:
+        port = httpx.URL(url).port
+        assert port is not None
+        self.pid = listening(port)
+        self.socket = socket.create_connection(("127.0.0.1", port))
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.file = self.socket.makefile("rb", buffering=1 << 20)
+        query = f"?warehouse={warehouse}" if warehouse else ""
+        told = json.loads(self.ask("GET", f"/v1/config{query}"))
+        prefix = {**told["defaults"], **told["overrides"]}.get("prefix", "")
+        self.config = f"/v1/config{query}"
+        self.at = f"/v1/{prefix}/namespaces" if prefix else "/v1/namespaces"
+        self.made = 0
+        self.ask("POST", self.at, {"namespace": ["db"]})
+        self.ask("POST", self.at, {"namespace": ["many"]})
+        self.table("db", "t")
+
+    def ask(self, method: str, path: str, body: Any = None) -> bytes:
+        """Send a request and return the body of its answer."""
+        sent = b"" if body is None else json.dumps(body).encode()
+        lines = [f"{method} {path} HTTP/1.1", "Host: localhost", "Accept: */*"]
+        lines += ["Content-Type: application/json", f"Content-Length: {len(sent)}", "", ""]
+        self.socket.sendall("\r\n".join(lines).encode() + sent)
+        status = self.file.readline().split()[1]
+        length, chunked = 0, False
+        while (line := self.file.readline()) != b"\r\n":
+            name, _, value = line.lower().partition(b":")
+            length = int(value) if name == b"content-length" else length
+            chunked = chunked or (name == b"transfer-encoding" and b"chunked" in value)
+        answer = self.file.read(length)
+        while chunked and (size := int(self.file.readline(), 16)) >= 0:
+            answer += self.file.read(size)
+            self.file.readline()
+            chunked = size > 0
+        if status not in (b"200", b"204"):
+            raise SystemExit(f"{method} {path}: {status.decode()} {answer[:300]!r}")
+        return answer
+
+    def table(self, namespace: str, name: str = "") -> None:
+        """Create a table of fifty columns."""
+        self.made += 1
+        schema = {"type": "struct", "schema-id": 0, "fields": COLUMNS}
+        body = {"name": name or f"t{self.made}", "schema": schema}
+        self.ask("POST", f"{self.at}/{namespace}/tables", body)
+
+    def microseconds(self, act: Callable[[], object], many: int) -> float:
+        """Return the CPU of the process for one of many requests."""
+        before = cpu_seconds(self.pid)
+        for _ in range(many):
+            act()
+        return (cpu_seconds(self.pid) - before) / many * 1e6
+
+
+def acts(catalog: Catalog) -> dict[str, tuple[Callable[[], object], int]]:
+    """Return what is measured, and how many requests a round has."""
+    table = f"{catalog.at}/db/tables/t"
+    commit = {"requirements": [], "updates": PROPERTIES}
+    return {
+        "config": (lambda: catalog.ask("GET", catalog.config), 2000),
+        "load of 50 columns": (lambda: catalog.ask("GET", table), 1000),
+        "list of 600 tables": (lambda: catalog.ask("GET", f"{catalog.at}/many/tables"), 400),
+        "commit of five updates": (lambda: catalog.ask("POST", table, commit), 200),
+        "create": (lambda: catalog.table("db"), 100),
+    }
+
+
+def main() -> None:
+    """Measure both by turns and print CPU in microseconds, and their ratio."""
+    name = "iceberg-rest-fixture-1.10.1"
+    fixture = next(each for each in CATALOGS if each.name == name)
+    with (
+        tempfile.TemporaryDirectory() as data,
+        served() as mine,
+        running(fixture.start(Path(data))) as theirs,
+    ):
+        both = [Catalog(mine, "wh"), Catalog(theirs, "")]
+        for catalog in both:
+            for _ in range(600):
+                catalog.table("many")
+            for act, _ in acts(catalog).values():
+                catalog.microseconds(act, WARMING // 10)
+        print(f"CPU per request, median of {ROUNDS} rounds by turns")
+        measured = [acts(catalog) for catalog in both]
+        for what in measured[0]:
+            pairs = []
+            for _ in range(ROUNDS):
+                each = [c.microseconds(*m[what]) for c, m in zip(both, measured, strict=True)]
+                pairs.append(each)
+            ours, java = (statistics.median(p) for p in zip(*pairs, strict=True))
+            ratio = statistics.median(j / o for o, j in pairs)
+            print(f"{what:24} mock {ours:6.0f} µs  fixture {java:6.0f} µs  ratio {ratio:5.1f}")
+
+
+if __name__ == "__main__":
+    main()
