@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from requests import Session
     from requests.adapters import BaseAdapter
 
+_LOCAL_FILES = "org.apache.iceberg.hadoop.HadoopFileIO"
+_S3_FILES = "org.apache.iceberg.aws.s3.S3FileIO"
+
 
 def pyiceberg_catalog(
     uri: str,
@@ -54,8 +57,13 @@ def pyiceberg_catalog(
     return InProcessRestCatalog("icecheck", **settings)
 
 
-def spark_conf(name: str, uri: str, warehouse: str, access: Mapping[str, str]) -> dict[str, str]:
-    """Return Spark's settings, key -> value, for a catalog of this name on a server's warehouse."""
+def spark_conf(
+    name: str, uri: str, warehouse: str, access: Mapping[str, str], *, is_s3: bool = False
+) -> dict[str, str]:
+    """Return Spark's settings, key -> value, for a catalog of this name on a server's warehouse.
+
+    With `is_s3` its tables are read and written by S3FileIO with vended credentials.
+    """
     catalog = f"spark.sql.catalog.{name}"
     settings = {
         "spark.sql.extensions": (
@@ -65,9 +73,11 @@ def spark_conf(name: str, uri: str, warehouse: str, access: Mapping[str, str]) -
         f"{catalog}.type": "rest",
         f"{catalog}.uri": uri,
         f"{catalog}.warehouse": warehouse,
-        f"{catalog}.io-impl": "org.apache.iceberg.hadoop.HadoopFileIO",
+        f"{catalog}.io-impl": _S3_FILES if is_s3 else _LOCAL_FILES,
         f"{catalog}.cache-enabled": "false",
     }
+    if is_s3:
+        settings[f"{catalog}.header.X-Iceberg-Access-Delegation"] = "vended-credentials"
     settings |= {f"{catalog}.{key}": value for key, value in access.items()}
     return settings | iceberg_runtime(os.environ)
 

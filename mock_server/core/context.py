@@ -10,6 +10,7 @@ from icecheck.mock_server.core.clock import Clock
 from icecheck.mock_server.core.identity import Identities
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.core.vending_settings import VendingSettings
+from icecheck.mock_server.objects.store import ObjectStore
 from icecheck.mock_server.protocol.wire import Reply, Request
 from icecheck.mock_server.storage.files import Files
 
@@ -196,7 +197,8 @@ class Context(msgspec.Struct, frozen=True):
     """The means of an operation besides the state: time, identities, files, behaviour, ...
 
     `settings_of` takes the name that a client sends, and raises Problem 400 for a name that it
-    cannot have. `vending` None: the tables of this warehouse come without credentials.
+    cannot have. `vending` None: the tables of this warehouse come without credentials. `objects`
+    is the server's object store, if this warehouse is there.
     """
 
     clock: Clock
@@ -210,3 +212,4 @@ class Context(msgspec.Struct, frozen=True):
     warehouse: str
     location: str
     page_size_max: int
+    objects: ObjectStore | None = None
