@@ -96,8 +96,8 @@ def call_of(request: Request, payload: bytes) -> S3Call:
         copied = _copy_source(request.headers[COPY_SOURCE])
     deleted: tuple[ObjectToDelete, ...] = ()
     if request.method == "POST" and bucket and not key and "delete" in query:
-        deleted, is_quiet = objects_to_delete(payload)
-        payload = deletion_body(deleted, is_quiet=is_quiet)
+        deleted = objects_to_delete(payload)
+        payload = deletion_body(deleted)
     elif request.method == "POST" and key and "uploadId" in query:
         payload = parts_body(payload)
     elif request.method not in {"PUT", "POST"}:

@@ -20,8 +20,8 @@ class ObjectToDelete(msgspec.Struct, frozen=True):
     version: str | None = None
 
 
-def objects_to_delete(body: bytes) -> tuple[tuple[ObjectToDelete, ...], bool]:
-    """Return the objects that a body names, and whether only failures are to be told."""
+def objects_to_delete(body: bytes) -> tuple[ObjectToDelete, ...]:
+    """Return the objects that a body names."""
     root = _read(body, "Delete")
     found = []
     for each in _children(root, "Object"):
@@ -31,10 +31,10 @@ def objects_to_delete(body: bytes) -> tuple[tuple[ObjectToDelete, ...], bool]:
         found.append(ObjectToDelete(key, _text(each, "VersionId")))
     if not 0 < len(found) <= _OBJECTS_MAX:
         raise _malformed(f"it names 1 to {_OBJECTS_MAX} objects")
-    return tuple(found), (_text(root, "Quiet") or "").strip().lower() == "true"
+    return tuple(found)
 
 
-def deletion_body(objects: Iterable[ObjectToDelete], *, is_quiet: bool) -> bytes:
+def deletion_body(objects: Iterable[ObjectToDelete]) -> bytes:
     """Return the body that deletes these objects."""
     root = Element("Delete")
     for each in objects:
@@ -42,8 +42,6 @@ def deletion_body(objects: Iterable[ObjectToDelete], *, is_quiet: bool) -> bytes
         SubElement(child, "Key").text = each.key
         if each.version is not None:
             SubElement(child, "VersionId").text = each.version
-    if is_quiet:
-        SubElement(root, "Quiet").text = "true"
     return _written(root)
 
 
