@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from icecheck.mock_server.clients.connections import pyiceberg_catalog, spark_conf
+from icecheck.mock_server.clients.connections import file_settings, pyiceberg_catalog, spark_conf
 from icecheck.mock_server.security.authorization import TOKEN_PATH
 from icecheck.mock_server.security.settings import OAuth2Settings
 
@@ -133,7 +133,7 @@ class Connection(msgspec.Struct, frozen=True):
         """Return Flink's statement; it needs the runtime of Iceberg for Flink."""
         settings = {"type": "iceberg", "catalog-type": "rest"}
         settings |= {key: value for key, value in self.properties.items() if key != "type"}
-        settings["io-impl"] = "org.apache.iceberg.hadoop.HadoopFileIO"
+        settings |= file_settings(is_s3=self.is_s3)
         listed = ",\n".join(f"  {_sql(key)} = {_sql(value)}" for key, value in settings.items())
         return f"CREATE CATALOG {_in(self.name, BACKTICK)} WITH (\n{listed}\n);\n"
 

@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from requests import Session
     from requests.adapters import BaseAdapter
 
-_LOCAL_FILES = "org.apache.iceberg.hadoop.HadoopFileIO"
-_S3_FILES = "org.apache.iceberg.aws.s3.S3FileIO"
-
 
 def pyiceberg_catalog(
     uri: str,
@@ -73,13 +70,24 @@ def spark_conf(
         f"{catalog}.type": "rest",
         f"{catalog}.uri": uri,
         f"{catalog}.warehouse": warehouse,
-        f"{catalog}.io-impl": _S3_FILES if is_s3 else _LOCAL_FILES,
         f"{catalog}.cache-enabled": "false",
     }
-    if is_s3:
-        settings[f"{catalog}.header.X-Iceberg-Access-Delegation"] = "vended-credentials"
-    settings |= {f"{catalog}.{key}": value for key, value in access.items()}
+    more = {**file_settings(is_s3=is_s3), **access}
+    settings |= {f"{catalog}.{key}": value for key, value in more.items()}
     return settings | iceberg_runtime(os.environ)
+
+
+def file_settings(*, is_s3: bool) -> dict[str, str]:
+    """Return the properties by which Iceberg's Java clients read and write files.
+
+    S3FileIO needs the jar iceberg-aws-bundle beside the runtime.
+    """
+    if not is_s3:
+        return {"io-impl": "org.apache.iceberg.hadoop.HadoopFileIO"}
+    return {
+        "io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
+        "header.X-Iceberg-Access-Delegation": "vended-credentials",
+    }
 
 
 def iceberg_runtime(environment: Mapping[str, str]) -> dict[str, str]:

@@ -10,11 +10,11 @@ from icecheck.mock_server.core.clock import Clock
 from icecheck.mock_server.core.identity import Identities
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.core.vending_settings import VendingSettings
-from icecheck.mock_server.objects.store import ObjectStore
 from icecheck.mock_server.protocol.wire import Reply, Request
 from icecheck.mock_server.storage.files import Files
 
 if TYPE_CHECKING:
+    from icecheck.mock_server.objects.store import ObjectStore
     from icecheck.mock_server.planning.plans import Plans
     from icecheck.mock_server.security.callers import Security
 
@@ -212,4 +212,4 @@ class Context(msgspec.Struct, frozen=True):
     warehouse: str
     location: str
     page_size_max: int
-    objects: ObjectStore | None = None
+    objects: "ObjectStore | None" = None

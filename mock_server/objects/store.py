@@ -184,11 +184,10 @@ class BucketFiles:
 
 
 def check_locations(locations: Sequence[str]) -> None:
-    """Raise ValueError for a location without a bucket, or for any if moto is not installed."""
+    """Raise ValueError for a location without a bucket, or if moto is not installed."""
     for location in locations:
         _bucket_of(location)
-    if locations:
-        check_installed()
+    check_installed()
 
 
 def _bucket_of(location: str) -> str:

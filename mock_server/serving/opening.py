@@ -1,6 +1,7 @@
 """Opens the warehouses of a server, each with the means that its operations have."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -9,12 +10,14 @@ from icecheck.mock_server.core.context import Context, Registries
 from icecheck.mock_server.core.identity import Identities
 from icecheck.mock_server.core.vending_settings import VendingSettings
 from icecheck.mock_server.objects.places import place_of
-from icecheck.mock_server.objects.store import ObjectStore, check_locations
 from icecheck.mock_server.planning.plans import Plans
 from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.serving.kept_state import KeptState
 from icecheck.mock_server.serving.warehouses import WarehouseDeclaration, Warehouses
 from icecheck.mock_server.storage.root import Root
+
+if TYPE_CHECKING:
+    from icecheck.mock_server.objects.store import ObjectStore
 
 _EMBEDDED = VendingSettings(storage="s3", embedded=True)
 
@@ -41,7 +44,10 @@ def embedded_in(
         for each in declared
         if isinstance(each, WarehouseDeclaration) and is_embedded(each, vending) and each.location
     )
-    check_locations(found)
+    if found:
+        from icecheck.mock_server.objects.store import check_locations
+
+        check_locations(found)
     return found
 
 
@@ -56,7 +62,7 @@ class Contexts(msgspec.Struct, frozen=True):
     security: Security
     vending: VendingSettings | None
     page_size_max: int
-    objects: ObjectStore | None = None
+    objects: "ObjectStore | None" = None
 
     def __call__(self, warehouses: Warehouses, declaration: WarehouseDeclaration) -> Context:
         """Return the context of a warehouse; ValueError for a location that is no valid place."""
