@@ -19,8 +19,8 @@ from icecheck.mock_server.http.hosts import hosts_of
 from icecheck.mock_server.http.listening import Listening
 from icecheck.mock_server.http.object_door import object_store
 from icecheck.mock_server.operations.served import default_registries
+from icecheck.mock_server.operations.signing import routed_operations
 from icecheck.mock_server.planning.plans import PlanningSettings, Plans
-from icecheck.mock_server.protocol.served_contract import SERVED
 from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.security.settings import OAuth2Settings
 from icecheck.mock_server.serving.app import App
@@ -128,10 +128,9 @@ class MockCatalog:
             vending, page_size_max, self.objects,
         )  # fmt: skip
         self.warehouses = open_warehouses(declared, contexts, served_prefix=prefix, kept=self._kept)
-        self.app = App(
-            SERVED.operations.values(), self.warehouses, self.registries, self.journal,
-            self.security,
-        )  # fmt: skip
+        signs = self.objects is not None
+        routed = routed_operations(self.registries.operations, signs=signs)
+        self.app = App(routed, self.warehouses, self.registries, self.journal, self.security)
         self.faults, self.gates = self.app.faults, self.app.gates
         self.states = States(self.warehouses, self._root)
         self.defects = DefectSwitches(self.registries)

@@ -77,8 +77,11 @@ class S3Call(msgspec.Struct, frozen=True):
         return f"{path}?{'&'.join(pairs)}" if pairs else path
 
 
-def call_of(request: Request, payload: bytes) -> S3Call:
-    """Return what a request asks for; S3Refusal if it is ambiguous or cannot be understood."""
+def call_of(request: Request, payload: bytes | None) -> S3Call:
+    """Return what a request asks for; S3Refusal if it is ambiguous or cannot be understood.
+
+    `payload` None: it is not known yet, and what is in it is not judged.
+    """
     _, _, rest = request.raw_path.partition("/")
     bucket, _, raw_key = rest.partition("/")
     key = decoded(raw_key)
@@ -86,16 +89,14 @@ def call_of(request: Request, payload: bytes) -> S3Call:
         raise S3Refusal(400, "InvalidBucketName", "There can be no bucket of this name")
     if key and not bucket:
         raise S3Refusal(400, "InvalidURI", "The path begins with two slashes")
-    query: dict[str, str] = {}
-    for name, value in query_pairs(request.query_string):
-        if name in query:
-            raise invalid("A parameter of the query is repeated")
-        query[name] = value
+    query = _query_of(request.query_string)
     copied = None
     if COPY_SOURCE in request.headers:
         copied = _copy_source(request.headers[COPY_SOURCE])
     deleted: tuple[ObjectToDelete, ...] = ()
-    if request.method == "POST" and bucket and not key and "delete" in query:
+    if payload is None:
+        payload = b""
+    elif request.method == "POST" and bucket and not key and "delete" in query:
         deleted = objects_to_delete(payload)
         payload = deletion_body(deleted)
     elif request.method == "POST" and key and "uploadId" in query:
@@ -106,6 +107,15 @@ def call_of(request: Request, payload: bytes) -> S3Call:
         _check_key(each)
     headers = _handed_on(request.headers, copied)
     return S3Call(request.method, bucket, key, query, headers, payload, copied, deleted)
+
+
+def _query_of(query_string: str) -> dict[str, str]:
+    query: dict[str, str] = {}
+    for name, value in query_pairs(query_string):
+        if name in query:
+            raise invalid("A parameter of the query is repeated")
+        query[name] = value
+    return query
 
 
 def _check_key(key: str) -> None:

@@ -16,6 +16,7 @@ from icecheck.mock_server.objects.places import (
     place_of,
     places_below,
 )
+from icecheck.mock_server.objects.signer import RequestToSign, headers_for
 from icecheck.mock_server.protocol.wire import Reply, Request
 from icecheck.mock_server.storage.files import Held
 
@@ -47,6 +48,7 @@ class ObjectStore:
         self._access_keys = AccessKeys(key)
         self._guard = Guard(self._access_keys, self._buckets, now_ms)
         self._address = address
+        self._now_ms = now_ms
 
     def start(self) -> None:
         """Listen, with the buckets made."""
@@ -95,9 +97,23 @@ class ObjectStore:
             return None
         return self._access_keys.vend(Grant(places, may_write, expires_ms))
 
-    def answer(self, request: Request) -> Reply:
-        """Answer a signed request, as on its address."""
-        return self._guard.answer(request)
+    def sign(
+        self,
+        asked: RequestToSign,
+        locations: Iterable[str],
+        below: str,
+        *,
+        may_write: bool,
+        seconds: int,
+    ) -> dict[str, list[str]]:
+        """Return the headers with which a request has the rights of vended credentials.
+
+        S3Refusal if those would not permit it.
+        """
+        now_ms = self._now_ms()
+        grant = Grant(places_below(locations, below), may_write, now_ms + seconds * 1000)
+        keys = self._access_keys.vend(grant)
+        return headers_for(asked, self.endpoint, keys, grant, now_ms)
 
     def files(self, location: str, others: Held) -> "BucketFiles":
         """Return the server's files below a location; those of other schemes are in `others`."""

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from itertools import takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import msgspec
@@ -12,6 +12,9 @@ from icecheck.mock_server.core.context import Call, Context, Reply
 from icecheck.mock_server.core.vending_settings import SCHEMES, VendingSettings
 from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.security.callers import Caller
+
+if TYPE_CHECKING:
+    from icecheck.mock_server.objects.store import ObjectStore
 
 VENDED_CREDENTIALS = "vended-credentials"
 REMOTE_SIGNING = "remote-signing"
@@ -52,6 +55,9 @@ def with_access(
             more = {"config": config, "storage-credentials": credentials}
             tag = f"vended-{period}" if may_write else f"vended-{period}-reading"
             return _extended(reply, more, tag)
+    if REMOTE_SIGNING in asked and context.objects is not None and settings.signer_uri is None:
+        signing = _own_signing(context.objects, settings, call, path)
+        return _extended(reply, {"config": signing}, "signing")
     if REMOTE_SIGNING in asked and settings.signer_uri is not None:
         config = {
             **settings.table_config,
@@ -83,6 +89,24 @@ def may_commit(context: Context, call: Call) -> bool:
     )
 
 
+def _own_signing(
+    objects: "ObjectStore", settings: VendingSettings, call: Call, path: str
+) -> dict[str, str]:
+    """Return the config by which a table's client has its requests signed here.
+
+    Where a client reaches this server it knows best itself: it is told as it asked.
+    """
+    host = call.request.headers.get("host")
+    return {
+        **settings.table_config,
+        **objects.address_properties(),
+        "client.region": settings.region,
+        "s3.remote-signing-enabled": "true",
+        **({"s3.signer.uri": f"http://{host}"} if host else {}),
+        "s3.signer.endpoint": f"{path.lstrip('/')}/sign",
+    }
+
+
 def _asked(call: Call) -> set[str]:
     header = call.request.headers.get("x-iceberg-access-delegation")
     return {member.strip() for member in header.split(",")} if header else set()
@@ -103,7 +127,7 @@ def _credentials(
     expires_ms = from_ms + settings.seconds * 1000
     own = _own_prefix(metadata)
     if context.objects is not None:
-        places = _places(metadata)
+        places = written_places(metadata)
         keys = context.objects.vend(
             places, context.location, may_write=may_write, expires_ms=expires_ms
         )
@@ -129,7 +153,7 @@ def _credentials(
 
 def _own_prefix(metadata: TableMetadata) -> str:
     """Return the table's location, or the common beginning of all locations it writes to."""
-    places = _places(metadata)
+    places = written_places(metadata)
     if all(_lies_in(place, metadata.location) for place in places):
         return metadata.location
     scheme, separator, _ = metadata.location.partition("://")
@@ -143,7 +167,7 @@ def _own_prefix(metadata: TableMetadata) -> str:
     return shared if len(shared) > len(scheme) else scheme
 
 
-def _places(metadata: TableMetadata) -> list[str]:
+def written_places(metadata: TableMetadata) -> list[str]:
     """Return the locations that a table writes to."""
     elsewhere = (metadata.properties.get(key) for key in _OTHER_PLACES)
     return [metadata.location, *filter(None, elsewhere)]

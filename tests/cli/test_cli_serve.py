@@ -10,6 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.mock.objects.asking import Sender
+
 
 def ready(process):
     line = process.stdout.readline()

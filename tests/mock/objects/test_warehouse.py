@@ -153,7 +153,10 @@ def config_in(mock: MockCatalog) -> Mapping[str, str]:
 
 def test_two_servers_share_nothing() -> None:
     """Not even the names of their buckets, which moto has once for a process."""
+    from moto.s3.models import s3_backends
+
     with declared() as one, declared() as other:
+        assert "lake" not in s3_backends.bucket_accounts
         location = table_in(one).json()["metadata-location"]
         table_in(other)
         assert one.objects is not None

@@ -1,0 +1,158 @@
+"""Remote signing: a client without credentials has its requests signed, for its table only."""
+
+import json
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import httpx
+import pytest
+
+from icecheck.mock_server import MockCatalog
+from tests.mock.objects.asking import Answered, send
+from tests.mock.objects.conftest import Stage
+
+SIGNING = {"X-Iceberg-Access-Delegation": "remote-signing"}
+
+
+class Signed:
+    """A client of one table, as Iceberg's S3 signers are: it asks for a signature, then sends."""
+
+    def __init__(self, stage: Stage, table: str, client: str = "all") -> None:
+        self.stage = stage
+        self.http = stage.http(client)
+        answer = self.http.get(f"/namespaces/ns/tables/{table}", headers=SIGNING).json()
+        assert "storage-credentials" not in answer
+        self.config = answer["config"]
+        self.address = f"{self.config['s3.signer.uri']}/{self.config['s3.signer.endpoint']}"
+
+    def asked(self, method: str, target: str, **more: Any) -> httpx.Response:
+        uri = f"{self.config['s3.endpoint']}{target}"
+        body = {"method": method, "uri": uri, "region": "us-east-1", "headers": {}, **more}
+        return self.http.post(self.address, json=body)
+
+    def ask(self, method: str, target: str, content: bytes = b"", **more: Any) -> Answered:
+        answer = self.asked(method, target, **more)
+        assert answer.status_code == 200, answer.text
+        found = answer.json()
+        signed = {name: ", ".join(values) for name, values in found["headers"].items()}
+        given = {name: ", ".join(values) for name, values in more.get("headers", {}).items()}
+        to = urlsplit(found["uri"])
+        target = f"{to.path}?{to.query}" if to.query else to.path
+        return send(self.stage.root.endpoint, method, target, content, {**given, **signed})
+
+
+@pytest.fixture
+def own(stage: Stage) -> Signed:
+    return Signed(stage, "own")
+
+
+def test_a_client_that_asks_for_it_is_told_how_its_requests_are_signed(own: Signed) -> None:
+    assert own.config["s3.remote-signing-enabled"] == "true"
+    assert own.config["s3.path-style-access"] == "true"
+    assert own.address == f"{own.stage.mock.uri}/v1/wh/namespaces/ns/tables/own/sign"
+    assert not [name for name in own.config if "secret" in name or "access-key" in name]
+
+
+def test_signed_requests_do_what_writers_need(own: Signed) -> None:
+    key = own.stage.own
+    target = f"/lake/{key}/signed%20file"
+    assert own.ask("PUT", target, b"content").status == 200
+    assert own.ask("GET", target, headers={"Range": ["bytes=0-2"]}).body == b"con"
+    listed = own.ask("GET", f"/lake?list-type=2&prefix={quote(key, safe='')}%2Fsigned")
+    assert b"signed file</Key>" in listed.body
+    copied = {"x-amz-copy-source": [target]}
+    assert own.ask("PUT", f"/lake/{key}/copy", headers=copied).status == 200
+    body = f"<Delete><Object><Key>{key}/copy</Key></Object></Delete>"
+    assert own.ask("POST", "/lake?delete=", body.encode(), body=body).status == 200
+    assert own.ask("DELETE", target).status == 204
+    assert own.ask("HEAD", target).status == 404
+
+
+def test_answers_say_whether_they_may_be_kept(own: Signed) -> None:
+    target = f"/lake/{own.stage.own}/x"
+    for method, kept in (("GET", "private"), ("HEAD", "private"), ("PUT", "no-cache")):
+        assert own.asked(method, target).headers["cache-control"] == kept
+
+
+def test_nothing_of_another_table_is_signed(own: Signed) -> None:
+    own_key, other = own.stage.own, own.stage.other
+    deletion = f"<Delete><Object><Key>{other}/x</Key></Object></Delete>"
+    asked: list[tuple[str, str, dict[str, Any]]] = [
+        ("GET", f"/lake/{other}/x", {}),
+        ("PUT", f"/lake/{other}/x", {}),
+        ("DELETE", f"/lake/{other}/x", {}),
+        ("PUT", f"/lake/{own_key}/x", {"headers": {"X-Amz-Copy-Source": [f"/lake/{other}/x"]}}),
+        ("GET", f"/lake?prefix={quote(other, safe='')}%2F", {}),
+        ("GET", "/lake", {}),
+        ("GET", "/", {}),
+        ("PUT", "/lake?acl=", {}),
+        ("POST", "/lake?delete=", {"body": deletion}),
+        ("GET", f"/lake/{own_key}/x", {"uri": f"http://127.0.0.1:1/lake/{own_key}/x"}),
+        ("GET", f"/lake/{own_key}/x", {"uri": f"https://lake.s3.amazonaws.com/{own_key}/x"}),
+    ]  # fmt: skip
+    for method, target, more in asked:
+        answer = own.asked(method, target, **more)
+        assert (answer.status_code, answer.json()["error"]["type"]) == (403, "ForbiddenException")
+    dots = own.asked("GET", f"/lake/{own_key}/../other/x")
+    assert dots.status_code == 400
+    assert Signed(own.stage, "other").asked("GET", f"/lake/{other}/x").status_code == 200
+
+
+def test_what_is_sent_is_judged_again(own: Signed) -> None:
+    """A body that was not shown to the signer, or another one than was, is judged when it comes."""
+    theirs = f"<Delete><Object><Key>{own.stage.other}/x</Key></Object></Delete>".encode()
+    assert own.ask("POST", "/lake?delete=", theirs).status == 403
+    shown = f"<Delete><Object><Key>{own.stage.own}/x</Key></Object></Delete>"
+    assert own.ask("POST", "/lake?delete=", theirs, body=shown).status == 403
+    target = f"/lake/{own.stage.own}/x"
+    headers = own.asked("PUT", target).json()["headers"]
+    signed = {name: values[0] for name, values in headers.items()}
+    copied = {**signed, "x-amz-copy-source": f"/lake/{own.stage.other}/x"}
+    for method, sent_to, sent in (
+        ("PUT", f"/lake/{own.stage.other}/x", signed),
+        ("DELETE", target, signed),
+        ("PUT", target, copied),
+    ):
+        assert send(own.stage.root.endpoint, method, sent_to, b"", sent).status == 403
+
+
+def test_whoever_may_only_read_has_only_reading_signed(stage: Stage) -> None:
+    reader = Signed(stage, "own", "reader")
+    target = f"/lake/{stage.own}/x"
+    assert reader.asked("GET", target).status_code == 200
+    for method in ("PUT", "DELETE"):
+        assert reader.asked(method, target).status_code == 403
+
+
+def test_whoever_is_unknown_gets_no_signature(own: Signed) -> None:
+    answer = httpx.post(own.address, json={})
+    assert answer.status_code == 401
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "", "{", "[]", "{}", '{"method": "GET"}', '{"method": "GET", "method": "PUT"}',
+        '{"method":"GET","uri":"http://[","region":"r","headers":{}}',
+        '{"method":"GET","uri":"x","region":"r","headers":{"a":"b"}}',
+    ],
+)  # fmt: skip
+def test_a_malformed_request_is_400(own: Signed, body: str) -> None:
+    answer = own.http.post(own.address, content=body)
+    assert answer.status_code == 400, answer.text
+
+
+def test_an_unknown_table_is_404(own: Signed) -> None:
+    body = {"method": "GET", "uri": "http://x/", "region": "r", "headers": {}}
+    answer = own.http.post("/namespaces/ns/tables/nothing/sign", json=body)
+    assert (answer.status_code, answer.json()["error"]["type"]) == (404, "NoSuchTableException")
+
+
+def test_it_is_no_operation_of_the_served_document(own: Signed) -> None:
+    """It is neither announced nor there where no warehouse is in the object store."""
+    config = httpx.get(f"{own.stage.mock.uri}/v1/config?warehouse=wh", headers=own.http.headers)
+    assert "/sign" not in json.dumps(config.json())
+    assert own.stage.mock.journal.count("signRequest") >= 0
+    with MockCatalog() as mock:
+        answer = httpx.post(f"{mock.uri}/v1/namespaces/ns/tables/t/sign", json={})
+        assert (answer.status_code, answer.json()["error"]["type"]) == (404, "NotFoundException")
