@@ -63,17 +63,21 @@ class AccessKeys:
             raise S3Refusal(
                 403, "InvalidAccessKeyId", "No such access key, or its session token is missing"
             )
-        content, _, digest = token.partition(".")
-        if not _same(digest, self._digest("grant", content)):
-            raise access_denied("The session token is none of this server's")
-        try:
-            grant = msgspec.json.decode(urlsafe_b64decode(content), type=Grant)
-        except (binascii.Error, ValueError, msgspec.DecodeError):
-            raise access_denied("The session token is none of this server's") from None
+        grant = self.granted_by(token)
         keys = self.vend(grant)
         if not _same(access_key_id, keys.access_key_id):
             raise S3Refusal(403, "InvalidAccessKeyId", "The session token is of another key")
         return keys, grant
+
+    def granted_by(self, token: str) -> Grant:
+        """Return the grant of a session token; S3Refusal if it is none of this server's."""
+        content, _, digest = token.partition(".")
+        if not _same(digest, self._digest("grant", content)):
+            raise access_denied("The session token is none of this server's")
+        try:
+            return msgspec.json.decode(urlsafe_b64decode(content), type=Grant)
+        except (binascii.Error, ValueError, msgspec.DecodeError):
+            raise access_denied("The session token is none of this server's") from None
 
     def _keys(self, access_key_id: str, about: str, token: str | None) -> Keys:
         return Keys(access_key_id, self._digest("secret", about), token)

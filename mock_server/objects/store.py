@@ -92,28 +92,20 @@ class ObjectStore:
 
         None if none of them is.
         """
-        places = places_below(locations, below)
-        if not places:
-            return None
-        return self._access_keys.vend(Grant(places, may_write, expires_ms))
+        grant = Grant(places_below(locations, below), may_write, expires_ms)
+        return self._access_keys.vend(grant) if grant.places else None
 
-    def sign(
-        self,
-        asked: RequestToSign,
-        locations: Iterable[str],
-        below: str,
-        *,
-        may_write: bool,
-        seconds: int,
-    ) -> dict[str, list[str]]:
+    def sign(self, asked: RequestToSign, grant: Grant) -> dict[str, list[str]]:
         """Return the headers with which a request has the rights of vended credentials.
 
         S3Refusal if those would not permit it.
         """
-        now_ms = self._now_ms()
-        grant = Grant(places_below(locations, below), may_write, now_ms + seconds * 1000)
         keys = self._access_keys.vend(grant)
-        return headers_for(asked, self.endpoint, keys, grant, now_ms)
+        return headers_for(asked, self.endpoint, keys, grant, self._now_ms())
+
+    def granted_by(self, token: str) -> Grant:
+        """Return what a session token permits; S3Refusal if it is none of this server's."""
+        return self._access_keys.granted_by(token)
 
     def files(self, location: str, others: Held) -> "BucketFiles":
         """Return the server's files below a location; those of other schemes are in `others`."""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 VENDED_CREDENTIALS = "vended-credentials"
 REMOTE_SIGNING = "remote-signing"
+GRANTED = "granted"
+"""The parameter of a signer's endpoint that says what its table had been granted."""
 
 # Local storage needs no credentials, but they do no harm: clients can be tried on local files.
 _LOCALSCHEMES = ("file", "memory")
@@ -42,22 +44,18 @@ def with_access(
     `path` is the raw path of the table.
     """
     settings = context.vending
-    if settings is None:
+    asked = set() if settings is None else _asked(call)
+    if settings is None or asked.isdisjoint({VENDED_CREDENTIALS, REMOTE_SIGNING}):
         return reply
-    asked = _asked(call)
-    if VENDED_CREDENTIALS in asked:
-        half_ms = settings.seconds * 500
-        period = context.clock.now_ms() // half_ms
-        may_write = may_commit(context, call)
-        credentials = _credentials(context, settings, metadata, period * half_ms, may_write)
-        if credentials:
-            config = _table_config(context, settings, metadata, credentials, path)
-            more = {"config": config, "storage-credentials": credentials}
-            tag = f"vended-{period}" if may_write else f"vended-{period}-reading"
-            return _extended(reply, more, tag)
-    if REMOTE_SIGNING in asked and context.objects is not None and settings.signer_uri is None:
-        signing = _own_signing(context.objects, settings, call, path)
-        return _extended(reply, {"config": signing}, "signing")
+    half_ms = settings.seconds * 500
+    period = context.clock.now_ms() // half_ms
+    may_write = may_commit(context, call)
+    tag = f"{period}" if may_write else f"{period}-reading"
+    credentials = _credentials(context, settings, metadata, period * half_ms, may_write)
+    if VENDED_CREDENTIALS in asked and credentials:
+        config = _table_config(context, settings, metadata, credentials, path)
+        more = {"config": config, "storage-credentials": credentials}
+        return _extended(reply, more, f"vended-{tag}")
     if REMOTE_SIGNING in asked and settings.signer_uri is not None:
         config = {
             **settings.table_config,
@@ -66,6 +64,11 @@ def with_access(
             "s3.signer.uri": settings.signer_uri,
         }
         return _extended(reply, {"config": config}, "signing")
+    if REMOTE_SIGNING in asked and context.objects is not None and credentials:
+        token = credentials[0]["config"]["s3.session-token"]
+        endpoint = f"{path.lstrip('/')}/sign?{GRANTED}={quote(token)}"
+        signing = _own_signing(context.objects, settings, call, endpoint)
+        return _extended(reply, {"config": signing}, f"signing-{tag}")
     return reply
 
 
@@ -90,7 +93,7 @@ def may_commit(context: Context, call: Call) -> bool:
 
 
 def _own_signing(
-    objects: "ObjectStore", settings: VendingSettings, call: Call, path: str
+    objects: "ObjectStore", settings: VendingSettings, call: Call, endpoint: str
 ) -> dict[str, str]:
     """Return the config by which a table's client has its requests signed here.
 
@@ -103,7 +106,7 @@ def _own_signing(
         "client.region": settings.region,
         "s3.remote-signing-enabled": "true",
         **({"s3.signer.uri": f"http://{host}"} if host else {}),
-        "s3.signer.endpoint": f"{path.lstrip('/')}/sign",
+        "s3.signer.endpoint": endpoint,
     }
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from icecheck.mock_server import MockCatalog
 from tests.mock.objects.asking import Answered, send
-from tests.mock.objects.conftest import Stage
+from tests.mock.objects.conftest import NOW_MS, SCHEMA, SECONDS, Stage, create, key_of
 
 SIGNING = {"X-Iceberg-Access-Delegation": "remote-signing"}
 
@@ -49,7 +49,8 @@ def own(stage: Stage) -> Signed:
 def test_a_client_that_asks_for_it_is_told_how_its_requests_are_signed(own: Signed) -> None:
     assert own.config["s3.remote-signing-enabled"] == "true"
     assert own.config["s3.path-style-access"] == "true"
-    assert own.address == f"{own.stage.mock.uri}/v1/wh/namespaces/ns/tables/own/sign"
+    plain = own.address.partition("?")[0]
+    assert plain == f"{own.stage.mock.uri}/v1/wh/namespaces/ns/tables/own/sign"
     assert not [name for name in own.config if "secret" in name or "access-key" in name]
 
 
@@ -129,6 +130,28 @@ def test_whoever_is_unknown_gets_no_signature(own: Signed) -> None:
     assert answer.status_code == 401
 
 
+def test_what_was_granted_ends_and_the_table_is_asked_then(stage: Stage) -> None:
+    """So a client that holds a table for long has its requests signed for as long as it is there.
+
+    What it was granted once is not more than it may now.
+    """
+    with stage.http() as http:
+        key = key_of(create(http, "held").json()["metadata"]["location"])
+        held, target = Signed(stage, "held"), f"/lake/{key}/x"
+        reader = stage.http("reader")
+        body = {"method": "PUT", "region": "r", "headers": {}}
+        body["uri"] = f"{held.config['s3.endpoint']}{target}"
+        assert held.asked("PUT", target).status_code == 200
+        assert reader.post(held.address, json=body).status_code == 403
+        stage.clock.advance(SECONDS * 1000)
+        assert held.asked("PUT", target).status_code == 200
+        stage.clock.time_ms = NOW_MS
+        http.delete("/namespaces/ns/tables/held").raise_for_status()
+        assert held.asked("DELETE", target).status_code == 200
+        stage.clock.advance(SECONDS * 1000)
+        assert held.asked("DELETE", target).status_code == 404
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -156,3 +179,26 @@ def test_it_is_no_operation_of_the_served_document(own: Signed) -> None:
     with MockCatalog() as mock:
         answer = httpx.post(f"{mock.uri}/v1/namespaces/ns/tables/t/sign", json={})
         assert (answer.status_code, answer.json()["error"]["type"]) == (404, "NotFoundException")
+
+
+def test_files_of_a_staged_table_are_signed_before_it_exists(stage: Stage) -> None:
+    """Spark's CREATE TABLE AS SELECT writes first, and creates then."""
+    with stage.http() as http:
+        body = {"name": "staged", "schema": SCHEMA, "stage-create": True}
+        answer = http.post("/namespaces/ns/tables", json=body, headers=SIGNING).json()
+        config, key = answer["config"], key_of(answer["metadata"]["location"])
+        address = f"{config['s3.signer.uri']}/{config['s3.signer.endpoint']}"
+
+        def asked(key: str, at: str = address) -> int:
+            uri = f"{config['s3.endpoint']}/lake/{key}/data/x"
+            request = {"method": "PUT", "uri": uri, "region": "us-east-1", "headers": {}}
+            return http.post(at, json=request).status_code
+
+        assert asked(key) == 200
+        assert asked(stage.own) == 403
+        plain, _, token = address.partition("?")
+        assert asked(key, plain) == 404
+        for forged in (token[:-1], f"{token}0", "granted=x", "granted="):
+            assert asked(key, f"{plain}?{forged}") == 403
+        stage.clock.advance(SECONDS * 1000)
+        assert asked(key) == 404
