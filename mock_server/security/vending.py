@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 VENDED_CREDENTIALS = "vended-credentials"
 REMOTE_SIGNING = "remote-signing"
-GRANTED = "granted"
+GRANTED = "grant-token"
 """The parameter of a signer's endpoint that says what its table had been granted."""
 
 # Local storage needs no credentials, but they do no harm: clients can be tried on local files.

@@ -1,8 +1,9 @@
 """Remote signing: a client without credentials has its requests signed, for its table only."""
 
 import json
+from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import httpx
 import pytest
@@ -198,7 +199,23 @@ def test_files_of_a_staged_table_are_signed_before_it_exists(stage: Stage) -> No
         assert asked(stage.own) == 403
         plain, _, token = address.partition("?")
         assert asked(key, plain) == 404
-        for forged in (token[:-1], f"{token}0", "granted=x", "granted="):
+        for forged in (token[:-1], f"{token}0", "grant-token=x", "grant-token="):
             assert asked(key, f"{plain}?{forged}") == 403
         stage.clock.advance(SECONDS * 1000)
         assert asked(key) == 404
+
+
+def test_the_journal_shows_nothing_that_signs(own: Signed, tmp_path: Path) -> None:
+    target = f"/lake/{own.stage.own}/x"
+    answer = own.asked("GET", target).json()
+    vended = own.stage.vended("own")
+    own.stage.mock.journal.save(tmp_path / "run.jsonl")
+    told = (tmp_path / "run.jsonl").read_text()
+    assert target in told
+    token = own.address.partition("=")[2]
+    secrets = [token, unquote(token), vended["s3.secret-access-key"], vended["s3.session-token"]]
+    secrets += [value for values in answer["headers"].values() for value in values]
+    secrets.remove("UNSIGNED-PAYLOAD")
+    secrets.remove(answer["headers"]["x-amz-date"][0])
+    assert len(secrets) == 6
+    assert [secret for secret in secrets if secret in told] == []
