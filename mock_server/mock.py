@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from icecheck.mock_server.clients.in_process import IN_PROCESS_URI
 from icecheck.mock_server.core.clock import Clock, clock_from
 from icecheck.mock_server.core.identity import Identities
 from icecheck.mock_server.core.journal import Journal
@@ -16,9 +17,10 @@ from icecheck.mock_server.defects.switching import DefectSwitches
 from icecheck.mock_server.http.foreground import until_told_to_stop
 from icecheck.mock_server.http.hosts import hosts_of
 from icecheck.mock_server.http.listening import Listening
-from icecheck.mock_server.operations.served import registries_without
+from icecheck.mock_server.http.object_door import object_store
+from icecheck.mock_server.operations.served import default_registries
+from icecheck.mock_server.operations.signing import routed_operations
 from icecheck.mock_server.planning.plans import PlanningSettings, Plans
-from icecheck.mock_server.protocol.served_contract import SERVED
 from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.security.settings import OAuth2Settings
 from icecheck.mock_server.serving.app import App
@@ -26,7 +28,13 @@ from icecheck.mock_server.serving.fault_rules import FaultRule
 from icecheck.mock_server.serving.faults import expect_fired
 from icecheck.mock_server.serving.gates import RequestGate
 from icecheck.mock_server.serving.kept_state import KeptState
-from icecheck.mock_server.serving.opening import Contexts, check_locations, open_warehouses
+from icecheck.mock_server.serving.opening import (
+    Contexts,
+    check_locations,
+    check_settings,
+    embedded_in,
+    open_warehouses,
+)
 from icecheck.mock_server.serving.states import MockSnapshot, States
 from icecheck.mock_server.serving.warehouses import (
     DEFAULT_WAREHOUSE,
@@ -47,9 +55,6 @@ if TYPE_CHECKING:
     from icecheck.mock_server.clients.connection import Connection
     from icecheck.mock_server.http.asgi import AsgiApp
     from icecheck.mock_server.linting.client_lint import Violation
-
-IN_PROCESS_URI = "http://icecheck.invalid"
-"""The address that in-process clients are given; no request is ever sent to it."""
 
 
 class MockCatalog:
@@ -109,16 +114,15 @@ class MockCatalog:
         admin: bool = True,
         admin_token: str | None = None,
     ) -> None:
-        if page_size_max < 1:
-            raise ValueError("page_size_max must be at least 1")
-        if admin_token == "":
-            raise ValueError("the token of the administration is empty: give one, or leave it out")
+        check_settings(page_size_max, admin_token)
+        declared = None if warehouses is None else tuple(warehouses)
+        embedded = embedded_in(declared or (), vending)
         self.token = token
         self.clock = clock_from(clock)
         self._root = Root(root, seed, allow_locations)
         self._kept = KeptState(self._root.kept_directory()) if keep else None
         self.identities = Identities(seed, 0 if self._kept is None else self._kept.starts)
-        self.registries = registries_without(hidden)
+        self.registries = default_registries(hidden)
         if profile is not None:
             from icecheck.mock_server.profiles import profile_named
 
@@ -126,24 +130,17 @@ class MockCatalog:
         self.security = Security(self.clock, self.identities, token=token, oauth2=oauth2)
         self.journal = Journal(journal_entries_max)
         self.plans = Plans(planning)
-        self._admin_token = admin_token
-        self._has_admin = admin
+        self._admin_token, self._has_admin = admin_token, admin
         self._hosts = hosts_of(host, allow_hosts)
         self._listening = Listening(host, port)
+        self.objects = object_store(embedded, self.identities.token_key, self.clock)
         contexts = Contexts(
             self._root, self.clock, self.identities, self.registries, self.plans, self.security,
-            vending, table_locations, page_size_max,
+            vending, table_locations, page_size_max, self.objects,
         )  # fmt: skip
-        self.warehouses = open_warehouses(
-            warehouses, contexts, served_prefix=prefix, kept=self._kept
-        )
-        self.app = App(
-            SERVED.operations.values(),
-            self.warehouses,
-            self.registries,
-            self.journal,
-            self.security,
-        )
+        self.warehouses = open_warehouses(declared, contexts, served_prefix=prefix, kept=self._kept)
+        routed = routed_operations(self.registries.operations, signs=self.objects is not None)
+        self.app = App(routed, self.warehouses, self.registries, self.journal, self.security)
         self.faults, self.gates = self.app.faults, self.app.gates
         self.states = States(self.warehouses, self._root)
         self.defects = DefectSwitches(self.registries)
@@ -190,8 +187,9 @@ class MockCatalog:
             raise RuntimeError("its root was given up by stop(): make another MockCatalog")
         check_locations(self._root, self.warehouses)
         admin = (lambda: self._administration) if self._has_admin else None
-        application = CatalogApplication(self.app, self._hosts, admin)
-        self._listening.start(application, application)
+        if self.objects is not None:
+            self.objects.start()
+        self._listening.start_direct(CatalogApplication(self.app, self._hosts, admin))
         return self
 
     @cached_property
@@ -207,6 +205,8 @@ class MockCatalog:
         """
         self.gates.clear()
         self._listening.stop()
+        if self.objects is not None:
+            self.objects.stop()
         if self._kept is not None:
             self._kept.close()
         self._root.remove()
@@ -271,16 +271,10 @@ class MockCatalog:
 
         `credential` is `ID:SECRET`; by default the static token, else the first client's.
         """
-        from icecheck.mock_server.clients.connection import connection
-        from icecheck.mock_server.clients.connections import pyiceberg_catalog
-
         adapter = self.requests_adapter() if in_process else None
         uri = IN_PROCESS_URI if in_process else self.uri
-        brings_token = credential is None and "token" in properties
-        oauth2 = self.security.oauth2
-        found = connection(uri, warehouse, "icecheck", self.token, oauth2, credential)
-        access = {} if brings_token else found.access
-        return pyiceberg_catalog(uri, warehouse, access, adapter, properties)
+        known = self._connection(uri, warehouse, "icecheck", credential)
+        return known.pyiceberg_catalog(adapter, properties, is_chosen=credential is not None)
 
     def spark_conf(
         self, name: str, warehouse: str = DEFAULT_WAREHOUSE, *, credential: str | None = None
@@ -302,10 +296,7 @@ class MockCatalog:
         credential: str | None = None,
     ) -> "Connection":
         """Return how clients reach a warehouse, in the words of each, as a catalog of this name."""
-        from icecheck.mock_server.clients.connection import connection
-
-        oauth2 = self.security.oauth2
-        return connection(self.uri, warehouse, name, self.token, oauth2, credential)
+        return self._connection(self.uri, warehouse, name, credential)
 
     def duckdb_attach(self, warehouse: str = DEFAULT_WAREHOUSE, *, name: str = "mock") -> str:
         """Return the statements with which DuckDB attaches a warehouse."""
@@ -391,6 +382,16 @@ class MockCatalog:
         """Forget a warehouse with its files; on demand it is opened again, empty."""
         self.reset(warehouse)
         self.warehouses.remove(warehouse)
+
+    def _connection(
+        self, uri: str, warehouse: str, name: str, credential: str | None
+    ) -> "Connection":
+        from icecheck.mock_server.clients.connection import connection
+
+        found = self.warehouses.named(warehouse)
+        is_s3 = found is not None and found.context.objects is not None
+        oauth2 = self.security.oauth2
+        return connection(uri, warehouse, name, self.token, oauth2, credential, is_s3=is_s3)
 
     def _warehouse(self, name: str) -> Warehouse:
         found = self.warehouses.open(name)

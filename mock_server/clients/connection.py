@@ -7,12 +7,17 @@ iceberg-go and iceberg-rust; not with Trino and Flink.
 import json
 import shlex
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from icecheck.mock_server.clients.connections import spark_conf
+from icecheck.mock_server.clients.connections import file_settings, pyiceberg_catalog, spark_conf
 from icecheck.mock_server.security.authorization import TOKEN_PATH
 from icecheck.mock_server.security.settings import OAuth2Settings
+
+if TYPE_CHECKING:
+    from pyiceberg.catalog.rest import RestCatalog
+    from requests.adapters import BaseAdapter
 
 QUOTE, BACKTICK = '"', "`"
 
@@ -24,7 +29,8 @@ class CredentialUnusable(ValueError):
 class Connection(msgspec.Struct, frozen=True):
     """A warehouse of a catalog, and the credentials for it: a `token`, or `ID:SECRET`.
 
-    `name` is what the client calls the catalog.
+    `name` is what the client calls the catalog. `is_s3`: its tables are in an object store whose
+    credentials the catalog vends.
     """
 
     uri: str
@@ -32,6 +38,7 @@ class Connection(msgspec.Struct, frozen=True):
     name: str = "mock"
     token: str | None = None
     credential: str | None = None
+    is_s3: bool = False
 
     @property
     def properties(self) -> dict[str, str]:
@@ -55,12 +62,19 @@ class Connection(msgspec.Struct, frozen=True):
 
     def spark_conf(self) -> dict[str, str]:
         """Return Spark's settings, for `SparkSession.builder.config(map=…)`."""
-        return spark_conf(self.name, self.uri, self.warehouse, self.access)
+        return spark_conf(self.name, self.uri, self.warehouse, self.access, is_s3=self.is_s3)
 
     def spark_defaults(self) -> str:
         """Return Spark's settings as a file `spark-defaults.conf`."""
         settings = {**self.spark_conf(), "spark.sql.defaultCatalog": self.name}
         return "".join(f"{key} {_in_properties(value)}\n" for key, value in settings.items())
+
+    def pyiceberg_catalog(
+        self, adapter: "BaseAdapter | None", properties: Mapping[str, str], *, is_chosen: bool
+    ) -> "RestCatalog":
+        """Return a catalog of PyIceberg; a token in `properties` is used unless one `is_chosen`."""
+        access = self.access if is_chosen or "token" not in properties else {}
+        return pyiceberg_catalog(self.uri, self.warehouse, access, adapter, properties)
 
     def pyiceberg(self) -> str:
         """Return a file `.pyiceberg.yaml`."""
@@ -119,7 +133,7 @@ class Connection(msgspec.Struct, frozen=True):
         """Return Flink's statement; it needs the runtime of Iceberg for Flink."""
         settings = {"type": "iceberg", "catalog-type": "rest"}
         settings |= {key: value for key, value in self.properties.items() if key != "type"}
-        settings["io-impl"] = "org.apache.iceberg.hadoop.HadoopFileIO"
+        settings |= file_settings(is_s3=self.is_s3)
         listed = ",\n".join(f"  {_sql(key)} = {_sql(value)}" for key, value in settings.items())
         return f"CREATE CATALOG {_in(self.name, BACKTICK)} WITH (\n{listed}\n);\n"
 
@@ -223,16 +237,18 @@ def connection(
     token: str | None,
     oauth2: OAuth2Settings | None,
     credential: str | None,
+    *,
+    is_s3: bool = False,
 ) -> Connection:
     """Return the connection to a warehouse of a server that has these callers.
 
     `credential` is `ID:SECRET`; by default the static token, else the first client's.
     """
     if credential is None and token is not None:
-        return Connection(uri, warehouse, name, token=token)
+        return Connection(uri, warehouse, name, token=token, is_s3=is_s3)
     if credential is None and oauth2 is not None:
         credential = f"{oauth2.clients[0].id}:{oauth2.clients[0].secret}"
-    return Connection(uri, warehouse, name, credential=credential)
+    return Connection(uri, warehouse, name, credential=credential, is_s3=is_s3)
 
 
 CLIENTS: Mapping[str, Callable[[Connection], str]] = {

@@ -54,8 +54,13 @@ def pyiceberg_catalog(
     return InProcessRestCatalog("icecheck", **settings)
 
 
-def spark_conf(name: str, uri: str, warehouse: str, access: Mapping[str, str]) -> dict[str, str]:
-    """Return Spark's settings, key -> value, for a catalog of this name on a server's warehouse."""
+def spark_conf(
+    name: str, uri: str, warehouse: str, access: Mapping[str, str], *, is_s3: bool = False
+) -> dict[str, str]:
+    """Return Spark's settings, key -> value, for a catalog of this name on a server's warehouse.
+
+    With `is_s3` its tables are read and written by S3FileIO with vended credentials.
+    """
     catalog = f"spark.sql.catalog.{name}"
     settings = {
         "spark.sql.extensions": (
@@ -65,11 +70,24 @@ def spark_conf(name: str, uri: str, warehouse: str, access: Mapping[str, str]) -
         f"{catalog}.type": "rest",
         f"{catalog}.uri": uri,
         f"{catalog}.warehouse": warehouse,
-        f"{catalog}.io-impl": "org.apache.iceberg.hadoop.HadoopFileIO",
         f"{catalog}.cache-enabled": "false",
     }
-    settings |= {f"{catalog}.{key}": value for key, value in access.items()}
+    more = {**file_settings(is_s3=is_s3), **access}
+    settings |= {f"{catalog}.{key}": value for key, value in more.items()}
     return settings | iceberg_runtime(os.environ)
+
+
+def file_settings(*, is_s3: bool) -> dict[str, str]:
+    """Return the properties by which Iceberg's Java clients read and write files.
+
+    S3FileIO needs the jar iceberg-aws-bundle beside the runtime.
+    """
+    if not is_s3:
+        return {"io-impl": "org.apache.iceberg.hadoop.HadoopFileIO"}
+    return {
+        "io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
+        "header.X-Iceberg-Access-Delegation": "vended-credentials",
+    }
 
 
 def iceberg_runtime(environment: Mapping[str, str]) -> dict[str, str]:

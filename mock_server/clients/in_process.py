@@ -16,6 +16,9 @@ from icecheck.mock_server.core.context import (
 )
 from icecheck.mock_server.serving.app import App
 
+IN_PROCESS_URI = "http://icecheck.invalid"
+"""The address that in-process clients are given; no request is ever sent to it."""
+
 _BODILESS_STATUSES = frozenset({204, 304})
 
 

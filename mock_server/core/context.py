@@ -15,6 +15,7 @@ from icecheck.mock_server.protocol.wire import Reply, Request
 from icecheck.mock_server.storage.files import Files
 
 if TYPE_CHECKING:
+    from icecheck.mock_server.objects.store import ObjectStore
     from icecheck.mock_server.planning.plans import Plans
     from icecheck.mock_server.security.callers import Security
 
@@ -208,7 +209,8 @@ class Context(msgspec.Struct, frozen=True):
     """The means of an operation besides the state: time, identities, files, behaviour, ...
 
     `settings_of` takes the name that a client sends, and raises Problem 400 for a name that it
-    cannot have. `vending` None: the tables of this warehouse come without credentials.
+    cannot have. `vending` None: the tables of this warehouse come without credentials. `objects`
+    is the server's object store, if this warehouse is there.
     """
 
     clock: Clock
@@ -223,3 +225,4 @@ class Context(msgspec.Struct, frozen=True):
     location: str
     table_locations: TableLocations
     page_size_max: int
+    objects: "ObjectStore | None" = None

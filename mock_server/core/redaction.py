@@ -77,8 +77,11 @@ def _value(name: str, value: str) -> str:
 
 
 def _address(text: str) -> str:
-    """Return a text; if it is an address, without the secrets of its query and its user."""
-    if "://" not in text:
+    """Return a text; if it is an address, without the secrets of its query and its user.
+
+    An address may be a relative one.
+    """
+    if "://" not in text and "?" not in text:
         return text
     shown = re.sub(r"(://)[^/@?#\s]+@", rf"\1{REDACTED}@", text)
     place, mark, query = shown.partition("?")

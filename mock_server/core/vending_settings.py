@@ -24,7 +24,11 @@ class VendingSettings(msgspec.Struct, frozen=True, kw_only=True):
     - `config`: added to every credential, and wins over the values made up here; for a storage that
       knows its keys.
     - `table_config`: further entries of a table's `config`.
-    - `signer_uri`: the address of remote signing, if there is one; this server does not sign.
+    - `signer_uri`: the address of remote signing, if there is one; for made-up credentials this
+      server does not sign.
+    - `embedded`: the credentials are those of the server's own object store, of a warehouse at an
+      `s3://` location: they work, for the table's own places only (so `prefixes` has no effect).
+      Such a warehouse has these settings by default.
     """
 
     storage: Storage
@@ -34,6 +38,7 @@ class VendingSettings(msgspec.Struct, frozen=True, kw_only=True):
     table_config: Mapping[str, str] = {}
     region: str = "us-east-1"
     signer_uri: str | None = None
+    embedded: bool = False
 
     def __post_init__(self) -> None:
         """Refuse (ValueError) settings that no client could use."""
@@ -46,6 +51,8 @@ class VendingSettings(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError("a prefix cannot be empty: clients do not read such credentials")
         if self.signer_uri is not None and self.storage != "s3":
             raise ValueError("remote signing is for s3 only")
+        if self.embedded and (self.storage != "s3" or self.prefixes):
+            raise ValueError("the embedded object store is s3, and takes no prefixes")
 
     def __repr__(self) -> str:
         """Show everything but secrets."""

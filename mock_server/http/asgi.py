@@ -40,14 +40,6 @@ _ADMINISTRATION_BYTES = ADMINISTRATION.encode()
 _BODILESS_METHODS = frozenset({"GET", "HEAD", "DELETE"})
 
 
-class _BodyTooLargeError(Exception):
-    """Raised when the client sends a body above the core's limit."""
-
-
-class _ClientGoneError(Exception):
-    """Raised when the client closed the connection before its body was complete."""
-
-
 class RawHeaders(Mapping[str, str]):
     """Headers as ASGI gives them, decoded when asked for: most are never read."""
 
@@ -115,13 +107,13 @@ class CatalogApplication:
             return
         body = b""
         if method not in _BODILESS_METHODS:
-            try:
-                body = await _body(receive)
-            except _BodyTooLargeError:
+            received = await read_body(receive, BODY_BYTES_MAX)
+            if received is None:
+                return
+            if len(received) > BODY_BYTES_MAX:
                 await send_reply(send, method, body_too_large())
                 return
-            except _ClientGoneError:
-                return
+            body = received
         request = _request(method, raw_path, query, headers, body, headers_bytes)
         if self._administration is not None and raw_path.startswith(_ADMINISTRATION_BYTES):
             client = (scope.get("client") or ("",))[0]
@@ -240,21 +232,19 @@ async def _held_answer(app: App, request: Request, held: HeldRequest) -> Answer:
         held.handled()
 
 
-async def _body(receive: Receive) -> bytes:
-    """Return the whole body.
+async def read_body(receive: Receive, bytes_max: int) -> bytes | None:
+    """Return the whole body, of a longer one than allowed its beginning; None: the client is gone.
 
-    A part of a body is never passed on: it could be read as a smaller request.
+    A part of a body is never passed on as one: it could be read as a smaller request.
     """
     body = bytearray()
-    more = True
-    while more:
+    while len(body) <= bytes_max:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise _ClientGoneError
+            return None
         body += message.get("body", b"")
-        if len(body) > BODY_BYTES_MAX:
-            raise _BodyTooLargeError
-        more = message.get("more_body", False)
+        if not message.get("more_body", False):
+            break
     return bytes(body)
 
 

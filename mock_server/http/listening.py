@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from icecheck.mock_server.http.asgi import AsgiApp
+    from icecheck.mock_server.http.asgi import AsgiApp, CatalogApplication
     from icecheck.mock_server.http.protocol import Direct
     from icecheck.mock_server.http.threaded import ThreadedServer
 
@@ -30,6 +30,10 @@ class Listening:
         server = ThreadedServer(app, self._host, self._port, direct)
         server.start()
         self._server = server
+
+    def start_direct(self, application: "CatalogApplication") -> None:
+        """Listen as `start` does, and answer most requests without ASGI."""
+        self.start(application, application)
 
     def stop(self) -> None:
         """Stop listening, and close all connections."""

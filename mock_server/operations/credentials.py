@@ -14,5 +14,5 @@ _UNCACHED = (("cache-control", "no-store"),)
 def load_credentials(context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Answer credentials for a table (L1188-L1222); an empty list where none are vended."""
     entry = existing_table(state, call)
-    body = {"storage-credentials": storage_credentials(context, entry.metadata)}
+    body = {"storage-credentials": storage_credentials(context, call, entry.metadata)}
     return Outcome(state, replies.json_reply(body, headers=_UNCACHED))

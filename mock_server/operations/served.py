@@ -38,21 +38,17 @@ _MODULES = (
 )
 
 
-def default_registries() -> Registries:
-    """Return fresh dictionaries of a server's whole behaviour, for one server to keep."""
+def default_registries(hidden: Iterable[str] = ()) -> Registries:
+    """Return fresh dictionaries of a server's whole behaviour, for one server to keep.
+
+    `hidden` are operationIds that it has not; ValueError for one that there is not, or getConfig.
+    """
     assertions, updates = commit.default_registries()
     view_assertions, view_updates = view_commit.default_view_registries()
     gates: dict[str, RequestGate] = {"authorization": authorization.refusal}
-    return Registries(
-        registry.registered(), updates, assertions, gates, view_updates, view_assertions
-    )
-
-
-def registries_without(hidden: Iterable[str]) -> Registries:
-    """Return the behaviour of a server that lacks some operations; ValueError for unknown ones."""
-    registries = default_registries()
+    operations = registry.registered()
     for operation_id in checked_operations(hidden):
         if operation_id == "getConfig":
             raise ValueError("getConfig cannot be hidden: without it there is no catalog")
-        registries.operations.pop(operation_id, None)
-    return registries
+        operations.pop(operation_id, None)
+    return Registries(operations, updates, assertions, gates, view_updates, view_assertions)

@@ -58,7 +58,8 @@ def _check_headers(headers: Mapping[str, str]) -> None:
 
 @cache
 def _reads_json(operation_id: str) -> bool:
-    return SERVED.operations[operation_id].request_media_type == "application/json"
+    documented = SERVED.operations.get(operation_id)
+    return documented is None or documented.request_media_type == "application/json"
 
 
 def _values_at_most(body: bytes) -> int:

@@ -1,9 +1,9 @@
-"""Storage credentials, made up for one table: in the shapes of S3, GCS and ADLS."""
+"""Storage credentials for one table: of the object store, or made up for S3, GCS and ADLS."""
 
 import hashlib
 from collections.abc import Mapping
 from itertools import takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import msgspec
@@ -11,9 +11,15 @@ import msgspec
 from icecheck.mock_server.core.context import Call, Context, Reply
 from icecheck.mock_server.core.vending_settings import SCHEMES, VendingSettings
 from icecheck.mock_server.metadata.model import TableMetadata
+from icecheck.mock_server.security.callers import Caller
+
+if TYPE_CHECKING:
+    from icecheck.mock_server.objects.store import ObjectStore
 
 VENDED_CREDENTIALS = "vended-credentials"
 REMOTE_SIGNING = "remote-signing"
+GRANTED = "grant-token"
+"""The parameter of a signer's endpoint that says what its table had been granted."""
 
 # Local storage needs no credentials, but they do no harm: clients can be tried on local files.
 _LOCALSCHEMES = ("file", "memory")
@@ -23,6 +29,7 @@ _REFRESHING: Mapping[str, str] = {
     "adls": "adls.refresh-credentials-endpoint",
 }
 _OTHER_PLACES = ("write.metadata.path", "write.data.path", "write.object-storage.path")
+_COMMIT = "updateTable"
 _ADLS_HOST = "icecheck.dfs.core.windows.net"
 
 
@@ -37,17 +44,18 @@ def with_access(
     `path` is the raw path of the table.
     """
     settings = context.vending
-    if settings is None:
+    asked = set() if settings is None else _asked(call)
+    if settings is None or asked.isdisjoint({VENDED_CREDENTIALS, REMOTE_SIGNING}):
         return reply
-    asked = _asked(call)
-    if VENDED_CREDENTIALS in asked:
-        half_ms = settings.seconds * 500
-        period = context.clock.now_ms() // half_ms
-        credentials = _credentials(context, settings, metadata, period * half_ms)
-        if credentials:
-            config = _table_config(context, settings, metadata, credentials, path)
-            more = {"config": config, "storage-credentials": credentials}
-            return _extended(reply, more, f"vended-{period}")
+    half_ms = settings.seconds * 500
+    period = context.clock.now_ms() // half_ms
+    may_write = may_commit(context, call)
+    tag = f"{period}" if may_write else f"{period}-reading"
+    credentials = _credentials(context, settings, metadata, period * half_ms, may_write)
+    if VENDED_CREDENTIALS in asked and credentials:
+        config = _table_config(context, settings, metadata, credentials, path)
+        more = {"config": config, "storage-credentials": credentials}
+        return _extended(reply, more, f"vended-{tag}")
     if REMOTE_SIGNING in asked and settings.signer_uri is not None:
         config = {
             **settings.table_config,
@@ -56,14 +64,50 @@ def with_access(
             "s3.signer.uri": settings.signer_uri,
         }
         return _extended(reply, {"config": config}, "signing")
+    if REMOTE_SIGNING in asked and context.objects is not None and credentials:
+        token = credentials[0]["config"]["s3.session-token"]
+        endpoint = f"{path.lstrip('/')}/sign?{GRANTED}={quote(token)}"
+        signing = _own_signing(context.objects, settings, call, endpoint)
+        return _extended(reply, {"config": signing}, f"signing-{tag}")
     return reply
 
 
-def storage_credentials(context: Context, metadata: TableMetadata) -> list[dict[str, Any]]:
+def storage_credentials(
+    context: Context, call: Call, metadata: TableMetadata
+) -> list[dict[str, Any]]:
     """Return a table's credentials with their whole lifetime from now on."""
     if context.vending is None:
         return []
-    return _credentials(context, context.vending, metadata, context.clock.now_ms())
+    now_ms, may_write = context.clock.now_ms(), may_commit(context, call)
+    return _credentials(context, context.vending, metadata, now_ms, may_write)
+
+
+def may_commit(context: Context, call: Call) -> bool:
+    """Return whether the sender of a call may commit to tables, and so write their files."""
+    if not context.security.restricts:
+        return True
+    caller = context.security.identify(call.request.headers.get("authorization"))
+    return isinstance(caller, Caller) and not any(
+        each.read_only or _COMMIT in each.denied_operations for each in caller.permissions
+    )
+
+
+def _own_signing(
+    objects: "ObjectStore", settings: VendingSettings, call: Call, endpoint: str
+) -> dict[str, str]:
+    """Return the config by which a table's client has its requests signed here.
+
+    Where a client reaches this server it knows best itself: it is told as it asked.
+    """
+    host = call.request.headers.get("host")
+    return {
+        **settings.table_config,
+        **objects.address_properties(),
+        "client.region": settings.region,
+        "s3.remote-signing-enabled": "true",
+        **({"s3.signer.uri": f"http://{host}"} if host else {}),
+        "s3.signer.endpoint": endpoint,
+    }
 
 
 def _asked(call: Call) -> set[str]:
@@ -72,20 +116,38 @@ def _asked(call: Call) -> set[str]:
 
 
 def _credentials(
-    context: Context, settings: VendingSettings, metadata: TableMetadata, from_ms: int
+    context: Context,
+    settings: VendingSettings,
+    metadata: TableMetadata,
+    from_ms: int,
+    may_write: bool,
 ) -> list[dict[str, Any]]:
     """Return a credential for every prefix, the table's own location always covered.
 
-    Empty if the location is of another storage.
+    Empty if the location is of another storage. Those of the object store are for the table's own
+    places, and for writing only with `may_write`.
     """
+    expires_ms = from_ms + settings.seconds * 1000
+    own = _own_prefix(metadata)
+    if context.objects is not None:
+        places = written_places(metadata)
+        keys = context.objects.vend(
+            places, context.location, may_write=may_write, expires_ms=expires_ms
+        )
+        if keys is None:
+            return []
+        config = {
+            **context.objects.properties(keys),
+            "s3.session-token-expires-at-ms": str(expires_ms),
+            "client.region": settings.region,
+        }
+        return [{"prefix": own, "config": {**config, **settings.config}}]
     scheme, colon, _ = metadata.location.partition(":")
     if colon and scheme.lower() not in (*SCHEMES[settings.storage], *_LOCALSCHEMES):
         return []
     prefixes = list(settings.prefixes)
-    own = _own_prefix(metadata)
     if not any(own.startswith(prefix) for prefix in prefixes):
         prefixes.append(own)
-    expires_ms = from_ms + settings.seconds * 1000
     return [
         {"prefix": prefix, "config": _config(context, settings, prefix, expires_ms)}
         for prefix in prefixes
@@ -94,8 +156,7 @@ def _credentials(
 
 def _own_prefix(metadata: TableMetadata) -> str:
     """Return the table's location, or the common beginning of all locations it writes to."""
-    places = [metadata.location]
-    places += [metadata.properties[key] for key in _OTHER_PLACES if metadata.properties.get(key)]
+    places = written_places(metadata)
     if all(_lies_in(place, metadata.location) for place in places):
         return metadata.location
     scheme, separator, _ = metadata.location.partition("://")
@@ -107,6 +168,12 @@ def _own_prefix(metadata: TableMetadata) -> str:
     same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
     shared = "/".join(segment for segment, _ in same)
     return shared if len(shared) > len(scheme) else scheme
+
+
+def written_places(metadata: TableMetadata) -> list[str]:
+    """Return the locations that a table writes to."""
+    elsewhere = (metadata.properties.get(key) for key in _OTHER_PLACES)
+    return [metadata.location, *filter(None, elsewhere)]
 
 
 def _lies_in(place: str, location: str) -> bool:

@@ -1,6 +1,7 @@
 """Opens the warehouses of a server, each with the means that its operations have."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -8,12 +9,47 @@ from icecheck.mock_server.core.clock import Clock
 from icecheck.mock_server.core.context import Context, Registries, TableLocations
 from icecheck.mock_server.core.identity import Identities
 from icecheck.mock_server.core.vending_settings import VendingSettings
+from icecheck.mock_server.objects.places import place_of
 from icecheck.mock_server.planning.plans import Plans
 from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.serving.kept_state import KeptState
 from icecheck.mock_server.serving.warehouses import WarehouseDeclaration, Warehouses
 from icecheck.mock_server.storage.files import check_writable
 from icecheck.mock_server.storage.root import Root
+
+if TYPE_CHECKING:
+    from icecheck.mock_server.objects.store import ObjectStore
+
+_EMBEDDED = VendingSettings(storage="s3", embedded=True)
+
+
+def is_embedded(declaration: WarehouseDeclaration, vending: VendingSettings | None) -> bool:
+    """Return whether a warehouse is in the server's own object store.
+
+    That is so at a location of S3, unless its credentials are made up for another storage.
+    """
+    settings = declaration.vending or vending
+    is_there = place_of(declaration.location or "") is not None
+    return is_there and (settings is None or settings.embedded)
+
+
+def embedded_in(
+    declared: Iterable[str | WarehouseDeclaration], vending: VendingSettings | None
+) -> tuple[str, ...]:
+    """Return the locations of the warehouses in the server's own object store.
+
+    ValueError for a location that it cannot have, or if it is not installed.
+    """
+    found = tuple(
+        each.location
+        for each in declared
+        if isinstance(each, WarehouseDeclaration) and is_embedded(each, vending) and each.location
+    )
+    if found:
+        from icecheck.mock_server.objects.store import check_locations
+
+        check_locations(found)
+    return found
 
 
 class Contexts(msgspec.Struct, frozen=True):
@@ -28,6 +64,7 @@ class Contexts(msgspec.Struct, frozen=True):
     vending: VendingSettings | None
     table_locations: TableLocations | str
     page_size_max: int
+    objects: "ObjectStore | None" = None
 
     def __post_init__(self) -> None:
         """Refuse (ValueError) a kind of locations that does not exist."""
@@ -35,7 +72,11 @@ class Contexts(msgspec.Struct, frozen=True):
 
     def __call__(self, warehouses: Warehouses, declaration: WarehouseDeclaration) -> Context:
         """Return the context of a warehouse; ValueError for a location that is no valid place."""
-        location, files = self.root.warehouse(declaration.name, declaration.location)
+        vending = declaration.vending or self.vending
+        objects = self.objects if is_embedded(declaration, self.vending) else None
+        location, files = self.root.warehouse(
+            declaration.name, declaration.location, None if objects is None else objects.files
+        )
         return Context(
             clock=self.clock,
             identities=self.identities,
@@ -44,11 +85,12 @@ class Contexts(msgspec.Struct, frozen=True):
             settings_of=warehouses.settings_of,
             plans=self.plans,
             security=self.security,
-            vending=declaration.vending or self.vending,
+            vending=_EMBEDDED if vending is None and objects is not None else vending,
             warehouse=declaration.name,
             location=location,
             table_locations=_kind(declaration.table_locations or self.table_locations),
             page_size_max=self.page_size_max,
+            objects=objects,
         )
 
 
@@ -85,3 +127,11 @@ def _kind(given: str) -> TableLocations:
     except ValueError:
         known = " or ".join(repr(each.value) for each in TableLocations)
         raise ValueError(f"table_locations is {known}, not {given!r}") from None
+
+
+def check_settings(page_size_max: int, admin_token: str | None) -> None:
+    """Raise ValueError for settings with which no server could work."""
+    if page_size_max < 1:
+        raise ValueError("page_size_max must be at least 1")
+    if admin_token == "":
+        raise ValueError("the token of the administration is empty: give one, or leave it out")

@@ -69,7 +69,10 @@ def _namespaces(call: Call, state: WarehouseState) -> Iterator[tuple[str, ...]]:
     """Yield every namespace that a call names: in its path, its query or its body."""
     if call.namespace:
         yield call.namespace
-    facts = SERVED.operations[call.operation_id].facts
+    documented = SERVED.operations.get(call.operation_id)
+    if documented is None:
+        return  # signRequest has names in its path alone
+    facts = documented.facts
     for place in facts.names:
         yield from _named_at(place, facts.object, call)
     if facts.action is Action.REGISTER:

@@ -25,9 +25,11 @@ class WarehouseDeclaration(msgspec.Struct, frozen=True):
     """A warehouse that a server has from the start.
 
     `prefix` None derives the path prefix from the name; "" serves the routes without a prefix.
-    `location` is a URI or a directory; None puts it under the server's root. `defaults` and
-    `overrides` are added to the answers of GET /v1/config for it. `vending` None: tables come with
-    the server's credentials for all warehouses, if any. `table_locations` None: as for all others.
+    `location` is a URI or a directory; None puts it under the server's root. At `s3://…` it is in
+    the server's own object store (extra `s3`), unless `vending` has credentials for another one.
+    `defaults` and `overrides` are added to the answers of GET /v1/config for it. `vending` None:
+    tables come with the server's credentials for all warehouses, if any. `table_locations` None: as
+    for all others.
     """
 
     name: str
@@ -211,7 +213,9 @@ class Warehouses:
         if declaration.name in self._by_name or prefix in self._by_prefix:
             raise ValueError(f"declared twice: warehouse {declaration.name!r}, prefix {prefix!r}")
         context = self._new_context(self, declaration)
-        warehouse = Warehouse(declaration, prefix, context, self._kept)
+        # What is in the object store ends with the server: metadata of lost files is no table.
+        kept = self._kept if context.objects is None else None
+        warehouse = Warehouse(declaration, prefix, context, kept)
         self.prefix_segments_max = max(self.prefix_segments_max, prefix.count("/") + 1)
         self._by_name[declaration.name] = warehouse
         self._by_prefix[prefix] = warehouse

@@ -7,6 +7,7 @@ import tempfile
 import threading
 import zlib
 from pathlib import Path
+from typing import Protocol
 
 from icecheck.mock_server.storage.places import NOWHERE, Places, local_path
 
@@ -20,6 +21,28 @@ _FILE_DIGITS_MAX = 9
 
 # Without O_NONBLOCK, opening a pipe would wait for somebody who writes to it.
 _READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+class Held(Protocol):
+    """The files that are not on disk, by location."""
+
+    def check(self, location: str) -> None:
+        """Raise OSError if nothing can be held there."""
+
+    def get(self, location: str) -> bytes | None:
+        """Return the content of a file, or None; OSError if it cannot be had from there."""
+
+    def hold(self, location: str, content: bytes) -> None:
+        """Keep a file; OSError if that is not possible."""
+
+    def forget(self, location: str) -> None:
+        """Forget a file; a missing one is no error."""
+
+    def forget_below(self, location: str) -> None:
+        """Forget every file under a location."""
+
+    def has_below(self, location: str) -> bool:
+        """Return whether there is a file under a location."""
 
 
 class HeldFiles:
@@ -36,6 +59,9 @@ class HeldFiles:
         self._files: dict[str, bytes] = {}
         self._bytes = 0
         self._bytes_max = bytes_max
+
+    def check(self, _location: str) -> None:
+        """Do nothing: a file in memory can have any location."""
 
     def get(self, location: str) -> bytes | None:
         """Return the content of a file, or None."""
@@ -72,18 +98,20 @@ class Files:
     """Reads and writes whole files by location; every failure is an OSError.
 
     Files on disk are those in `places`, and no others: reading or writing elsewhere raises
-    LocationRefused, and removing there does nothing. All other files are in memory (`held`).
+    LocationRefused, and removing there does nothing. All other files are in `held`: in memory, or
+    in the object store.
     """
 
     __slots__ = ("_held", "_places")
 
-    def __init__(self, places: Places = NOWHERE, held: HeldFiles | None = None) -> None:
+    def __init__(self, places: Places = NOWHERE, held: Held | None = None) -> None:
         self._places = places
-        self._held = HeldFiles() if held is None else held
+        self._held: Held = HeldFiles() if held is None else held
 
     def check(self, location: str) -> None:
         """Raise OSError if the location does not permit writing at it, or below it."""
-        self._places.path_of(location)
+        if self._places.path_of(location) is None:
+            self._held.check(location)
 
     def write(self, location: str, content: bytes) -> None:
         """Write a file so that no reader ever sees a part of it; makes its directory."""
@@ -131,10 +159,10 @@ class Files:
         """Return whether there is a file under a location; no where these places do not reach."""
         try:
             path = self._places.path_of(location)
+            if path is None:
+                return self._held.has_below(location)
         except OSError:
             return False
-        if path is None:
-            return self._held.has_below(location)
         return any(names for _, _, names in os.walk(path))
 
     def remove(self, location: str) -> None:

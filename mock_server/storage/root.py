@@ -4,11 +4,11 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from icecheck.mock_server.protocol import names
-from icecheck.mock_server.storage.files import Files, HeldFiles, check_writable
+from icecheck.mock_server.storage.files import Files, Held, HeldFiles, check_writable
 from icecheck.mock_server.storage.places import allowed_places, local_path, location_uri
 
 _LOCK_FILE = ".lock"
@@ -24,7 +24,8 @@ class Root:
     """
 
     __slots__ = (
-        "__weakref__", "_allowed", "_given", "_held", "_lock", "_removal", "_seed", "_temporary",
+        "__weakref__", "_allowed", "_elsewhere", "_given", "_held", "_lock", "_removal", "_seed",
+        "_temporary",
     )  # fmt: skip
 
     def __init__(
@@ -40,6 +41,7 @@ class Root:
             raise ValueError(f"tables cannot live below {root}: {error}") from error
         self._allowed = allowed_places(map(str, allow_locations))
         self._held = HeldFiles()
+        self._elsewhere: dict[str, Held] = {}
         self._seed = seed
         self._temporary: Path | None = None
         self._lock: weakref.finalize[[int], Root] | None = None
@@ -73,9 +75,15 @@ class Root:
         """Return the files of all warehouses below the root, for code that starts the server."""
         return Files(self._allowed.with_location(self.uri()), self._held)
 
-    def warehouse(self, name: str, location: str | None) -> tuple[str, Files]:
+    def warehouse(
+        self,
+        name: str,
+        location: str | None,
+        held_there: Callable[[str, Held], Held] | None = None,
+    ) -> tuple[str, Files]:
         """Return a warehouse's location and files; `location` None: in this root.
 
+        `held_there` returns what holds the files at a location, from what holds those in memory.
         ValueError for a location that is no valid place.
         """
         if location is None:
@@ -83,8 +91,11 @@ class Root:
             places = self._allowed.with_name(self.uri(), directory)
             return f"{self.uri()}/{directory}", Files(places, self._held)
         uri = location_uri(location)
+        held: Held = self._held
+        if held_there is not None:
+            held = self._elsewhere[uri] = held_there(uri, self._held)
         try:
-            return uri, Files(self._allowed.with_location(uri), self._held)
+            return uri, Files(self._allowed.with_location(uri), held)
         except OSError as error:
             raise ValueError(f"warehouse {name!r} cannot be there: {error}") from error
 
@@ -100,7 +111,7 @@ class Root:
 
     def remove_below(self, location: str) -> None:
         """Remove one warehouse's files: those in memory, and its directory if that is temporary."""
-        self._held.forget_below(location)
+        self._elsewhere.get(location, self._held).forget_below(location)
         path = local_path(location)
         if self._temporary is not None and path is not None and self._temporary in path.parents:
             shutil.rmtree(path, ignore_errors=True)

@@ -271,6 +271,7 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
             ("--credential", "me:secret"),
         )
     }
+    | {"--s3": Sample(("--s3",), ("spark",), **_MOCK)}
     | {"client": Sample(("duckdb",), otherwise=("spark",), **_MOCK)},
 }
 

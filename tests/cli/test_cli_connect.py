@@ -8,7 +8,7 @@ import subprocess
 import pytest
 import yaml
 
-from icecheck.mock_server import Client, MockCatalog, OAuth2Settings
+from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, WarehouseDeclaration
 from icecheck.mock_server.clients.connection import CLIENTS, Connection, CredentialUnusable
 from icecheck.targets.sources import from_spark_conf
 
@@ -112,3 +112,19 @@ def test_awkward_values_stay_inside_of_their_quotes():
 def test_a_file_of_trino_has_a_setting_on_each_line():
     lines = io.StringIO(Connection("http://mock:1", "wh", token="t").trino_catalog()).readlines()
     assert all(len(line.split("=", 1)) == 2 for line in lines)
+
+
+@pytest.mark.parametrize("client", ["spark", "flink"])
+def test_clients_in_java_read_an_object_store_with_what_is_vended(icecheck, client):
+    local, stored = icecheck("connect", client), icecheck("connect", client, "--s3")
+    for shown, files, delegation in ((local, "HadoopFileIO", 0), (stored, "S3FileIO", 1)):
+        assert (shown.exit_code, files in shown.stdout) == (0, True)
+        assert shown.stdout.count("X-Iceberg-Access-Delegation") == delegation
+
+
+def test_a_mock_knows_what_is_in_its_object_store():
+    stored = WarehouseDeclaration("wh", location="s3://lake/wh")
+    with MockCatalog(warehouses=[stored, "local"]) as mock:
+        for name, files in (("wh", "S3FileIO"), ("local", "HadoopFileIO")):
+            settings = mock.spark_conf("c", name)
+            assert settings["spark.sql.catalog.c.io-impl"].endswith(f".{files}")

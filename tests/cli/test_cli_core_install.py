@@ -73,6 +73,12 @@ def test_what_needs_the_suite_says_in_one_line_how_to_install_it(on_core, mock, 
     assert (len(done.stderr.splitlines()), done.stdout) == (1, "")
 
 
+def test_an_object_store_says_in_one_line_how_to_install_it(on_core):
+    done = on_core("serve", "--port", "0", "--warehouse", "wh=s3://lake/wh")
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert install_command("s3") in done.stderr
+
+
 def test_doctor_works_and_says_what_settings_of_others_need(on_core, mock):
     assert on_core("doctor", mock.uri, "--warehouse", "wh").returncode == 0
     for extra, *needs in (

@@ -11,6 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.mock.objects.asking import Sender
+
 
 def ready(process):
     line = process.stdout.readline()
@@ -219,6 +221,9 @@ def test_it_serves_clients_credentials_and_not_what_it_hides(start_icecheck):
         (("--hide", "listview"), "listview"),
         (("--hide", "getConfig"), "getConfig"),
         (("--warehouse", "=file:///tmp/x"), "needs a name"),
+        (("--warehouse", "wh=s3://My_Bucket/x"), "write s3://BUCKET or s3://BUCKET/PATH"),
+        (("--warehouse", "wh=s3:///x"), "write s3://BUCKET or s3://BUCKET/PATH"),
+        (("--warehouse", "wh=s3://lake/../x"), "can be . or .."),
         (("--defect", "namespace-drop-cascade"), "did you mean namespace-drop-cascades"),
         (("--defect", "qqq"), "icecheck list defects"),
         (
@@ -358,3 +363,26 @@ def test_it_understands_what_is_said_to_the_test_fixture(start_icecheck, tmp_pat
     body = {"name": "t", "schema": {"type": "struct", "fields": []}}
     made = httpx.post(f"{uri}/v1/namespaces/a/tables", json=body, trust_env=False).json()
     assert made["metadata-location"].startswith(f"file://{tmp_path}/place/")
+
+
+def test_a_warehouse_in_an_object_store_is_served_with_it(start_icecheck):
+    process = start_icecheck("serve", "--port", "0", "--warehouse", "wh=s3://lake/wh")
+    with httpx.Client(base_url=f"{ready(process)}/v1/wh", trust_env=False) as http:
+        http.post("/namespaces", json={"namespace": ["ns"]}).raise_for_status()
+        schema = {"type": "struct", "fields": []}
+        asking = {"X-Iceberg-Access-Delegation": "vended-credentials"}
+        table = {"name": "t", "schema": schema}
+        made = http.post("/namespaces/ns/tables", json=table, headers=asking).json()
+    config = made["config"]
+    key = made["metadata-location"].removeprefix("s3://lake/")
+    holder = Sender(
+        config["s3.endpoint"],
+        config["s3.access-key-id"],
+        config["s3.secret-access-key"],
+        config["s3.session-token"],
+    )
+    assert json.loads(holder.ask("GET", f"/lake/{key}").body) == made["metadata"]
+    assert holder.ask("GET", "/lake").status == 403
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 0

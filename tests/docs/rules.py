@@ -127,6 +127,7 @@ BLOCKS: dict[tuple[str, str], Rule] = {
     ("docs/clients.md", "icecheck serve --port 8181"): Rule("served", CORE),
     ("docs/mock.md", "from icecheck.mock_server import MockCatalog"): Rule("programmed"),
     ("docs/mock.md", "from concurrent.futures"): Rule("programmed"),
+    ("docs/mock.md", "import pyarrow as pa"): Rule("programmed", "suite,s3", ("pyarrow",)),
     ("docs/ci.md", f"icecheck run {EXAMPLE}"): Rule("typed", slow=True),
 }
 
@@ -157,9 +158,11 @@ COMMANDS: dict[str, Rule] = {
     "icecheck serve --journal-file requests.jsonl": Rule("served", CORE),
     "icecheck serve --state DIR": Rule("served", CORE),
     "icecheck serve --table-locations by-name": Rule("served", CORE),
+    "icecheck serve --warehouse wh=s3://lake/wh": Rule("served", "s3"),
     "icecheck serve --seed-file seed.yaml": Rule("typed", exits=(2,)),
     "icecheck serve --run -- COMMAND": Rule("typed", CORE, exits=(127,)),
     "icecheck connect CLIENT": Rule("typed", CORE, exits=(2,)),
+    "icecheck connect spark --s3": Rule("typed", CORE),
     "icecheck run": Rule("typed", exits=(2,)),
     "icecheck run URL --smoke": Rule("typed"),
     "icecheck run --mock": Rule("typed", slow=True),

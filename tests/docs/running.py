@@ -119,7 +119,7 @@ def _served(snippet: Snippet, _rule: Rule, who: Reader) -> None:
     try:
         ready = json.loads(process.stdout.readline())
         assert ready["event"] == "ready"
-        answer = httpx.get(f"{ready['uri']}/v1/config", params={"warehouse": "any"})
+        answer = httpx.get(f"{ready['uri']}/v1/config")
         assert answer.status_code == 200
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 0

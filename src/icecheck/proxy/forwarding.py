@@ -14,6 +14,7 @@ from icecheck.mock_server.http.asgi import (
     Receive,
     Send,
     cut_connection,
+    read_body,
     send_reply,
 )
 from icecheck.mock_server.http.hosts import Hosts
@@ -97,7 +98,7 @@ class Forwarder:
         if refusal is not None:
             await send_reply(send, scope["method"], refusal)
             return
-        body = await _body(receive)
+        body = await read_body(receive, BODY_BYTES_MAX)
         if body is None:
             return  # the client went away before its request was complete: it is not handed on
         if len(body) > BODY_BYTES_MAX:
@@ -246,19 +247,6 @@ def _authority(url: httpcore.URL) -> bytes:
 def _encodings(accepted: bytes) -> bytes:
     """Return which encoding to ask for: one that the client reads, and that can be read here."""
     return b"gzip" if b"gzip" in accepted.lower() else b"identity"
-
-
-async def _body(receive: Receive) -> bytes | None:
-    """Return the body of a request, or more than the limit of it; None if the client went away."""
-    body = bytearray()
-    more = True
-    while more and len(body) <= BODY_BYTES_MAX:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        body += message.get("body", b"")
-        more = message.get("more_body", False)
-    return bytes(body)
 
 
 async def _send_head(send: Send, status: int, headers: list[tuple[bytes, bytes]]) -> None:

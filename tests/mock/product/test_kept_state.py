@@ -133,7 +133,7 @@ def test_warehouses_that_are_not_declared_this_time_stay(kept: MockCatalog, tmp_
 
 
 def test_metadata_in_memory_is_kept_in_the_file(tmp_path: Path) -> None:
-    declared = [WarehouseDeclaration("wh", location="s3://bucket/wh")]
+    declared = [WarehouseDeclaration("wh", location="gs://bucket/wh")]
     mock = MockCatalog(root=tmp_path, keep=True, warehouses=declared)
     fill(client(mock))
     before = content(mock)

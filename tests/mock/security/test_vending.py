@@ -155,7 +155,7 @@ def test_another_list_gets_nothing(serve: Serve, asked: str) -> None:
 
 
 def test_a_server_that_vends_nothing_answers_as_if_nobody_had_asked(serve: Serve) -> None:
-    http = serve(None)
+    http = serve(None, "gs://bucket/wh")
     assert access(create(http)) == {}
     assert load(http).content == http.get(TABLE).content
     assert http.get(f"{TABLE}/credentials").json() == {"storage-credentials": []}

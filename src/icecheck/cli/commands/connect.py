@@ -25,7 +25,15 @@ _CLIENTS = (
 @click.option(
     "--credential", metavar="ID:SECRET", help="Credentials, for tokens from the catalog itself."
 )
-def command(client: str, uri: str, warehouse: str, name: str, **access: str | None) -> None:
+@click.option(
+    "--s3",
+    "is_s3",
+    is_flag=True,
+    help="The warehouse is at an s3:// location; its credentials come from the catalog.",
+)
+def command(
+    client: str, uri: str, warehouse: str, name: str, is_s3: bool, **access: str | None
+) -> None:
     """Print settings, statements or lines of a program with which CLIENT reaches a catalog.
 
     CLIENT is pyiceberg, spark, duckdb, trino, flink, clickhouse, sail, go, rust or js.
@@ -38,7 +46,8 @@ def command(client: str, uri: str, warehouse: str, name: str, **access: str | No
     if access["credential"] and ":" not in access["credential"]:
         raise click.UsageError("--credential: write ID:SECRET")
     try:
-        shown = CLIENTS[client](Connection(_address(uri), warehouse, name, **access))
+        found = Connection(_address(uri), warehouse, name, **access, is_s3=is_s3)
+        shown = CLIENTS[client](found)
     except (UsageError, CredentialUnusable) as error:
         raise click.UsageError(str(error)) from None
     click.echo(shown, nl=False)

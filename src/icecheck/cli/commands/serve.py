@@ -50,8 +50,9 @@ _BY_DEFAULT = click.core.ParameterSource.DEFAULT
     "warehouses",
     multiple=True,
     metavar="NAME[=URI]",
-    help="Declare a warehouse, at a location if one is given; repeatable. "
-    "Without any, every warehouse that is asked for exists.",
+    help="Declare a warehouse, at a location if one is given; repeatable. At s3://BUCKET/PATH it "
+    "is in an object store that is served too (extra s3), with credentials that work, unless "
+    "--vend makes them up. Without any, every warehouse that is asked for exists.",
 )
 @click.option("--token", help="Refuse requests without this bearer token.")
 @click.option(
