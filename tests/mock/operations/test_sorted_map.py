@@ -50,6 +50,18 @@ def test_it_is_a_sorted_dictionary_across_many_chunks(changes: list[tuple[bool, 
         sorted_map.CHUNK_KEYS_MAX = whole
 
 
+@pytest.mark.parametrize("count", [0, 1, 128, 129, 1000])
+def test_a_map_of_items_is_the_one_that_they_make_one_by_one(count: int) -> None:
+    items = [(f"{number:05d}", number) for number in range(count)]
+    whole = SortedMap.of(reversed(items))
+    assert list(whole.after()) == items
+    assert len(whole) == count
+    assert all(whole.get(key) == number for key, number in items)
+    assert [keys[0] for keys, _ in whole.chunks] == [*whole.heads]
+    changed = whole.with_item("00000a", -1)
+    assert list(changed.after()) == sorted([*items, ("00000a", -1)])
+
+
 def test_removing_nearly_everything_leaves_few_chunks() -> None:
     present: SortedMap[str, int] = SortedMap()
     names = [f"{number:05d}" for number in range(5000)]

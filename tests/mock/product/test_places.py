@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from icecheck.mock_server.storage.places import local_path
+from icecheck.mock_server.storage.places import NOWHERE, LocationRefused, local_path
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,24 @@ def test_only_local_file_locations_are_on_disk(location: str, path: str | None) 
 def test_a_file_location_that_is_no_path_of_this_machine_is_an_error(location: str) -> None:
     with pytest.raises(OSError):
         local_path(location)
+
+
+@pytest.mark.parametrize("spelling", ["d/f", "d/./f", "d//f", "d/f/", "d/f/.", "./d/f", "d/../d/f"])
+def test_every_spelling_of_a_file_is_one_path(tmp_path: Path, spelling: str) -> None:
+    places = NOWHERE.with_location(f"file://{tmp_path}")
+    assert places.path_of(f"file://{tmp_path}/{spelling}") == f"{tmp_path.resolve()}/d/f"
+
+
+@pytest.mark.parametrize(
+    "spelling", ["link", "link/", "link/.", "./link", "link/below", "d/..", ".."]
+)
+def test_what_leads_out_of_a_place_is_refused_in_every_spelling(
+    tmp_path: Path, spelling: str
+) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (inside / "link").symlink_to(tmp_path)
+    (inside / "d").symlink_to(tmp_path)
+    places = NOWHERE.with_location(f"file://{inside}")
+    with pytest.raises(LocationRefused):
+        places.path_of(f"file://{inside}/{spelling}")
