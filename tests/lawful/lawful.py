@@ -10,7 +10,7 @@ import msgspec
 
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
-from icecheck.mock_server.commits.publication import NAMESPACE_LOCATION
+from icecheck.mock_server.commits.default_locations import NAMESPACE_LOCATION
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply, Request
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.requests import sent_json
