@@ -63,8 +63,13 @@ def test_a_job_of_pyiceberg_is_judged_as_it_runs(tmp_path: Path, defect: str, co
 
 def test_it_ends_as_its_command_ends_and_at_a_signal(tmp_path: Path) -> None:
     with MockCatalog() as mock:
-        ended = proxy(mock.uri, "--run", "--", "sh", "-c", "exit 7", directory=tmp_path)
+        job = ("sh", "-c", "exit 7", "--conf", "credential=id:S3cr3tOfTheJob")
+        ended = proxy(mock.uri, "--run", "--", *job, directory=tmp_path)
         assert ended.returncode == 7
+        written = b"".join(path.read_bytes() for path in (tmp_path / "icecheck-report").iterdir())
+        assert b"S3cr3tOfTheJob" not in written
+        command = json.loads((tmp_path / "icecheck-report/run.json").read_text())["config"]
+        assert "S3cr3t" not in json.dumps(command)
         ready = tmp_path / "ready"
         command = [*ICECHECK, "proxy", mock.uri, "--ready-file", str(ready)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as process:

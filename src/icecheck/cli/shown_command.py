@@ -54,7 +54,7 @@ def _given(
         value = context.params[name]
         option = parameter.opts[-1]
         if not isinstance(parameter, click.Option):
-            yield str(value)
+            yield from _words_of(value, hidden)
         elif parameter.is_flag:
             yield option
         else:
@@ -62,6 +62,16 @@ def _given(
                 yield option
                 text = str(one)
                 yield _without_secrets(name, text, hidden(name.upper())) if hidden else text
+
+
+def _words_of(value: object, hidden: Callable[[str], str] | None) -> Iterator[str]:
+    """Yield an argument; of a command of the user's own only what it is called."""
+    if not isinstance(value, tuple):
+        yield str(value)
+    elif value and hidden is None:
+        yield from ("--", *map(str, value))
+    elif value:
+        yield from ("--", str(value[0]), *([_HIDDEN] if len(value) > 1 else ()))
 
 
 def _without_secrets(name: str, value: str, hidden: str) -> str:

@@ -38,11 +38,15 @@ class KnownObjects:
         return routed.operation.facts.action is Action.CREATE or self._made.issuperset(keys)
 
     def note(self, exchange: Exchange, routed: Routed, *, improper: bool) -> None:
-        """Take in what a request did; ``improper``: the document does not allow it."""
-        if exchange.status not in _SUCCESSES:
-            return
-        if improper:
+        """Take in what a request did; ``improper``: the document does not allow it.
+
+        What was not refused may have been applied, whatever was answered, or nothing.
+        """
+        status = exchange.status
+        if improper and not (status is not None and 400 <= status < 500):
             self._improper.update(self.named_in(exchange, routed))
+        if status not in _SUCCESSES:
+            return
         effect = effect_of(routed.operation, routed.names, exchange.request_body)
         created = [(routed.prefix, entry) for entry in effect.creates]
         removed = [(routed.prefix, entry) for entry in effect.removes]
@@ -50,7 +54,9 @@ class KnownObjects:
             for known in (self._made, self._improper):
                 if not known.isdisjoint(removed):
                     known.update(created)
-        elif created and routed.operation.facts.action is not Action.REGISTER:
+        elif routed.operation.facts.action is Action.REGISTER:
+            self._made.difference_update(created)  # its metadata may be of anybody
+        else:
             self._made.update(created)
         for known in (self._made, self._improper):
             known.difference_update(removed)

@@ -70,6 +70,11 @@ class CatalogProxy:
         """Stop listening, and close all connections."""
         self._listening.stop()
 
+    @property
+    def waiting(self) -> int:
+        """How many exchanges are still to be judged."""
+        return self._watch.waiting
+
     def result(self) -> Run:
         """Return the run, once it has stopped; to be called once."""
         self._watch.end()

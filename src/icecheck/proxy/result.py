@@ -4,10 +4,11 @@ A proxy sends no request of its own: nobody asked the catalog for what no client
 faults, and never that a catalog conforms.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from icecheck.client.session import SessionSummary
 from icecheck.contract import Contract, Level
@@ -17,6 +18,7 @@ from icecheck.findings.conclusion import ExitCode, profiles_of
 from icecheck.findings.never_worked import NOT_SERVED_STATUSES
 from icecheck.findings.verdict import Outcome, Profile, Run, Verdict
 from icecheck.judging.envelopes import members_beside_errors
+from icecheck.judging.observed import Observed
 from icecheck.judging.passive import passive_verdicts
 from icecheck.proxy.watching import Watch
 from icecheck.run.facts import facts_of
@@ -38,7 +40,8 @@ def proxied_run(
     contract, offer = options.contract, watch.routes.offer
     finished_at = datetime.now(UTC)
     wall = (finished_at - started_at).total_seconds()
-    told = passive_verdicts(watch.observed, contract, _not_served(options, watch))
+    observed = _of_what_is_served(options, watch)
+    told = passive_verdicts(observed, contract)
     verdicts = tuple(as_counted(verdict, options) for verdict in told)
     causes = causes_of(verdicts, contract)
     session = _summary(options, watch)
@@ -47,6 +50,8 @@ def proxied_run(
     code, reason = ExitCode.SATISFIED, "gate-satisfied"
     if gating:
         code, reason = ExitCode.UNEXPECTED, "unexpected-failure"
+    elif watch.failures:
+        code, reason = ExitCode.SUITE_ERROR, "suite-error"
     elif not verdicts:
         code, reason = ExitCode.NOTHING_VERIFIED, "nothing-verified"
     return Run(
@@ -61,7 +66,7 @@ def proxied_run(
         causes=causes,
         capabilities=capabilities_of(verdicts, offer, contract, undeclared={}, probed={}),
         profiles=_profiles(verdicts, offer, contract),
-        observations=(*_observations(watch, past), *members_beside_errors(watch.observed)),
+        observations=(*_observations(watch, past), *members_beside_errors(observed)),
         facts=facts_of(
             options,
             session,
@@ -87,15 +92,26 @@ def _profiles(
     )
 
 
-def _not_served(options: RunOptions, watch: Watch) -> Mapping[str, int]:
-    """Return the operations that the catalog neither claims nor serves, with their only status."""
-    offer = watch.routes.offer
-    found = {}
-    for operation_id, statuses in watch.statuses.items():
-        claimed = offer is None or offer.claims(operation_id, options.contract)
-        if not claimed and len(statuses) == 1 and statuses <= NOT_SERVED_STATUSES:
-            found[operation_id] = next(iter(statuses))
-    return found
+def _of_what_is_served(options: RunOptions, watch: Watch) -> dict[str, Observed]:
+    """Return what was seen of all prefixes, but for operations neither claimed nor served there.
+
+    What a router says of a path that it does not know is outside the document. Where no config has
+    passed, nothing is known to be claimed.
+    """
+    merged: dict[str, Observed] = {}
+    for prefix, observed in watch.observed.items():
+        offer = watch.offers.get(prefix)
+        leave_out = set()
+        for (at, operation_id), statuses in watch.statuses.items():
+            claimed = offer is not None and offer.claims(operation_id, options.contract)
+            if at == prefix and not claimed and statuses <= NOT_SERVED_STATUSES:
+                leave_out |= {f"{operation_id}.{status}" for status in statuses}
+        for check_id, seen in observed.items():
+            _, _, told = check_id.partition(" ")
+            about = (told or check_id.removeprefix("schema.")).removesuffix(".reading")
+            if about not in leave_out:
+                merged.setdefault(check_id, Observed()).merge(seen)
+    return merged
 
 
 def _summary(options: RunOptions, watch: Watch) -> SessionSummary:
@@ -152,11 +168,18 @@ def _observations(watch: Watch, past: tuple[str, ...]) -> Iterator[dict[str, Any
             "answer": ", ".join(f"{id_} {status} ({many})" for (id_, status), many in told),
             "spec_says": "",
         }
+    if watch.failures:
+        yield {
+            "id": "suite-errors",
+            "question": "Errors of icecheck itself: these exchanges were not judged",
+            "answer": ", ".join(watch.failures[:_VIOLATIONS_MAX]),
+            "spec_says": "please report them with the exchanges of this report",
+        }
     if past:
         yield {
             "id": "leads-past",
             "question": "The catalog's config leads clients past the proxy",
-            "answer": ", ".join(dict.fromkeys(past)),
+            "answer": ", ".join(dict.fromkeys(map(_without_secrets, past))),
             "spec_says": "name the address that clients are led to, and start the proxy for that",
         }
     if watch.not_judged:
@@ -166,3 +189,11 @@ def _observations(watch: Watch, past: tuple[str, ...]) -> Iterator[dict[str, Any
             "answer": ", ".join(f"{why} ({n})" for why, n in sorted(watch.not_judged.items())),
             "spec_says": "",
         }
+
+
+def _without_secrets(told: str) -> str:
+    """Return a name and an address without user, query and fragment."""
+    name, _, url = told.partition(" ")
+    parts = urlsplit(url)
+    shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="")
+    return f"{name} {shown.geturl()}"

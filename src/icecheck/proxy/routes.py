@@ -13,11 +13,17 @@ from icecheck.targets.target import Namespace, Target
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """The operation of a request, its parameters decoded, and the prefix that it was sent under."""
+    """The operation of a request, its parameters decoded, and what the catalog offers there."""
 
     operation: Operation
     names: Mapping[str, str | Namespace]
-    prefix: str
+    offer: Offer | None
+    """None where no config has passed."""
+
+    @property
+    def prefix(self) -> str:
+        """The prefix that the request was sent under."""
+        return "" if self.offer is None else self.offer.prefix
 
 
 class Routes:
@@ -30,7 +36,8 @@ class Routes:
         self._contract = contract
         self._target = target
         self._bases = [urlsplit(target.base_url).path]
-        self._offers: dict[str, Offer] = {"": Offer.read({}, target)}
+        self._unknown = Offer.read({}, target)
+        self._offers: dict[str, Offer] = {}
         self.config: dict[str, Any] | None = None
 
     @property
@@ -57,11 +64,12 @@ class Routes:
             path = raw_path.removeprefix(base)
             if not raw_path.startswith(f"{base}/v1/"):
                 continue
-            for offer in self._offers.values():
+            for offer in (*self._offers.values(), self._unknown):
                 found = offer.operation_of(self._contract, method, path)
                 if found is not None:
                     operation = self._contract.operations[found[0]]
-                    return Routed(operation, _decoded(found[1], offer), offer.prefix)
+                    known = None if offer is self._unknown else offer
+                    return Routed(operation, _decoded(found[1], offer), known)
         return None
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _USAGE = 2
 _TOLD_MAX = 20
+_MANY = 20
 _IN_THE_REPORT_ONLY = frozenset({"members-beside-errors"})
 
 
@@ -94,6 +95,8 @@ def command(output: Path, has_command: bool, beside: tuple[str, ...], **options:
                 allow_hosts=options["served_hosts"],
             )
             code = _served(proxy, options, beside)
+            if proxy.waiting > _MANY:
+                click.echo(f"judging the last {proxy.waiting} exchanges", err=True)
             run = proxy.result()
             undo.pop_all()
         print_proxied(run, report.finish(run))
