@@ -28,27 +28,36 @@ def namespace_location(context: Context, state: WarehouseState, namespace: tuple
 
 
 def default_location(
-    context: Context, state: WarehouseState, namespace: tuple[str, ...], name: str, uuid: str
+    context: Context,
+    state: WarehouseState,
+    namespace: tuple[str, ...],
+    name: str,
+    uuid: str,
+    *,
+    is_staged: bool = False,
 ) -> str:
     """Return the location of a table or view that the client gave none: below its namespace's.
 
     It contains a part of the uuid, so that a table that is created again, or under a name that was
     renamed away, never meets the files of the other one. A warehouse whose locations are by name
-    adds that only where something else is or was.
+    adds that only where something else is or was, and to a staged table.
     """
     place = f"{namespace_location(context, state, namespace)}/{names.directory_of(name)}"
     if context.table_locations is TableLocations.BY_NAME:
-        return _by_name(context, state, place, uuid)
+        return _by_name(context, state, place, uuid, is_staged=is_staged)
     return _unique(place, uuid)
 
 
-def _by_name(context: Context, state: WarehouseState, place: str, uuid: str) -> str:
+def _by_name(
+    context: Context, state: WarehouseState, place: str, uuid: str, *, is_staged: bool
+) -> str:
     """Return the place itself, or one beside what is there.
 
     A part of the uuid comes to the directory of another table that the place would be in, and to
     the place itself if it is another's, has another's in it, or holds files of one that is gone.
     """
-    is_taken = context.files.hold_below(place)
+    # No state tells of a staged table, so nobody could keep its place free until it is committed.
+    is_taken = is_staged or context.files.hold_below(place)
     above, below = _directories_above(place, context.location), f"{place}/"
     for other in _locations(state):
         if other in above:

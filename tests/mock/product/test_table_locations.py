@@ -137,9 +137,7 @@ def test_a_table_of_the_whole_warehouse_moves_no_other_out_of_it(
     assert made(http, "t") == f"{home(mock)}/a/t"
 
 
-def test_a_transaction_that_creates_tables_has_them_there_too(
-    mock: MockCatalog, http: httpx.Client
-) -> None:
+def created_by_commit(http: httpx.Client, name: str, *more: dict[str, Any]) -> str:
     schema = {"action": "add-schema", "schema": {**SCHEMA, "schema-id": 0}}
     updates = [
         schema,
@@ -148,10 +146,49 @@ def test_a_transaction_that_creates_tables_has_them_there_too(
         {"action": "set-default-spec", "spec-id": -1},
         {"action": "add-sort-order", "sort-order": {"order-id": 0, "fields": []}},
         {"action": "set-default-sort-order", "sort-order-id": -1},
+        *more,
     ]
     body = {"requirements": [{"type": "assert-create"}], "updates": updates}
-    found = done(http.post("namespaces/a/tables/t", json=body)).json()["metadata"]["location"]
-    assert found == f"{home(mock)}/a/t"
+    found = done(http.post(f"namespaces/a/tables/{name}", json=body)).json()["metadata"]
+    return found["location"]
+
+
+def test_a_transaction_that_creates_tables_has_them_there_too(
+    mock: MockCatalog, http: httpx.Client
+) -> None:
+    assert created_by_commit(http, "t") == f"{home(mock)}/a/t"
+
+
+def test_a_staged_table_shares_its_place_with_no_other(
+    mock: MockCatalog, http: httpx.Client
+) -> None:
+    staged = made(http, "t", **{"stage-create": True})
+    again = made(http, "t", **{"stage-create": True})
+    created = made(http, "t")
+    ends = {
+        "source": {"namespace": ["a"], "name": "t"},
+        "destination": {"namespace": ["a"], "name": "u"},
+    }
+    done(http.post("tables/rename", json=ends))
+    committed = created_by_commit(http, "t", {"action": "set-location", "location": staged})
+    assert created == f"{home(mock)}/a/t"
+    assert committed == staged
+    assert staged.startswith(f"{created}-")
+    assert len({staged, again, created}) == 3
+
+
+def test_no_table_is_in_the_directory_of_a_staged_one(
+    mock: MockCatalog, http: httpx.Client
+) -> None:
+    staged = made(http, "b", **{"stage-create": True})
+    assert not made(http, "data", "a%1Fb").startswith(f"{staged}/")
+
+
+def test_a_staged_table_is_not_in_the_directory_of_another_one(
+    mock: MockCatalog, http: httpx.Client
+) -> None:
+    above = made(http, "b")
+    assert not made(http, "data", "a%1Fb", **{"stage-create": True}).startswith(f"{above}/")
 
 
 def test_without_the_option_every_location_is_unique(tmp_path: Path) -> None:
