@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 
 from icecheck.mock_server.core.context import Context, TableLocations
+from icecheck.mock_server.core.locations import written_places
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.metadata.builder import canonical_location
 from icecheck.mock_server.protocol import names
+from icecheck.mock_server.storage.places import one_spelling
 
 NAMESPACE_LOCATION = "location"
 
@@ -56,23 +58,40 @@ def _by_name(
     A part of the uuid comes to the directory of another table that the place would be in, and to
     the place itself if it is another's, has another's in it, or holds files of one that is gone.
     """
+    spelled = one_spelling(place)
     # No state tells of a staged table, so nobody could keep its place free until it is committed.
-    is_taken = is_staged or context.files.hold_below(place)
-    above, below = _directories_above(place, context.location), f"{place}/"
-    for other in _locations(state):
+    is_taken = is_staged or any(map(context.files.hold_below, {place, spelled}))
+    above, below = _directories_above(spelled, one_spelling(context.location)), f"{spelled}/"
+    around: list[str] = []
+    for other in map(one_spelling, _locations(state)):
         if other in above:
-            return _unique(other, uuid) + place[len(other) :]
-        is_taken = is_taken or other == place or other.startswith(below)
+            around.append(other)
+        is_taken = is_taken or other == spelled or other.startswith(below)
+    for other in sorted(around, key=len):
+        beside = _unique(other, uuid)
+        if _is_allowed(context, beside):
+            return beside + spelled[len(other) :]
     return _unique(place, uuid) if is_taken else place
 
 
 def _directories_above(place: str, warehouse: str) -> frozenset[str]:
-    """Return the directories that a place is in, below the warehouse's own.
+    """Return the directories that a place is in, but the warehouse's own and those above it.
 
-    A table may also have the location of the whole warehouse: nothing is beside that.
+    A table may also have the location of the whole warehouse: nothing is beside that. Nor is
+    anything beside a whole bucket.
     """
-    ends = [number for number, letter in enumerate(place) if letter == "/"]
-    return frozenset(place[:end] for end in ends if place.startswith(f"{warehouse}/", 0, end))
+    top = place.find("/", place.find("://") + len("://"))
+    ends = [number for number, letter in enumerate(place) if letter == "/" and number > top]
+    above = (place[:end] for end in ends)
+    return frozenset(each for each in above if not f"{warehouse}/".startswith(f"{each}/"))
+
+
+def _is_allowed(context: Context, location: str) -> bool:
+    try:
+        context.files.check(location)
+    except OSError:
+        return False
+    return True
 
 
 def _unique(place: str, uuid: str) -> str:
@@ -82,6 +101,6 @@ def _unique(place: str, uuid: str) -> str:
 def _locations(state: WarehouseState) -> Iterator[str]:
     for _, entry in state.namespaces.after():
         for _, table in entry.tables.after():
-            yield table.metadata.location
+            yield from written_places(table.metadata)
         for _, view in entry.views.after():
-            yield view.metadata.location
+            yield from written_places(view.metadata)
