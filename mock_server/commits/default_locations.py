@@ -6,8 +6,9 @@ from icecheck.mock_server.core.context import Context, TableLocations
 from icecheck.mock_server.core.locations import written_places
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.metadata.builder import canonical_location
+from icecheck.mock_server.objects.places import place_of
 from icecheck.mock_server.protocol import names
-from icecheck.mock_server.storage.places import one_spelling
+from icecheck.mock_server.storage.places import is_on_disk, one_spelling
 
 NAMESPACE_LOCATION = "location"
 
@@ -42,7 +43,7 @@ def default_location(
 
     It contains a part of the uuid, so that a table that is created again, or under a name that was
     renamed away, never meets the files of the other one. A warehouse whose locations are by name
-    adds that only where something else is or was, and to a staged table.
+    adds that only where something else is or was, or might have been, and to a staged table.
     """
     place = f"{namespace_location(context, state, namespace)}/{names.directory_of(name)}"
     if context.table_locations is TableLocations.BY_NAME:
@@ -56,11 +57,16 @@ def _by_name(
     """Return the place itself, or one beside what is there.
 
     A part of the uuid comes to the directory of another table that the place would be in, and to
-    the place itself if it is another's, has another's in it, or holds files of one that is gone.
+    the place itself if it is another's, has another's in it, holds files of one that is gone, or
+    may hold them.
     """
     spelled = one_spelling(place)
     # No state tells of a staged table, so nobody could keep its place free until it is committed.
-    is_taken = is_staged or any(map(context.files.hold_below, {place, spelled}))
+    is_taken = (
+        is_staged
+        or not _shows_files(context, place)
+        or any(map(context.files.hold_below, {place, spelled}))
+    )
     above, below = _directories_above(spelled, one_spelling(context.location)), f"{spelled}/"
     around: list[str] = []
     for other in map(one_spelling, _locations(state)):
@@ -84,6 +90,18 @@ def _directories_above(place: str, warehouse: str) -> frozenset[str]:
     ends = [number for number, letter in enumerate(place) if letter == "/" and number > top]
     above = (place[:end] for end in ends)
     return frozenset(each for each in above if not f"{warehouse}/".startswith(f"{each}/"))
+
+
+def _shows_files(context: Context, place: str) -> bool:
+    """Return whether this server sees each file that there ever was at a place.
+
+    It sees those on disk and in its own object store. Where credentials are vended for another
+    store, clients have their data there, and no purge reaches it. What is held in memory is all
+    that there is only as long as this server is the first one with its state.
+    """
+    if is_on_disk(place) or (context.objects is not None and place_of(place) is not None):
+        return True
+    return context.vending is None and not context.is_kept
 
 
 def _is_allowed(context: Context, location: str) -> bool:

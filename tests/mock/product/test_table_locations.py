@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from icecheck.mock_server import MockCatalog, WarehouseDeclaration
+from icecheck.mock_server import MockCatalog, VendingSettings, WarehouseDeclaration
 from tests.mock.product.test_kept_state import SCHEMA, client, done, view_body
 
 
@@ -264,6 +264,70 @@ def created_by_commit(http: httpx.Client, name: str, *more: dict[str, Any]) -> s
     body = {"requirements": [{"type": "assert-create"}], "updates": updates}
     found = done(http.post(f"namespaces/a/tables/{name}", json=body)).json()["metadata"]
     return str(found["location"])
+
+
+def outside(tmp_path: Path, **more: Any) -> MockCatalog:
+    """A mock whose warehouse is in a store of somebody else."""
+    vending = VendingSettings(storage="s3", config={"s3.endpoint": "http://elsewhere"})
+    there = WarehouseDeclaration("wh", location="s3://bucket/wh", vending=vending)
+    return MockCatalog(root=tmp_path, warehouses=[there], table_locations="by-name", **more)
+
+
+def test_a_place_in_a_store_elsewhere_is_never_given_again(tmp_path: Path) -> None:
+    found = []
+    for _ in range(2):
+        with outside(tmp_path, keep=True) as mock:
+            http = client(mock)
+            http.post("namespaces", json={"namespace": ["a"]})
+            for purge in ("false", "true"):
+                found.append(made(http, "t"))
+                assert found[-1] == f"s3://bucket/wh/a/t-{uuid_of(http, 't')}"
+                params = {"purgeRequested": purge}
+                done(http.delete("namespaces/a/tables/t", params=params))
+    assert len(set(found)) == 4
+
+
+def test_a_purge_that_cannot_reach_data_makes_no_place_free(tmp_path: Path) -> None:
+    http = client(outside(tmp_path))
+    done(http.post("namespaces", json={"namespace": ["a"]}))
+    found = []
+    for _ in range(2):
+        found.append(made(http, "t"))
+        done(http.delete("namespaces/a/tables/t", params={"purgeRequested": "true"}))
+    assert len(set(found)) == 2
+
+
+def test_a_kept_table_whose_files_are_in_memory_leaves_its_place_to_no_other(
+    tmp_path: Path,
+) -> None:
+    found = []
+    for _ in range(2):
+        with MockCatalog(root=tmp_path, keep=True, table_locations="by-name") as mock:
+            http = client(mock)
+            if not found:
+                named(http, ["a"], "gs://bucket/x")
+            found.append(made(http, "t"))
+            done(http.delete("namespaces/a/tables/t"))
+    assert len(set(found)) == 2
+
+
+def test_a_kept_table_on_disk_is_where_its_name_says(tmp_path: Path) -> None:
+    for name in ("t", "u"):
+        with MockCatalog(root=tmp_path, keep=True, table_locations="by-name") as mock:
+            http = client(mock)
+            http.post("namespaces", json={"namespace": ["a"]})
+            assert made(http, name) == f"{home(mock)}/a/{name}"
+
+
+@pytest.mark.parametrize("keep", [True, False], ids=["kept", "not kept"])
+def test_a_table_in_the_object_store_is_where_its_name_says(tmp_path: Path, keep: bool) -> None:
+    there = WarehouseDeclaration("wh", location="s3://lake/wh", table_locations="by-name")
+    with MockCatalog(root=tmp_path, keep=keep, warehouses=[there]) as mock:
+        http = client(mock)
+        done(http.post("namespaces", json={"namespace": ["a"]}))
+        assert made(http, "t") == "s3://lake/wh/a/t"
+        done(http.delete("namespaces/a/tables/t"))
+        assert made(http, "t") == f"s3://lake/wh/a/t-{uuid_of(http, 't')}"
 
 
 def test_a_transaction_that_creates_tables_has_them_there_too(
