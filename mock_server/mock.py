@@ -136,7 +136,7 @@ class MockCatalog:
         self.objects = object_store(embedded, self.identities.token_key, self.clock)
         contexts = Contexts(
             self._root, self.clock, self.identities, self.registries, self.plans, self.security,
-            vending, table_locations, page_size_max, self.objects,
+            vending, table_locations, page_size_max, self.objects, keep,
         )  # fmt: skip
         self.warehouses = open_warehouses(declared, contexts, served_prefix=prefix, kept=self._kept)
         routed = routed_operations(self.registries.operations, signs=self.objects is not None)

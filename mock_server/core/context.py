@@ -210,7 +210,8 @@ class Context(msgspec.Struct, frozen=True):
 
     `settings_of` takes the name that a client sends, and raises Problem 400 for a name that it
     cannot have. `vending` None: the tables of this warehouse come without credentials. `objects`
-    is the server's object store, if this warehouse is there.
+    is the server's object store, if this warehouse is there. `is_kept`: the state outlives the
+    server, and what it holds in memory does not.
     """
 
     clock: Clock
@@ -226,3 +227,4 @@ class Context(msgspec.Struct, frozen=True):
     table_locations: TableLocations
     page_size_max: int
     objects: "ObjectStore | None" = None
+    is_kept: bool = False

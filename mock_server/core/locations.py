@@ -3,10 +3,14 @@
 from collections.abc import Mapping
 
 from icecheck.mock_server.core.context import Context
+from icecheck.mock_server.metadata.model import TableMetadata
+from icecheck.mock_server.metadata.view_metadata import ViewMetadata
 from icecheck.mock_server.protocol.problem import bad_request
 
 METADATA_PATH = "write.metadata.path"
 """The property of a table or view that puts its metadata files elsewhere than its location."""
+
+_OTHER_PLACES = (METADATA_PATH, "write.data.path", "write.object-storage.path")
 
 
 def check_places(context: Context, location: str, properties: Mapping[str, str]) -> None:
@@ -20,6 +24,13 @@ def check_places(context: Context, location: str, properties: Mapping[str, str])
     elsewhere = properties.get(METADATA_PATH)
     if elsewhere:
         _check_location(context, elsewhere)
+
+
+def written_places(metadata: TableMetadata | ViewMetadata) -> list[str]:
+    """Return the locations that a table or view writes to, its own first."""
+    properties = metadata.properties
+    elsewhere = [place for key in _OTHER_PLACES if (place := properties.get(key))]
+    return [metadata.location, *elsewhere]
 
 
 def _check_location(context: Context, location: str) -> None:

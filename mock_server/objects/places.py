@@ -5,8 +5,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-SCHEMES = ("s3", "s3a", "s3n")
-"""The schemes of the object store's locations."""
+from icecheck.mock_server.storage.places import S3_SCHEMES
 
 _BUCKET = re.compile(r"(?!\d+(\.\d+){3}$)(?!.*\.\.)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _DOTS = frozenset({".", ".."})
@@ -40,7 +39,7 @@ def place_of(location: str) -> Place | None:
     Nothing is unescaped: clients take the text after the bucket as the key.
     """
     scheme, separator, rest = location.partition("://")
-    if not separator or scheme.lower() not in SCHEMES:
+    if not separator or scheme.lower() not in S3_SCHEMES:
         return None
     bucket, _, key = rest.partition("/")
     return Place(bucket, key.rstrip("/"))

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from icecheck.mock_server.core.context import Call, Context, Operation, Outcome
+from icecheck.mock_server.core.locations import written_places
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.core.vending_settings import VendingSettings
 from icecheck.mock_server.operations.tables import existing_table
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.json_input import decode_json
 from icecheck.mock_server.protocol.served_contract import SERVED
-from icecheck.mock_server.security.vending import GRANTED, may_commit, written_places
+from icecheck.mock_server.security.vending import GRANTED, may_commit
 
 if TYPE_CHECKING:
     from icecheck.contract import Operation as DocumentedOperation

@@ -33,10 +33,13 @@ def create_table(context: Context, state: WarehouseState, call: Call) -> Outcome
     request = decode_create_table(call.request.body)
     name = names.new_name(request.name)
     uuid = context.identities.new_uuid()
+    location = default_location(
+        context, state, call.namespace, name, uuid, is_staged=bool(request.stage_create)
+    )
     metadata = new_table_metadata(
         request,
         uuid=uuid,
-        location=default_location(context, state, call.namespace, name, uuid),
+        location=location,
         now_ms=context.clock.now_ms(),
     )
     check_places(context, metadata.location, metadata.properties)

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import msgspec
 
 from icecheck.mock_server.core.context import Call, Context, Reply
+from icecheck.mock_server.core.locations import written_places
 from icecheck.mock_server.core.vending_settings import SCHEMES, VendingSettings
 from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.security.callers import Caller
@@ -28,7 +29,6 @@ _REFRESHING: Mapping[str, str] = {
     "gcs": "gcs.oauth2.refresh-credentials-endpoint",
     "adls": "adls.refresh-credentials-endpoint",
 }
-_OTHER_PLACES = ("write.metadata.path", "write.data.path", "write.object-storage.path")
 _COMMIT = "updateTable"
 _ADLS_HOST = "icecheck.dfs.core.windows.net"
 
@@ -168,12 +168,6 @@ def _own_prefix(metadata: TableMetadata) -> str:
     same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
     shared = "/".join(segment for segment, _ in same)
     return shared if len(shared) > len(scheme) else scheme
-
-
-def written_places(metadata: TableMetadata) -> list[str]:
-    """Return the locations that a table writes to."""
-    elsewhere = (metadata.properties.get(key) for key in _OTHER_PLACES)
-    return [metadata.location, *filter(None, elsewhere)]
 
 
 def _lies_in(place: str, location: str) -> bool:

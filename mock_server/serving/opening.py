@@ -65,6 +65,7 @@ class Contexts(msgspec.Struct, frozen=True):
     table_locations: TableLocations | str
     page_size_max: int
     objects: "ObjectStore | None" = None
+    is_kept: bool = False
 
     def __post_init__(self) -> None:
         """Refuse (ValueError) a kind of locations that does not exist."""
@@ -91,6 +92,7 @@ class Contexts(msgspec.Struct, frozen=True):
             table_locations=_kind(declaration.table_locations or self.table_locations),
             page_size_max=self.page_size_max,
             objects=objects,
+            is_kept=self.is_kept,
         )
 
 

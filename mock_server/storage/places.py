@@ -5,6 +5,7 @@ nowhere else. Locations of other schemes than `file:` are no paths: their files 
 """
 
 import os
+import posixpath
 import re
 import stat
 from collections.abc import Iterable
@@ -13,10 +14,16 @@ from urllib.parse import unquote_to_bytes
 
 import msgspec
 
+S3_SCHEMES = ("s3", "s3a", "s3n")
+"""The schemes of S3's locations: clients differ in which they write."""
+
 _PATH_BYTES_MAX = 4096
 """Linux's PATH_MAX. Longer paths would take long to resolve, and cannot exist."""
 
 _RESPELLED = re.compile(r"//|/\.(?:/|\Z)|.+/\Z")
+_DOTTED = re.compile(r"//|/\.\.?(?:/|\Z)|/\Z")
+_ORDINARY = re.compile(r"(?:file://|s3://[^/]+)(?:/[^/.][^/]*)*")
+_LOCATION = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//[^/]*)?(.*)", re.DOTALL)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
@@ -170,6 +177,34 @@ def same_file(one: str, other: str) -> bool:
     if first is None or second is None or first.name != second.name:
         return False
     return os.path.realpath(first) == os.path.realpath(second)
+
+
+def one_spelling(location: str) -> str:
+    """Return a location as it is to be compared with others: each place has one spelling.
+
+    A path gets its `file://`; a scheme is in lower case, those of S3 are one; no segment is empty
+    or a dot, and none is at the end. Links are not followed. What is no location stays as it is.
+    """
+    # A warehouse has many locations, and nearly all are spelled so.
+    if _ORDINARY.fullmatch(location):
+        return location
+    try:
+        path = _local_text(location)
+    except OSError:
+        return location
+    above = "file://"
+    if path is None:
+        parts = _LOCATION.fullmatch(location)
+        if parts is None:
+            return location
+        scheme, authority, path = parts.groups("")
+        scheme = scheme.lower()
+        above = f"{'s3' if scheme in S3_SCHEMES else scheme}:{authority}"
+    return above + (path if _DOTTED.search(path) is None else _without_dots(path))
+
+
+def _without_dots(path: str) -> str:
+    return posixpath.normpath("/" + path.lstrip("/")).rstrip("/")
 
 
 def _has_no_links(above: str, names: list[str]) -> bool:

@@ -4,7 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from icecheck.mock_server.storage.places import NOWHERE, LocationRefused, local_path
+from icecheck.mock_server.storage.places import (
+    NOWHERE,
+    LocationRefused,
+    local_path,
+    one_spelling,
+)
 
 
 @pytest.mark.parametrize(
@@ -51,3 +56,23 @@ def test_what_leads_out_of_a_place_is_refused_in_every_spelling(
     places = NOWHERE.with_location(f"file://{inside}")
     with pytest.raises(LocationRefused):
         places.path_of(f"file://{inside}/{spelling}")
+
+
+@pytest.mark.parametrize(
+    ("location", "spelling"),
+    [
+        ("file:///a/b", "file:///a/b"),
+        ("/a//b/./", "file:///a/b"),
+        ("FILE:/a/c/../b", "file:///a/b"),
+        ("file:///", "file://"),
+        ("S3A://Bucket/a/", "s3://Bucket/a"),
+        ("s3n://bucket", "s3://bucket"),
+        ("s3://bucket/../a/./b//c", "s3://bucket/a/b/c"),
+        ("hdfs:///a/", "hdfs:///a"),
+        ("memory:/a/.b/..c/d.", "memory:/a/.b/..c/d."),
+        ("file://host/a/", "file://host/a/"),
+        ("relative/", "relative/"),
+    ],
+)
+def test_each_place_has_one_spelling_to_compare(location: str, spelling: str) -> None:
+    assert one_spelling(location) == spelling
