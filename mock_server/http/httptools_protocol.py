@@ -1,11 +1,14 @@
 """uvicorn's protocol on httptools: with bounds, and most answers without ASGI."""
 
+import logging
 import sys
 from collections.abc import Sequence
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from icecheck.mock_server.core.context import Answer
 from icecheck.mock_server.http.protocol import (
+    FAILED,
     HEAD_BYTES_MAX,
     LARGE_HEADERS,
     LONG_URL,
@@ -19,6 +22,8 @@ from icecheck.mock_server.http.protocol import (
 _UNUSUAL = frozenset({b"transfer-encoding", b"upgrade"})
 # A longer body is read by the application, which makes a client wait that sends too fast.
 _LENGTH_DIGITS_MAX = 6
+
+_log = logging.getLogger(__name__)
 
 
 class HttptoolsDoor(HttpToolsProtocol):
@@ -140,8 +145,12 @@ class HttptoolsDoor(HttpToolsProtocol):
         raw_path, _, query = self.url.partition(b"?")
         if not direct.takes(raw_path, query, method):
             return False
-        answer = direct.answer(method, raw_path, query, self.headers, body)
-        written = None if answer.effects else answer_bytes(method, answer.reply)
+        try:
+            answer = direct.answer(method, raw_path, query, self.headers, body)
+            written = None if answer.effects else answer_bytes(method, answer.reply)
+        except Exception:  # noqa: BLE001 - httptools would blame the client, and log nothing
+            _log.exception("%s %s failed", method, raw_path.decode("latin-1"))
+            answer, written = Answer(FAILED), answer_bytes(method, FAILED)
         if written is None:
             self.app = direct.app(answer)
             return False
