@@ -1,9 +1,11 @@
 """uvicorn's protocol on httptools: with bounds, and most answers without ASGI."""
 
+import contextlib
 import logging
 import sys
 from collections.abc import Sequence
 
+import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from icecheck.mock_server.core.context import Answer
@@ -120,6 +122,10 @@ class HttptoolsDoor(HttpToolsProtocol):
         lines = [b"%b %b HTTP/%b" % (self.parser.get_method(), self.url, version)]
         lines += [b"%b: %b" % header for header in self.headers if header[0] != b"upgrade"]
         self.again = b"\r\n".join([*lines, b"", self.chunk[behind:]])
+        # Behind a request that closes the connection, the parser it had reads nothing more.
+        self.parser = httptools.HttpRequestParser(self)
+        with contextlib.suppress(AttributeError):  # httptools before 0.6.3
+            self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
 
     def _is_cut_off(self) -> bool:
         """Return whether httptools ends this request behind its head, for what was asked there."""

@@ -23,7 +23,9 @@ BODY = b'{"namespace": ["a"]}'
 def server(request: pytest.FixtureRequest) -> Iterator[MockCatalog]:
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "h11":
-            for missing in ("uvloop", "httptools", "uvicorn.protocols.http.httptools_impl"):
+            # The module that needs them may have been imported before.
+            ours = "icecheck.mock_server.http.httptools_protocol"
+            for missing in ("uvloop", "httptools", "uvicorn.protocols.http.httptools_impl", ours):
                 patch.setitem(sys.modules, missing, None)
         mock = MockCatalog(root="memory://root").start()
     with mock.checkpoint():
@@ -32,7 +34,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[MockCatalog]:
 
 
 def opened(server: MockCatalog) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", server.port), timeout=20)
+    return socket.create_connection(("127.0.0.1", server.port), timeout=10)
 
 
 def sent(server: MockCatalog, *parts: bytes) -> tuple[int, dict[str, str], bytes]:
@@ -209,6 +211,25 @@ def test_an_upgrade_that_is_not_offered_is_not_missed(server: MockCatalog, upgra
             assert answer(file)[0] == 200
         shown = [dict(each.request_headers or ()) for each in server.journal.find(method="POST")]
         assert {headers["upgrade"] for headers in shown[-4:]} == {upgrade.decode()}
+
+
+@pytest.mark.parametrize("version", [b"1.0", b"1.1"])
+@pytest.mark.parametrize("connection", [b"close, Upgrade", b"Upgrade, close", b"Upgrade"])
+def test_a_last_request_that_asks_for_another_protocol_is_answered(
+    server: MockCatalog, version: bytes, connection: bytes
+) -> None:
+    start = b"POST /v1/namespaces HTTP/%b\r\nhost: localhost\r\n" % version
+    head = start + b"upgrade: h2c\r\ncontent-length: 20\r\nconnection: " + connection
+    with server.checkpoint(), opened(server) as wire, wire.makefile("rb") as file:
+        wire.sendall(GET + b"connection: upgrade\r\nupgrade: h2c" + END)
+        assert answer(file)[0] == 200  # the connection is still open
+        wire.sendall(head + END + BODY)
+        status, headers, made = answer(file)
+        assert (status, b'["a"]' in made) == (200, True)
+        stays_open = (version, connection) == (b"1.1", b"Upgrade")
+        assert ("close" in headers.get("connection", "")) != stays_open
+        wire.sendall(GET + b"\r\n") if stays_open else None
+        assert file.read(4) == (b"HTTP" if stays_open else b"")
 
 
 def test_wishes_for_another_protocol_in_one_segment_are_read_one_by_one(
