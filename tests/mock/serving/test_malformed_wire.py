@@ -11,6 +11,7 @@ from typing import BinaryIO
 import pytest
 
 from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.core.journal_entry import JournalEntry
 from icecheck.mock_server.serving.app import BODY_BYTES_MAX
 
 GET = b"GET /v1/config HTTP/1.1\r\nhost: localhost\r\n"
@@ -271,6 +272,57 @@ def test_a_chunked_body_above_the_limit_is_413(server: MockCatalog) -> None:
             status = b"HTTP/1.1 413 "  # the answer was lost with the reset
         assert status.startswith(b"HTTP/1.1 413 ")
     expect_alive(server)
+
+
+CHUNKS = POST + b"transfer-encoding: chunked" + END + b"%x\r\n%b\r\n0\r\n" % (len(BODY), BODY)
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 1_000])
+def test_a_trailer_is_no_header(server: MockCatalog, pieces: int) -> None:
+    trailers = b"Host: evil.example\r\nAuthorization: Bearer t\r\nExpect: 100-continue\r\nX: y"
+    message = CHUNKS + trailers + END
+    size = -(-len(message) // pieces)
+    with server.checkpoint(), opened(server) as wire, wire.makefile("rb") as file:
+        wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for start in range(0, len(message), size):
+            wire.sendall(message[start : start + size])
+            time.sleep(0.001)  # each piece comes in a segment of its own
+        status, _, made = answer(file)
+        assert (status, b'["a"]' in made) == (200, True), made
+        wire.sendall(GET + b"a: b\r\n\r\n")
+        assert answer(file)[0] == 200
+        first, second = (set(dict(each.request_headers or ())) for each in told(server))
+        assert (first, second) == ({"host", "transfer-encoding"}, {"host", "a"})
+
+
+def told(server: MockCatalog) -> list[JournalEntry]:
+    """Return the last two requests."""
+    return list(server.journal.find())[-2:]
+
+
+@pytest.mark.parametrize(
+    "trailers",
+    [b"a: " + b"x" * 300_000, b"a: " + b"x" * 3_000_000, b"\r\n".join([b"a: b"] * 500_000),
+     b"x" * 300_000 + b": a"],
+    ids=["long", "very long", "many", "a long name"],
+)  # fmt: skip
+@pytest.mark.parametrize("ended", [True, False])
+def test_trailers_without_end_are_431(server: MockCatalog, trailers: bytes, ended: bool) -> None:
+    with server.checkpoint():
+        expect_error(server, 431, CHUNKS + trailers + (END if ended else b""))
+
+
+def test_a_long_chunked_body_is_no_long_trailer(server: MockCatalog) -> None:
+    body = b'{"namespace": [""], "later": "' + b"x" * 500_000 + b'"}'
+    parts = [body[start : start + 60_000] for start in range(0, len(body), 60_000)]
+    with opened(server) as wire, wire.makefile("rb") as file:
+        wire.sendall(POST + b"transfer-encoding: chunked" + END + b"%x\r\n" % len(parts[0]))
+        for part, after in zip(parts, [*parts[1:], b""], strict=True):
+            time.sleep(0.01)  # each segment ends with the size of the next chunk
+            wire.sendall(b"%b\r\n%x\r\n" % (part, len(after)))
+        wire.sendall(b"a: b" + END + GET + b"\r\n")
+        assert answer(file)[0] == 400
+        assert answer(file)[0] == 200
 
 
 @pytest.mark.parametrize("method", [b"GET", b"HEAD", b"DELETE"])
