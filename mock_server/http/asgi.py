@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
 from functools import partial
@@ -21,6 +22,7 @@ from icecheck.mock_server.core.context import (
 from icecheck.mock_server.http.hosts import Hosts
 from icecheck.mock_server.http.protocol import (
     BODILESS_STATUSES,
+    FAILED,
     Headers,
     bytes_of,
     head_refusal,
@@ -38,6 +40,8 @@ ADMINISTRATION = "/_mock/"
 _ADMINISTRATION_BYTES = ADMINISTRATION.encode()
 
 _BODILESS_METHODS = frozenset({"GET", "HEAD", "DELETE"})
+
+_log = logging.getLogger(__name__)
 
 
 class RawHeaders(Mapping[str, str]):
@@ -98,33 +102,13 @@ class CatalogApplication:
         """Serve one request."""
         if scope["type"] != "http":
             raise ValueError(f"only http is served, not {scope['type']}")
-        method, headers = scope["method"], scope["headers"]
-        raw_path, query = scope["raw_path"], scope["query_string"]
-        headers_bytes = bytes_of(headers)
-        refusal = self._refusal(len(raw_path) + len(query), headers, headers_bytes)
-        if refusal is not None:
-            await send_reply(send, method, refusal)
-            return
-        body = b""
-        if method not in _BODILESS_METHODS:
-            received = await read_body(receive, BODY_BYTES_MAX)
-            if received is None:
-                return
-            if len(received) > BODY_BYTES_MAX:
-                await send_reply(send, method, body_too_large())
-                return
-            body = received
-        request = _request(method, raw_path, query, headers, body, headers_bytes)
-        if self._administration is not None and raw_path.startswith(_ADMINISTRATION_BYTES):
-            client = (scope.get("client") or ("",))[0]
-            reply = await _administered(self._administration, request, client)
-            await send_reply(send, method, reply)
-            return
-        held = self._app.arrive(request)
-        answer = await (
-            _answer(self._app, request) if held is None else _held_answer(self._app, request, held)
-        )
-        await _give(answer, scope, receive, send)
+        try:
+            answer = await self._awaited_answer(scope, receive)
+        except Exception:  # noqa: BLE001 - a server would answer, but with no Iceberg error
+            _log.exception("%s %s failed", scope["method"], scope["raw_path"].decode("latin-1"))
+            answer = Answer(FAILED)
+        if answer is not None:
+            await _give(answer, scope, receive, send)
 
     def takes(self, raw_path: bytes, query: bytes, method: str) -> bool:
         """Return whether a request can be answered at once: it waits for nothing, and is quick."""
@@ -135,7 +119,7 @@ class CatalogApplication:
     def answer(
         self, method: str, raw_path: bytes, query: bytes, headers: Headers, body: bytes
     ) -> Answer:
-        """Answer a request that this takes; header names are in lower case. Never raises."""
+        """Answer a request that this takes; header names are in lower case."""
         headers_bytes = bytes_of(headers)
         refusal = self._refusal(len(raw_path) + len(query), headers, headers_bytes)
         if refusal is not None:
@@ -147,6 +131,31 @@ class CatalogApplication:
     def app(self, answer: Answer) -> AsgiApp:
         """Return an application that gives an answer that there is already."""
         return until_stopped(partial(_give, answer))
+
+    async def _awaited_answer(self, scope: Message, receive: Receive) -> Answer | None:
+        """Read and answer a request, however long that takes; None: the client is gone."""
+        method, headers = scope["method"], scope["headers"]
+        raw_path, query = scope["raw_path"], scope["query_string"]
+        headers_bytes = bytes_of(headers)
+        refusal = self._refusal(len(raw_path) + len(query), headers, headers_bytes)
+        if refusal is not None:
+            return Answer(refusal)
+        body = b""
+        if method not in _BODILESS_METHODS:
+            received = await read_body(receive, BODY_BYTES_MAX)
+            if received is None:
+                return None
+            if len(received) > BODY_BYTES_MAX:
+                return Answer(body_too_large())
+            body = received
+        request = _request(method, raw_path, query, headers, body, headers_bytes)
+        if self._administration is not None and raw_path.startswith(_ADMINISTRATION_BYTES):
+            client = (scope.get("client") or ("",))[0]
+            return Answer(await _administered(self._administration, request, client))
+        held = self._app.arrive(request)
+        return await (
+            _answer(self._app, request) if held is None else _held_answer(self._app, request, held)
+        )
 
     def _refusal(self, url_bytes: int, headers: Headers, headers_bytes: int) -> Reply | None:
         refusal = head_refusal(url_bytes, headers_bytes)

@@ -1,11 +1,16 @@
 """uvicorn's protocol on httptools: with bounds, and most answers without ASGI."""
 
+import contextlib
+import logging
 import sys
 from collections.abc import Sequence
 
+import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from icecheck.mock_server.core.context import Answer
 from icecheck.mock_server.http.protocol import (
+    FAILED,
     HEAD_BYTES_MAX,
     LARGE_HEADERS,
     LONG_URL,
@@ -20,9 +25,11 @@ _UNUSUAL = frozenset({b"transfer-encoding", b"upgrade"})
 # A longer body is read by the application, which makes a client wait that sends too fast.
 _LENGTH_DIGITS_MAX = 6
 
+_log = logging.getLogger(__name__)
+
 
 class HttptoolsDoor(HttpToolsProtocol):
-    """Bounds a head that does not end, which httptools does not, and answers at once if it can.
+    """Bounds what httptools does not: heads and trailers without end. Answers at once if it can.
 
     An ASGI application costs a task, two dictionaries and an event for each request: for most
     requests more than the answer itself. `direct` answers without; None: the application does.
@@ -30,34 +37,51 @@ class HttptoolsDoor(HttpToolsProtocol):
     httptools ends a request that asks for another protocol behind its head: what follows would be
     of that protocol. There is none here, so its head is read again without this wish, and its body
     behind it. Java's own HTTP client asks so in its first request on a connection.
+
+    It gives the trailers of a body in chunks as it gives headers, and they must not become any (RFC
+    9110, 6.5.1): nobody here knows what to do with them, so they are read and forgotten.
     """
 
     direct: Direct | None = None
     parts: list[bytes] | None = None
     refused = False
     reading_head = False
+    reading_trailers = False  # or the data of a chunk, as long as none of it has come
+    began_to_read = False
     head_bytes = 0
+    trailer_bytes = 0
     chunk = b""
     again = b""
     wishes: Sequence[tuple[bytes, bytes]] = ()
 
     def data_received(self, data: bytes) -> None:
         """Take in bytes of the connection."""
-        continues, length = self.reading_head, len(data)
+        self.began_to_read, length = False, len(data)
         while data and not self.refused:
             self.chunk, self.again = data, b""
             super().data_received(data)
             data = self.again
-        # The chunk in which a head begins may hold the end of a body too.
-        self.head_bytes = self.head_bytes + length if continues and self.reading_head else 0
+        # What came with the beginning of a head may hold the end of a body too.
+        unended = (self.reading_head or self.reading_trailers) and not self.began_to_read
+        self.head_bytes = self.head_bytes + length if unended else 0
         if self.head_bytes > HEAD_BYTES_MAX and not self.refused:
             self.refused = True
             refuse(self, LARGE_HEADERS if self.headers or not self.url else LONG_URL)
 
     def on_message_begin(self) -> None:
         """Begin a request."""
-        self.reading_head = True
+        self.reading_head = self.began_to_read = True
+        self.trailer_bytes = 0
         super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take in a header, or forget a trailer; raises ValueError for too many of these."""
+        if self.reading_head:
+            super().on_header(name, value)
+            return
+        self.trailer_bytes += len(name) + len(value)
+        if self.trailer_bytes > HEAD_BYTES_MAX:
+            raise ValueError("the trailers are too large")  # httptools ends, and we refuse
 
     def on_headers_complete(self) -> None:
         """Take in the end of a head: the request goes to the application, or waits for its end."""
@@ -72,8 +96,13 @@ class HttptoolsDoor(HttpToolsProtocol):
         else:
             super().on_headers_complete()
 
+    def on_chunk_header(self) -> None:
+        """Take in the size of a chunk: behind that of the last one come trailers."""
+        self.reading_trailers = self.began_to_read = True
+
     def on_body(self, body: bytes) -> None:
         """Take in a part of a body."""
+        self.reading_trailers = False
         if self.parts is None:
             super().on_body(body)
         else:
@@ -81,6 +110,7 @@ class HttptoolsDoor(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """Take in the end of a request, and answer it unless the application has it."""
+        self.reading_trailers = False
         if self._is_cut_off():
             return
         parts, self.parts = self.parts, None
@@ -99,6 +129,9 @@ class HttptoolsDoor(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's signature
         """Answer what is no HTTP."""
         self.refused = True
+        if self.trailer_bytes > HEAD_BYTES_MAX:
+            refuse(self, LARGE_HEADERS)
+            return
         too_long = len(getattr(self, "url", b"")) > URL_BYTES_MAX
         refuse(self, LONG_URL if too_long else NO_REQUEST)
 
@@ -115,6 +148,10 @@ class HttptoolsDoor(HttpToolsProtocol):
         lines = [b"%b %b HTTP/%b" % (self.parser.get_method(), self.url, version)]
         lines += [b"%b: %b" % header for header in self.headers if header[0] != b"upgrade"]
         self.again = b"\r\n".join([*lines, b"", self.chunk[behind:]])
+        # Behind a request that closes the connection, the parser it had reads nothing more.
+        self.parser = httptools.HttpRequestParser(self)
+        with contextlib.suppress(AttributeError):  # httptools before 0.6.3
+            self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
 
     def _is_cut_off(self) -> bool:
         """Return whether httptools ends this request behind its head, for what was asked there."""
@@ -140,8 +177,12 @@ class HttptoolsDoor(HttpToolsProtocol):
         raw_path, _, query = self.url.partition(b"?")
         if not direct.takes(raw_path, query, method):
             return False
-        answer = direct.answer(method, raw_path, query, self.headers, body)
-        written = None if answer.effects else answer_bytes(method, answer.reply)
+        try:
+            answer = direct.answer(method, raw_path, query, self.headers, body)
+            written = None if answer.effects else answer_bytes(method, answer.reply)
+        except Exception:  # noqa: BLE001 - httptools would blame the client, and log nothing
+            _log.exception("%s %s failed", method, raw_path.decode("latin-1"))
+            answer, written = Answer(FAILED), answer_bytes(method, FAILED)
         if written is None:
             self.app = direct.app(answer)
             return False

@@ -34,6 +34,9 @@ LARGE_HEADERS = replies.error_reply(
     f"The headers are larger than {HEADERS_BYTES_MAX} bytes",
 )
 
+FAILED = replies.error_reply(500, "InternalServerError", "The mock server failed")
+"""The answer where a bug of ours left none."""
+
 
 class Direct(Protocol):
     """Answers whole requests at once, in the thread of the event loop."""
@@ -44,7 +47,7 @@ class Direct(Protocol):
     def answer(
         self, method: str, raw_path: bytes, query: bytes, headers: Headers, body: bytes
     ) -> Answer:
-        """Answer a request; header names are in lower case. Never raises."""
+        """Answer a request; header names are in lower case."""
 
     def app(self, answer: Answer) -> Any:
         """Return an ASGI application that gives this answer, and carries out its effects."""
@@ -83,7 +86,9 @@ def answer_bytes(method: str, reply: Reply) -> bytes | None:
 
 @cache
 def _status_line(status: int) -> str:
-    return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}"
+    """Return the first line of an answer; a status need not have a phrase: 419 has none."""
+    known = status in HTTPStatus.__members__.values()
+    return f"HTTP/1.1 {status} {HTTPStatus(status).phrase if known else ''}"
 
 
 def protocol_on_h11() -> Any:
@@ -116,7 +121,7 @@ def refuse(protocol: Any, reply: Reply) -> None:
     To close at once while the client still sends would reset the connection, and the answer with
     it.
     """
-    lines = [f"HTTP/1.1 {reply.status} {HTTPStatus(reply.status).phrase}"]
+    lines = [_status_line(reply.status)]
     lines += [f"{name}: {value}" for name, value in reply.headers]
     lines += [f"content-length: {len(reply.body)}", "connection: close", "", ""]
     protocol.transport.write("\r\n".join(lines).encode() + reply.body)

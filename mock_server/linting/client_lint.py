@@ -209,7 +209,10 @@ def _asked(path: str, method: str, request: Request) -> _Asked:
         name: values[-1]
         for name, values in parse_qs(request.query_string, keep_blank_values=True).items()
     }
-    headers = {name.title(): value for name, value in request.headers.items()}
+    headers = {
+        name.title(): _tight(value) if name.title() in _list_headers() else value
+        for name, value in request.headers.items()
+    }
     sent = (request.headers.get("content-type") or "application/json").partition(";")[0].strip()
     return _Asked(
         _HOST,
@@ -218,6 +221,31 @@ def _asked(path: str, method: str, request: Request) -> _Asked:
         _Parameters(query, _Insensitive(headers), {}, _Anything()),
         sent,
         request.body or None,
+    )
+
+
+def _tight(value: str) -> str:
+    """Return a list without the blanks around its elements: they say nothing (RFC 9110, 5.6.1)."""
+    return ",".join(element.strip(" \t") for element in value.split(","))
+
+
+@cache
+def _list_headers() -> frozenset[str]:
+    """Return the names of the headers that are lists, each word of them with a capital."""
+    document = SERVED.corrected(("repair",))
+    of_operations = (
+        told
+        for path in document["paths"].values()
+        for operation in path.values()
+        if isinstance(operation, Mapping)
+        for told in operation.get("parameters", ())
+    )
+    parameters = [resolve(document, told) for told in of_operations]
+    return frozenset(
+        parameter["name"].title()
+        for parameter in parameters
+        if parameter["in"] == "header"
+        and resolve(document, parameter["schema"]).get("type") == "array"
     )
 
 

@@ -62,6 +62,29 @@ def test_what_is_allowed_is_not_named(
     assert admin.get("/violations").json() == {"violations": []}
 
 
+NAME = "x-iceberg-access-delegation"
+BOTH = "vended-credentials,remote-signing"
+
+
+@pytest.mark.parametrize("lines", [[BOTH], [BOTH.replace(",", ", ")], [BOTH.replace(",", " \t,\t")],
+                                   BOTH.split(",")])  # fmt: skip
+def test_the_elements_of_a_list_may_stand_apart(
+    mock: MockCatalog, http: httpx.Client, lines: list[str]
+) -> None:
+    http.get(TABLE, headers=[(NAME, line) for line in lines])
+    assert mock.violations() == ()
+
+
+@pytest.mark.parametrize("value", ["vended credentials", f"{BOTH}, other", f"{BOTH};", "a b, c"])
+def test_an_element_that_is_none_of_a_list_is_named(
+    mock: MockCatalog, http: httpx.Client, value: str
+) -> None:
+    http.get(TABLE, headers={NAME: value})
+    assert {each.place.partition(" /")[0] for each in mock.violations()} == {
+        "header X-Iceberg-Access-Delegation"
+    }
+
+
 def test_no_value_that_was_sent_is_repeated(mock: MockCatalog, http: httpx.Client) -> None:
     secret = "s3cret-value"
     body = {"namespace": ["db"], "properties": {"s3.secret-access-key": [secret]}}

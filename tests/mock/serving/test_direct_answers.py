@@ -9,7 +9,9 @@ import httpx
 import pytest
 
 from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.core.context import Answer, Reply, Request
 from icecheck.mock_server.http.httptools_protocol import HttptoolsDoor
+from icecheck.mock_server.serving.app import App
 
 SCHEMA = {"type": "struct", "fields": [{"id": 1, "name": "a", "type": "long", "required": False}]}
 TABLES = "/v1/wh/namespaces/db/tables"
@@ -87,6 +89,63 @@ def test_every_answer_is_the_same_byte_for_byte(request: pytest.FixtureRequest) 
     asgi = all_answers()
     assert {name: each for name, each in direct.items() if each != asgi[name]} == {}
     assert all(each.startswith(b"HTTP/1.1 ") for each in direct.values())
+
+
+@pytest.mark.parametrize("status", [401, 419, 499, 520, 599])
+def test_a_status_that_has_no_phrase_is_answered_all_the_same(
+    request: pytest.FixtureRequest, status: int
+) -> None:
+    def faulted() -> bytes:
+        sent = raw("GET", "/v1/wh/namespaces") + raw("HEAD", f"{TABLES}/t") + REQUESTS["close"]
+        with started() as mock, mock.fault("token-expired", status=status, times=0):
+            return answers(sent, mock)
+
+    direct = faulted()
+    assert direct.count(b"HTTP/1.1 %d " % status) == direct.count(b"HTTP/1.1 ") == 3
+    assert b'"code":%d' % status in direct
+    request.getfixturevalue("by_asgi")
+    assert faulted() == direct
+
+
+def fails(_: App, request: Request) -> Answer:
+    raise LookupError(f"a bug met {request.raw_path}")
+
+
+def gives_no_header(_app: App, _request: Request) -> Answer:
+    return Answer(Reply(200, (("etag", None),), b"{}"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
+def test_a_bug_is_answered_500_and_logged(
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    method: str,
+) -> None:
+    def failed() -> bytes:
+        caplog.clear()
+        with started() as mock:
+            found = answers(raw(method, "/v1/wh/namespaces") + REQUESTS["close"], mock)
+        texts = [str(record.exc_info[1]) for record in caplog.records if record.exc_info]
+        assert texts == ["a bug met /v1/wh/namespaces"] * 2
+        return found
+
+    monkeypatch.setattr(App, "handle", fails)
+    direct = failed()
+    assert direct.count(b"HTTP/1.1 500 Internal Server Error\r\n") == 2  # it stays open
+    assert direct.count(b'"InternalServerError"') == (1 if method == "HEAD" else 2)
+    request.getfixturevalue("by_asgi")
+    assert failed() == direct
+
+
+def test_an_answer_that_cannot_be_written_is_a_500(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with monkeypatch.context() as patch, started() as mock:
+        patch.setattr(App, "handle", gives_no_header)
+        found = answers(raw("GET", "/v1/wh/namespaces") + b"END\r\n\r\n", mock)
+    assert b'"InternalServerError"' in found
+    assert any(record.exc_info for record in caplog.records)
 
 
 def test_many_requests_in_one_piece_are_answered_in_order() -> None:

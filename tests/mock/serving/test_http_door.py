@@ -229,7 +229,9 @@ def test_a_port_in_use_is_an_error_of_start() -> None:
 
 
 def test_the_pure_python_fallback_serves_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    for missing in ("uvloop", "httptools", "uvicorn.protocols.http.httptools_impl"):
+    # The module that needs them may have been imported before.
+    ours = "icecheck.mock_server.http.httptools_protocol"
+    for missing in ("uvloop", "httptools", "uvicorn.protocols.http.httptools_impl", ours):
         monkeypatch.setitem(sys.modules, missing, None)
     with MockCatalog() as mock, Wire(mock) as wire:
         for _ in range(3):

@@ -11,6 +11,7 @@ from typing import BinaryIO
 import pytest
 
 from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.core.journal_entry import JournalEntry
 from icecheck.mock_server.serving.app import BODY_BYTES_MAX
 
 GET = b"GET /v1/config HTTP/1.1\r\nhost: localhost\r\n"
@@ -23,7 +24,9 @@ BODY = b'{"namespace": ["a"]}'
 def server(request: pytest.FixtureRequest) -> Iterator[MockCatalog]:
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "h11":
-            for missing in ("uvloop", "httptools", "uvicorn.protocols.http.httptools_impl"):
+            # The module that needs them may have been imported before.
+            ours = "icecheck.mock_server.http.httptools_protocol"
+            for missing in ("uvloop", "httptools", "uvicorn.protocols.http.httptools_impl", ours):
                 patch.setitem(sys.modules, missing, None)
         mock = MockCatalog(root="memory://root").start()
     with mock.checkpoint():
@@ -32,7 +35,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[MockCatalog]:
 
 
 def opened(server: MockCatalog) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", server.port), timeout=20)
+    return socket.create_connection(("127.0.0.1", server.port), timeout=10)
 
 
 def sent(server: MockCatalog, *parts: bytes) -> tuple[int, dict[str, str], bytes]:
@@ -211,6 +214,25 @@ def test_an_upgrade_that_is_not_offered_is_not_missed(server: MockCatalog, upgra
         assert {headers["upgrade"] for headers in shown[-4:]} == {upgrade.decode()}
 
 
+@pytest.mark.parametrize("version", [b"1.0", b"1.1"])
+@pytest.mark.parametrize("connection", [b"close, Upgrade", b"Upgrade, close", b"Upgrade"])
+def test_a_last_request_that_asks_for_another_protocol_is_answered(
+    server: MockCatalog, version: bytes, connection: bytes
+) -> None:
+    start = b"POST /v1/namespaces HTTP/%b\r\nhost: localhost\r\n" % version
+    head = start + b"upgrade: h2c\r\ncontent-length: 20\r\nconnection: " + connection
+    with server.checkpoint(), opened(server) as wire, wire.makefile("rb") as file:
+        wire.sendall(GET + b"connection: upgrade\r\nupgrade: h2c" + END)
+        assert answer(file)[0] == 200  # the connection is still open
+        wire.sendall(head + END + BODY)
+        status, headers, made = answer(file)
+        assert (status, b'["a"]' in made) == (200, True)
+        stays_open = (version, connection) == (b"1.1", b"Upgrade")
+        assert ("close" in headers.get("connection", "")) != stays_open
+        wire.sendall(GET + b"\r\n") if stays_open else None
+        assert file.read(4) == (b"HTTP" if stays_open else b"")
+
+
 def test_wishes_for_another_protocol_in_one_segment_are_read_one_by_one(
     server: MockCatalog,
 ) -> None:
@@ -250,6 +272,57 @@ def test_a_chunked_body_above_the_limit_is_413(server: MockCatalog) -> None:
             status = b"HTTP/1.1 413 "  # the answer was lost with the reset
         assert status.startswith(b"HTTP/1.1 413 ")
     expect_alive(server)
+
+
+CHUNKS = POST + b"transfer-encoding: chunked" + END + b"%x\r\n%b\r\n0\r\n" % (len(BODY), BODY)
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 1_000])
+def test_a_trailer_is_no_header(server: MockCatalog, pieces: int) -> None:
+    trailers = b"Host: evil.example\r\nAuthorization: Bearer t\r\nExpect: 100-continue\r\nX: y"
+    message = CHUNKS + trailers + END
+    size = -(-len(message) // pieces)
+    with server.checkpoint(), opened(server) as wire, wire.makefile("rb") as file:
+        wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for start in range(0, len(message), size):
+            wire.sendall(message[start : start + size])
+            time.sleep(0.001)  # each piece comes in a segment of its own
+        status, _, made = answer(file)
+        assert (status, b'["a"]' in made) == (200, True), made
+        wire.sendall(GET + b"a: b\r\n\r\n")
+        assert answer(file)[0] == 200
+        first, second = (set(dict(each.request_headers or ())) for each in told(server))
+        assert (first, second) == ({"host", "transfer-encoding"}, {"host", "a"})
+
+
+def told(server: MockCatalog) -> list[JournalEntry]:
+    """Return the last two requests."""
+    return list(server.journal.find())[-2:]
+
+
+@pytest.mark.parametrize(
+    "trailers",
+    [b"a: " + b"x" * 300_000, b"a: " + b"x" * 3_000_000, b"\r\n".join([b"a: b"] * 500_000),
+     b"x" * 300_000 + b": a"],
+    ids=["long", "very long", "many", "a long name"],
+)  # fmt: skip
+@pytest.mark.parametrize("ended", [True, False])
+def test_trailers_without_end_are_431(server: MockCatalog, trailers: bytes, ended: bool) -> None:
+    with server.checkpoint():
+        expect_error(server, 431, CHUNKS + trailers + (END if ended else b""))
+
+
+def test_a_long_chunked_body_is_no_long_trailer(server: MockCatalog) -> None:
+    body = b'{"namespace": [""], "later": "' + b"x" * 500_000 + b'"}'
+    parts = [body[start : start + 60_000] for start in range(0, len(body), 60_000)]
+    with opened(server) as wire, wire.makefile("rb") as file:
+        wire.sendall(POST + b"transfer-encoding: chunked" + END + b"%x\r\n" % len(parts[0]))
+        for part, after in zip(parts, [*parts[1:], b""], strict=True):
+            time.sleep(0.01)  # each segment ends with the size of the next chunk
+            wire.sendall(b"%b\r\n%x\r\n" % (part, len(after)))
+        wire.sendall(b"a: b" + END + GET + b"\r\n")
+        assert answer(file)[0] == 400
+        assert answer(file)[0] == 200
 
 
 @pytest.mark.parametrize("method", [b"GET", b"HEAD", b"DELETE"])
