@@ -65,8 +65,13 @@ class KeptState:
         return tuple(name for name, content in self._content.items() if content)
 
     def begin(self) -> None:
-        """Begin to keep what changes; the file then has one line for each warehouse."""
+        """Begin to keep what changes; the file then has one line for each warehouse.
+
+        A warehouse that is opened from then on begins empty.
+        """
         self._file.rewrite([*self._lines()])
+        # The file goes on from here: what was read is not what a removed warehouse ended with.
+        self._content = {}
 
     def state_of(self, warehouse: str, context: Context) -> WarehouseState:
         """Return the kept state of a warehouse, read from its metadata files; empty without any.
