@@ -356,7 +356,7 @@ class MockCatalog:
         return self.states.snapshot()
 
     def restore(self, snapshot: MockSnapshot) -> None:
-        """Go back to a snapshot; warehouses opened since then are emptied. Files are left alone."""
+        """Go back to a snapshot; warehouses opened since then are emptied. Data files stay."""
         self.states.restore(snapshot)
 
     @contextlib.contextmanager

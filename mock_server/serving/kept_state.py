@@ -149,15 +149,5 @@ def object_entry(kept: SetObject, content: bytes, context: Context) -> TableEntr
         raise ValueError(f"{_words(kept)} cannot be served: {problem.message}") from problem
 
 
-def with_object(
-    state: WarehouseState, kept: SetObject, content: bytes, context: Context
-) -> WarehouseState:
-    """Return a state in which a name stands for a table or view; ValueError for no metadata."""
-    entry = object_entry(kept, content, context)
-    if isinstance(entry, ViewEntry):
-        return state.with_view(kept.namespace, kept.name, entry)
-    return state.with_table(kept.namespace, kept.name, entry)
-
-
 def _words(kept: SetObject) -> str:
     return f"{kept.kind} {'.'.join(kept.namespace)}.{kept.name} ({kept.metadata_location})"
