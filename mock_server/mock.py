@@ -117,16 +117,16 @@ class MockCatalog:
         check_settings(page_size_max, admin_token)
         declared = None if warehouses is None else tuple(warehouses)
         embedded = embedded_in(declared or (), vending)
-        self.token = token
-        self.clock = clock_from(clock)
+        self.token, self.clock = token, clock_from(clock)
         self._root = Root(root, seed, allow_locations)
         self._kept = KeptState(self._root.kept_directory()) if keep else None
         self.identities = Identities(seed, 0 if self._kept is None else self._kept.starts)
-        self.registries = default_registries(hidden)
+        install = None
         if profile is not None:
             from icecheck.mock_server.profiles import profile_named
 
-            profile_named(profile).install(self.registries)
+            install = profile_named(profile).install
+        self.registries = default_registries(hidden, install)
         self.security = Security(self.clock, self.identities, token=token, oauth2=oauth2)
         self.journal = Journal(journal_entries_max)
         self.plans = Plans(planning)
@@ -356,7 +356,7 @@ class MockCatalog:
         return self.states.snapshot()
 
     def restore(self, snapshot: MockSnapshot) -> None:
-        """Go back to a snapshot; warehouses opened since then are emptied. Files are left alone."""
+        """Go back to a snapshot; warehouses opened since then are emptied. Data files stay."""
         self.states.restore(snapshot)
 
     @contextlib.contextmanager

@@ -143,11 +143,14 @@ def save_snapshot(parts: Parts, _asked: Asked) -> Saved:
 
 @route("POST", "/snapshots/{id}/restore", refusals=(404,))
 def restore_snapshot(parts: Parts, asked: Asked) -> None:
-    """Go back to a snapshot; warehouses opened since then are emptied, files are left alone."""
+    """Go back to a snapshot; warehouses opened since then are emptied, data files stay."""
     snapshot = parts.states.saved.get(asked.names["id"])
     if snapshot is None:
         raise no_such("snapshot", asked.names["id"])
-    parts.states.restore(snapshot)
+    try:
+        parts.states.restore(snapshot)
+    except OSError as error:
+        raise Refusal(400, f"the snapshot cannot be kept: {error}; make room for it") from None
 
 
 @route("DELETE", "/snapshots/{id}", refusals=(404,))

@@ -1,6 +1,6 @@
 """The behaviour of a faithful server: importing the operation modules registers them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from icecheck.mock_server.commits import commit, view_commit
 from icecheck.mock_server.core.context import Registries, RequestGate
@@ -38,17 +38,24 @@ _MODULES = (
 )
 
 
-def default_registries(hidden: Iterable[str] = ()) -> Registries:
+def default_registries(
+    hidden: Iterable[str] = (), install: Callable[[Registries], None] | None = None
+) -> Registries:
     """Return fresh dictionaries of a server's whole behaviour, for one server to keep.
 
-    `hidden` are operationIds that it has not; ValueError for one that there is not, or getConfig.
+    `install` changes the behaviour of what is served. `hidden` are operationIds that it has not;
+    ValueError for one that there is not, or getConfig.
     """
+    without = checked_operations(hidden)
+    if "getConfig" in without:
+        raise ValueError("getConfig cannot be hidden: without it there is no catalog")
     assertions, updates = commit.default_registries()
     view_assertions, view_updates = view_commit.default_view_registries()
     gates: dict[str, RequestGate] = {"authorization": authorization.refusal}
     operations = registry.registered()
-    for operation_id in checked_operations(hidden):
-        if operation_id == "getConfig":
-            raise ValueError("getConfig cannot be hidden: without it there is no catalog")
+    served = Registries(operations, updates, assertions, gates, view_updates, view_assertions)
+    if install is not None:
+        install(served)  # a profile changes operations, which have to be there still
+    for operation_id in without:
         operations.pop(operation_id, None)
-    return Registries(operations, updates, assertions, gates, view_updates, view_assertions)
+    return served

@@ -30,6 +30,7 @@ from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.serving import permissions
 from icecheck.mock_server.serving.faults import Faulted, Faults
 from icecheck.mock_server.serving.gates import Gates, HeldRequest
+from icecheck.mock_server.serving.metadata_files import METADATA_FILE_NAME_PART, is_served
 from icecheck.mock_server.serving.routing import (
     NoRoute,
     Route,
@@ -39,7 +40,6 @@ from icecheck.mock_server.serving.routing import (
     resolved,
 )
 from icecheck.mock_server.serving.warehouses import Warehouse, Warehouses
-from icecheck.mock_server.storage.files import Files
 
 BODY_BYTES_MAX = 64 * 1024 * 1024
 
@@ -212,7 +212,7 @@ def _perform(route: Route, operation: Operation, request: Request) -> tuple[Call
         outcome = operation(warehouse.context, warehouse.state, call)
         publish_outcome(warehouse, outcome)
     if outcome.effects:
-        _remove_files(warehouse.context.files, outcome)
+        _remove_files(warehouse, outcome)
     return call, outcome
 
 
@@ -244,14 +244,25 @@ def publish_outcome(warehouse: Warehouse, outcome: Outcome) -> None:
         raise problem.bad_request(f"Cannot write to the location: {error}") from error
 
 
-def _remove_files(files: Files, outcome: Outcome) -> None:
+def _remove_files(warehouse: Warehouse, outcome: Outcome) -> None:
     for effect in outcome.effects:
         match effect:
             case RemoveFile(location):
-                files.remove(location)
+                _remove_file(warehouse, location)
             case RemoveFiles(find):
-                for location in find(files):
-                    files.remove(location)
+                for location in find(warehouse.context.files):
+                    _remove_file(warehouse, location)
+
+
+def _remove_file(warehouse: Warehouse, location: str) -> None:
+    """Remove a file, unless the next server has to read it: two names may stand for one file."""
+    files = warehouse.context.files
+    if not warehouse.is_kept or METADATA_FILE_NAME_PART not in location:
+        files.remove(location)
+        return
+    with warehouse.lock:  # or the file could be registered before it is gone
+        if not is_served(warehouse.state, location):
+            files.remove(location)
 
 
 def _door_effects(outcome: Outcome) -> tuple[DoorEffect, ...]:

@@ -65,8 +65,13 @@ class KeptState:
         return tuple(name for name, content in self._content.items() if content)
 
     def begin(self) -> None:
-        """Begin to keep what changes; the file then has one line for each warehouse."""
+        """Begin to keep what changes; the file then has one line for each warehouse.
+
+        A warehouse that is opened from then on begins empty.
+        """
         self._file.rewrite([*self._lines()])
+        # The file goes on from here: what was read is not what a removed warehouse ended with.
+        self._content = {}
 
     def state_of(self, warehouse: str, context: Context) -> WarehouseState:
         """Return the kept state of a warehouse, read from its metadata files; empty without any.
@@ -142,16 +147,6 @@ def object_entry(kept: SetObject, content: bytes, context: Context) -> TableEntr
         return entry_of(context, decode(content), location)
     except Problem as problem:
         raise ValueError(f"{_words(kept)} cannot be served: {problem.message}") from problem
-
-
-def with_object(
-    state: WarehouseState, kept: SetObject, content: bytes, context: Context
-) -> WarehouseState:
-    """Return a state in which a name stands for a table or view; ValueError for no metadata."""
-    entry = object_entry(kept, content, context)
-    if isinstance(entry, ViewEntry):
-        return state.with_view(kept.namespace, kept.name, entry)
-    return state.with_table(kept.namespace, kept.name, entry)
 
 
 def _words(kept: SetObject) -> str:

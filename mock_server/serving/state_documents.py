@@ -10,15 +10,13 @@ from typing import Any
 import msgspec
 
 from icecheck.mock_server.core.context import Context
-from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.core.state import TableEntry, ViewEntry, WarehouseState
 from icecheck.mock_server.core.state_changes import SetObject
-from icecheck.mock_server.metadata.encoding import encode
-from icecheck.mock_server.metadata.view_metadata import encode_view
 from icecheck.mock_server.protocol import names
 from icecheck.mock_server.protocol.problem import Problem
-from icecheck.mock_server.serving.kept_state import with_object
+from icecheck.mock_server.serving.kept_state import object_entry
+from icecheck.mock_server.serving.metadata_files import MetadataFile, encoded, unused_location
 from icecheck.mock_server.serving.warehouses import Warehouse
-from icecheck.mock_server.storage.files import gzipped, is_gzip
 
 VERSION = 1
 _Raw = msgspec.Raw
@@ -84,14 +82,15 @@ def read_state(content: bytes) -> StateDocument:
 
 
 def state_in(
-    document: WarehouseDocument, context: Context
-) -> tuple[WarehouseState, Mapping[str, bytes]]:
-    """Return the state that a document describes, and the metadata files that it needs.
+    document: WarehouseDocument, context: Context, taken: Mapping[str, MetadataFile]
+) -> tuple[WarehouseState, dict[str, MetadataFile]]:
+    """Return the state that a document describes, and the metadata files needed, by location.
 
-    The tables go on below the location of the warehouse here. Raises StateUnreadable for what is no
-    metadata.
+    The tables go on below the location of the warehouse here. `taken` are the files that other
+    warehouses of the document need; they are among those returned. Raises StateUnreadable for what
+    is no metadata, or for a place that the warehouse may not write at.
     """
-    state, files = WarehouseState(), {}
+    state, files = WarehouseState(), dict(taken)
     for namespace in document.namespaces:
         _check_names(namespace)
         state = state.with_namespace(namespace.namespace, namespace.properties)
@@ -105,12 +104,30 @@ def state_in(
                     each.name,
                     _moved(each.metadata_location, *places),
                 )
-                try:
-                    state = with_object(state, kept, content, context)
-                except ValueError as error:
-                    raise StateUnreadable(str(error)) from error
-                files[kept.metadata_location] = content
+                entry = _entry_in_place(kept, content, context, files)
+                location = entry.metadata_location
+                files[location] = MetadataFile(location, encoded(entry), context.files)
+                if isinstance(entry, ViewEntry):
+                    state = state.with_view(kept.namespace, kept.name, entry)
+                else:
+                    state = state.with_table(kept.namespace, kept.name, entry)
     return state, files
+
+
+def _entry_in_place(
+    kept: SetObject, content: bytes, context: Context, taken: Mapping[str, MetadataFile]
+) -> TableEntry | ViewEntry:
+    """Return the entry of an object, at a new place if its own has other metadata already."""
+    try:
+        entry = object_entry(kept, content, context)
+        location = unused_location(entry, taken, context)
+        # A view is answered as its file has it, and that is written in this release's spelling.
+        if location != kept.metadata_location or isinstance(entry, ViewEntry):
+            kept = msgspec.structs.replace(kept, metadata_location=location)
+            entry = object_entry(kept, encoded(entry), context)
+    except (OSError, ValueError) as error:
+        raise StateUnreadable(str(error)) from error
+    return entry
 
 
 def _check_names(namespace: NamespaceDocument) -> None:
@@ -126,26 +143,17 @@ def _check_names(namespace: NamespaceDocument) -> None:
         raise StateUnreadable(problem.message) from None
 
 
-def write_metadata(files: Mapping[str, bytes], context: Context) -> None:
-    """Write metadata files; StateUnreadable for a place that the warehouse may not write at."""
-    try:
-        for location, content in files.items():
-            context.files.write(location, gzipped(content) if is_gzip(location) else content)
-    except OSError as error:
-        raise StateUnreadable(str(error)) from error
-
-
 def _namespaces(state: WarehouseState) -> tuple[NamespaceDocument, ...]:
     return tuple(
         NamespaceDocument(
             levels,
             entry.properties,
             tuple(
-                ObjectDocument(name, table.metadata_location, _Raw(encode(table.metadata)))
+                ObjectDocument(name, table.metadata_location, _Raw(encoded(table)))
                 for name, table in entry.tables.after()
             ),
             tuple(
-                ObjectDocument(name, view.metadata_location, _Raw(encode_view(view.metadata)))
+                ObjectDocument(name, view.metadata_location, _Raw(encoded(view)))
                 for name, view in entry.views.after()
             ),
         )

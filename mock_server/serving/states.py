@@ -12,13 +12,14 @@ import msgspec
 
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.serving.app import publish_outcome
+from icecheck.mock_server.serving.metadata_files import MetadataFile, write_again, write_new
 from icecheck.mock_server.serving.seeding import Seed, SeedNamespace, read_seed, seeded
 from icecheck.mock_server.serving.state_documents import (
+    StateUnreadable,
     as_bytes,
     exported,
     read_state,
     state_in,
-    write_metadata,
 )
 from icecheck.mock_server.serving.warehouses import Warehouse, Warehouses
 from icecheck.mock_server.storage.root import Root
@@ -48,15 +49,23 @@ class States:
         return MockSnapshot(MappingProxyType(states))
 
     def restore(self, snapshot: MockSnapshot) -> None:
-        """Go back to a snapshot; warehouses opened since then are emptied. Files are left alone.
+        """Go back to a snapshot; warehouses opened since then are emptied. Data files stay.
 
-        A warehouse that was forgotten since then is opened again, where they open on demand.
+        Metadata files that are gone since then are written again. A warehouse that was forgotten
+        since then is opened again, where they open on demand. OSError if what is to be kept cannot
+        be written.
         """
         for name in snapshot.states:
             self._warehouses.open(name)
         for warehouse in self._warehouses.all():
             with warehouse.lock:
-                warehouse.publish(snapshot.states.get(warehouse.name, WarehouseState()))
+                state = snapshot.states.get(warehouse.name, WarehouseState())
+                try:
+                    write_again(warehouse.state, state, warehouse.context.files)
+                except OSError:
+                    if warehouse.is_kept:  # the next server begins with the files
+                        raise
+                warehouse.publish(state)
 
     def empty(self, warehouse: Warehouse) -> None:
         """Empty a warehouse, and forget its metadata files."""
@@ -82,10 +91,16 @@ class States:
         """
         read = read_state(as_bytes(document))
         wanted = [(self._warehouses.asked_for(name), d) for name, d in read.warehouses.items()]
-        states = [(each, *state_in(described, each.context)) for each, described in wanted]
-        for warehouse, _, files in states:
-            write_metadata(files, warehouse.context)
-        for warehouse, state, _ in states:
+        files: dict[str, MetadataFile] = {}
+        states: list[tuple[Warehouse, WarehouseState]] = []
+        for warehouse, described in wanted:
+            state, files = state_in(described, warehouse.context, files)
+            states.append((warehouse, state))
+        try:
+            write_new(files.values())
+        except OSError as error:
+            raise StateUnreadable(str(error)) from error
+        for warehouse, state in states:
             with warehouse.lock:
                 warehouse.publish(state)
 

@@ -72,6 +72,11 @@ class Warehouse:
         self.state = state
 
     @property
+    def is_kept(self) -> bool:
+        """Whether the next server begins with what it holds, read from its metadata files."""
+        return self._kept is not None
+
+    @property
     def name(self) -> str:
         """The name that clients give as `warehouse`."""
         return self.declaration.name

@@ -4,11 +4,13 @@ import json
 from collections.abc import Iterable
 from functools import cache
 
+import httpx
 import pytest
 
 from icecheck.findings.verdict import Group, Outcome, Run
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.profiles import PROFILES, UnknownProfile, profile_named
+from icecheck.mock_server.protocol.served_contract import SERVED
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
 from icecheck.targets.target import Target
@@ -96,3 +98,26 @@ def test_what_a_legacy_server_does_not_list_is_not_judged() -> None:
 def test_an_unknown_profile_is_named_with_those_that_there_are() -> None:
     with pytest.raises(UnknownProfile, match=r"no profile 'fixture': use fixture-1\.10, legacy"):
         profile_named("fixture")
+
+
+@pytest.mark.parametrize("name", [profile.name for profile in PROFILES])
+def test_each_operation_of_a_profile_can_be_hidden(name: str) -> None:
+    served = set(MockCatalog(root="memory://root", profile=name).registries.operations)
+    for hidden in SERVED.operations:
+        if hidden != "getConfig":
+            mock = MockCatalog(root="memory://root", profile=name, hidden=[hidden])
+            assert set(mock.registries.operations) == served - {hidden}
+
+
+def test_what_is_hidden_is_not_listed_by_the_profile_of_the_fixture() -> None:
+    mock = MockCatalog(root="memory://root", profile=FIXTURE, hidden=["listTables"])
+    with httpx.Client(transport=mock.httpx_transport(), base_url="http://mock") as http:
+        listed = http.get("/v1/config").json()["endpoints"]
+        assert http.get("/v1/warehouse/namespaces/a/tables").status_code in (404, 405)
+    assert SERVED.operations["listTables"].endpoint not in listed
+    assert SERVED.operations["createTable"].endpoint in listed
+
+
+def test_the_configuration_of_a_profile_cannot_be_hidden() -> None:
+    with pytest.raises(ValueError, match="getConfig cannot be hidden"):
+        MockCatalog(root="memory://root", profile=FIXTURE, hidden=["getConfig"])

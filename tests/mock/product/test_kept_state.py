@@ -123,6 +123,33 @@ def test_what_is_undone_in_python_is_kept_too(kept: MockCatalog, tmp_path: Path)
     again.stop()
 
 
+@pytest.mark.parametrize("how", ["over HTTP", "in Python", "and restored"])
+def test_a_removed_warehouse_comes_back_empty_and_is_kept_so(
+    kept: MockCatalog, tmp_path: Path, how: str
+) -> None:
+    kept.stop()
+    kept = MockCatalog(root=tmp_path, keep=True)
+    before, snapshot = content(kept), kept.snapshot()
+    if how == "over HTTP":
+        with kept:
+            done(httpx.delete(f"{kept.uri}/_mock/v1/warehouses/wh"))
+            assert done(client(kept).get("namespaces")).json()["namespaces"] == []
+            done(client(kept).post("namespaces", json={"namespace": ["a"]}))
+            made = {"name": "new", "schema": SCHEMA}
+            done(client(kept).post("namespaces/a/tables", json=made))
+            after = content(kept)
+    else:
+        kept.remove("wh")
+        if how == "and restored":
+            kept.restore(snapshot)
+        after = content(kept)
+        assert after == (before if how == "and restored" else {})
+        kept.stop()
+    again = MockCatalog(root=tmp_path, keep=True)
+    assert content(again) == after
+    again.stop()
+
+
 def test_warehouses_that_are_not_declared_this_time_stay(kept: MockCatalog, tmp_path: Path) -> None:
     before = content(kept)
     kept.stop()

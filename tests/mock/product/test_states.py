@@ -1,6 +1,7 @@
 """Warehouses are filled by a short description, and written out and read again as a document."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -211,6 +212,61 @@ def test_a_state_with_a_mistake_changes_nothing(mock: MockCatalog, change: Any, 
     with pytest.raises(StateUnreadable, match=said):
         mock.states.load(document)
     assert mock.states.export() == before
+
+
+@pytest.mark.parametrize("why", ["place", "full disk"])
+def test_a_refused_state_has_written_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    mock = MockCatalog(root=tmp_path)
+    mock.states.seed(SEED)
+    mock.states.seed({"warehouses": {"zz": SEED["warehouses"]["wh"]}})
+    document = json.loads(mock.states.export())
+    for name in ("wh", "zz"):
+        for space in document["warehouses"][name]["namespaces"]:
+            for each in space["tables"]:
+                each["metadata"]["properties"]["k"] = "from the refused document"
+    if why == "place":
+        refused = table_of({"warehouses": {"wh": document["warehouses"]["zz"]}})
+        refused["metadata-location"] = "file:///etc/x.metadata.json"
+    files = {each: each.read_bytes() for each in tmp_path.rglob("*.metadata.json")}
+    before = mock.states.export()
+    replace, replaced = os.replace, []
+
+    def full_at_last(source: str, target: str) -> None:
+        replaced.append(target)
+        if len(replaced) > 2:
+            raise OSError("no space left")
+        replace(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", full_at_last)
+        with pytest.raises(StateUnreadable, match="/etc/x" if why == "place" else "no space"):
+            mock.states.load(document)
+    assert len(replaced) == (0 if why == "place" else 3)
+    assert {each: each.read_bytes() for each in tmp_path.rglob("*.metadata.json")} == files
+    assert mock.states.export() == before
+
+
+def test_two_tables_of_a_document_at_one_place_get_a_file_each(tmp_path: Path) -> None:
+    mock = MockCatalog(root=tmp_path)
+    mock.states.seed(SEED)
+    document = json.loads(mock.states.export())
+    mock.stop()
+    first, second = next(
+        each["tables"] for each in document["warehouses"]["wh"]["namespaces"] if each["tables"]
+    )
+    second["metadata-location"] = first["metadata-location"]
+    other = MockCatalog(root=tmp_path / "other", keep=True)
+    other.states.load(document)
+    loaded = json.loads(other.states.export())["warehouses"]["wh"]["namespaces"]
+    other.stop()
+    again = MockCatalog(root=tmp_path / "other", keep=True)
+    assert json.loads(again.states.export())["warehouses"]["wh"]["namespaces"] == loaded
+    tables = next(each["tables"] for each in loaded if each["tables"])
+    assert len({each["metadata-location"] for each in tables}) == 2
+    assert len({each["metadata"]["table-uuid"] for each in tables}) == 2
+    again.stop()
 
 
 def table_of(document: Any) -> Any:
