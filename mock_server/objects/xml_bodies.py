@@ -109,7 +109,8 @@ def _text(element: Element, name: str) -> str | None:
 
 def _written(root: Element) -> bytes:
     written: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
-    return written
+    # A reader takes a bare carriage return for a line feed: that would be another key.
+    return written.replace(b"\r", b"&#13;")
 
 
 def _local(tag: str) -> str:
