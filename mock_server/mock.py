@@ -139,7 +139,7 @@ class MockCatalog:
             vending, table_locations, page_size_max, self.objects,
         )  # fmt: skip
         self.warehouses = open_warehouses(declared, contexts, served_prefix=prefix, kept=self._kept)
-        routed = routed_operations(self.registries.operations, signs=self.objects is not None)
+        routed = routed_operations(self.registries, signs=self.objects is not None)
         self.app = App(routed, self.warehouses, self.registries, self.journal, self.security)
         self.faults, self.gates = self.app.faults, self.app.gates
         self.states = States(self.warehouses, self._root)

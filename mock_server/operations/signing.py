@@ -4,18 +4,19 @@ It is the operation of the document of 1.11.0, which also serves clients of the 
 S3 signers: both send the same. The served document does not have it, so it is not announced.
 """
 
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from icecheck.mock_server.core.context import Call, Context, Operation, Outcome
+from icecheck.mock_server.core.context import Call, Context, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.core.vending_settings import VendingSettings
 from icecheck.mock_server.operations.tables import existing_table
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.json_input import decode_json
 from icecheck.mock_server.protocol.served_contract import SERVED
+from icecheck.mock_server.security.settings import SIGNING
 from icecheck.mock_server.security.vending import GRANTED, may_commit, written_places
 
 if TYPE_CHECKING:
@@ -27,19 +28,19 @@ if TYPE_CHECKING:
 class SigningRoute(msgspec.Struct, frozen=True):
     """The route of the operation."""
 
-    id: str = "signRequest"
+    id: str = SIGNING
     method: str = "POST"
     path: str = "/v1/{prefix}/namespaces/{namespace}/tables/{table}/sign"
 
 
 def routed_operations(
-    operations: MutableMapping[str, Operation], *, signs: bool
+    registries: Registries, *, signs: bool
 ) -> "Iterable[DocumentedOperation | SigningRoute]":
     """Return the routes of a server; one that signs gets the operation too."""
-    if not signs:
+    if not signs or SIGNING in registries.hidden:
         return SERVED.operations.values()
     route = SigningRoute()
-    operations[route.id] = sign_request
+    registries.operations[route.id] = sign_request
     return (*SERVED.operations.values(), route)
 
 
