@@ -10,10 +10,11 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
+from xml.parsers.expat import ExpatError
 
 from icecheck.installing import install_command
 from icecheck.mock_server.objects.calls import S3Call
-from icecheck.mock_server.objects.refusals import S3Refusal, refusal_reply
+from icecheck.mock_server.objects.refusals import S3Refusal, invalid, refusal_reply
 from icecheck.mock_server.protocol.wire import Reply
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _ACCOUNT = "123456789012"
 _PARTITION = "aws"
 _HOST = "127.0.0.1"
 _NOT_HANDED_BACK = frozenset({"connection", "date", "server", "transfer-encoding"})
+_NOT_UNDERSTOOD = (ValueError, LookupError, TypeError, AttributeError, ExpatError)
 _log = logging.getLogger(__name__)
 _CREATING = threading.Lock()
 
@@ -60,6 +62,10 @@ class Buckets:
             except NotImplementedError:
                 refusal = S3Refusal(501, "NotImplemented", "This object store has no such request")
                 return refusal_reply(refusal)
+            except _NOT_UNDERSTOOD as error:
+                # moto checks little, and what is read here before it is not all that it reads.
+                _log.debug("%s %s was not understood", call.method, call.url, exc_info=error)
+                return refusal_reply(invalid("The request cannot be understood"))
         return Reply(int(status), _handed_back(call, headers), _bytes(body))
 
     def clear(self) -> None:
