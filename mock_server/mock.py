@@ -17,7 +17,7 @@ from icecheck.mock_server.defects.switching import DefectSwitches
 from icecheck.mock_server.http.foreground import until_told_to_stop
 from icecheck.mock_server.http.hosts import hosts_of
 from icecheck.mock_server.http.listening import Listening
-from icecheck.mock_server.http.object_door import object_store
+from icecheck.mock_server.http.object_door import object_store, start_together
 from icecheck.mock_server.operations.served import default_registries
 from icecheck.mock_server.operations.signing import routed_operations
 from icecheck.mock_server.planning.plans import PlanningSettings, Plans
@@ -187,9 +187,8 @@ class MockCatalog:
             raise RuntimeError("its root was given up by stop(): make another MockCatalog")
         check_locations(self._root, self.warehouses)
         admin = (lambda: self._administration) if self._has_admin else None
-        if self.objects is not None:
-            self.objects.start()
-        self._listening.start_direct(CatalogApplication(self.app, self._hosts, admin))
+        application = CatalogApplication(self.app, self._hosts, admin)
+        start_together(self._listening, application, self.objects)
         return self
 
     @cached_property

@@ -9,6 +9,7 @@ from icecheck.mock_server.http.listening import Listening
 from icecheck.mock_server.protocol.wire import Reply, Request
 
 if TYPE_CHECKING:
+    from icecheck.mock_server.http.asgi import CatalogApplication
     from icecheck.mock_server.objects.store import ObjectStore
 
 _LOOPBACK = "127.0.0.1"
@@ -36,6 +37,19 @@ class ObjectDoor:
         """Stop listening, and close all connections."""
         with self._lock:
             self._listening.stop()
+
+
+def start_together(
+    listening: Listening, application: "CatalogApplication", objects: "ObjectStore | None"
+) -> None:
+    """Listen for a catalog and for its object store; for neither if one of them cannot."""
+    listening.start_direct(application)
+    try:
+        if objects is not None:
+            objects.start()
+    except BaseException:
+        listening.stop()
+        raise
 
 
 def object_store(locations: Sequence[str], key: bytes, clock: Clock) -> "ObjectStore | None":

@@ -1,6 +1,7 @@
 """The object store of a server: its buckets, its credentials, and the server's own files there."""
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import permutations
 from typing import Protocol
 from urllib.parse import unquote
 from xml.etree.ElementTree import fromstring
@@ -205,10 +206,25 @@ class BucketFiles:
 
 
 def check_locations(locations: Sequence[str]) -> None:
-    """Raise ValueError for a location without a bucket, or if moto is not installed."""
+    """Raise ValueError for one without a bucket or in another one, or if moto is not installed."""
     for location in locations:
         _bucket_of(location)
+    for one, other in permutations(locations, 2):
+        if _is_within(one, other):
+            raise ValueError(
+                f"{one} is within {other}, and what is removed below one warehouse would be missing"
+                " in the other: give each warehouse a location beside the others"
+            )
     check_installed()
+
+
+def _is_within(location: str, other: str) -> bool:
+    place, home = place_of(location), place_of(other)
+    return (
+        place is not None
+        and home is not None
+        and (place == home or home.holds(place.bucket, place.key))
+    )
 
 
 def _bucket_of(location: str) -> str:
