@@ -22,7 +22,7 @@ from icecheck.mock_server.operations.served import default_registries
 from icecheck.mock_server.operations.signing import routed_operations
 from icecheck.mock_server.planning.plans import PlanningSettings, Plans
 from icecheck.mock_server.security.callers import Security
-from icecheck.mock_server.security.settings import OAuth2Settings
+from icecheck.mock_server.security.settings import OAuth2Settings, checked_operations
 from icecheck.mock_server.serving.app import App
 from icecheck.mock_server.serving.fault_rules import FaultRule
 from icecheck.mock_server.serving.faults import expect_fired
@@ -122,6 +122,7 @@ class MockCatalog:
         self._root = Root(root, seed, allow_locations)
         self._kept = KeptState(self._root.kept_directory()) if keep else None
         self.identities = Identities(seed, 0 if self._kept is None else self._kept.starts)
+        hidden = checked_operations(hidden)
         self.registries = default_registries(hidden)
         if profile is not None:
             from icecheck.mock_server.profiles import profile_named
@@ -139,7 +140,7 @@ class MockCatalog:
             vending, table_locations, page_size_max, self.objects,
         )  # fmt: skip
         self.warehouses = open_warehouses(declared, contexts, served_prefix=prefix, kept=self._kept)
-        routed = routed_operations(self.registries, signs=self.objects is not None)
+        routed = routed_operations(self.registries.operations, hidden, self.objects)
         self.app = App(routed, self.warehouses, self.registries, self.journal, self.security)
         self.faults, self.gates = self.app.faults, self.app.gates
         self.states = States(self.warehouses, self._root)

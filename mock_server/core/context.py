@@ -176,8 +176,7 @@ class Registries(msgspec.Struct, frozen=True):
     `operations` by operationId; `updates` by action: (update, draft) -> None; `assertions` by type:
     (assertion, metadata or None) -> None; `gates`: (request, callers that are let in) -> the
     refusal of a request before it is routed, or None. `view_updates` and `view_assertions` are
-    those of replaceView: six actions have the same name for tables and for views. `hidden` are the
-    operations that the server was told not to have.
+    those of replaceView: six actions have the same name for tables and for views.
     """
 
     operations: MutableMapping[str, Operation]
@@ -186,7 +185,6 @@ class Registries(msgspec.Struct, frozen=True):
     gates: MutableMapping[str, RequestGate]
     view_updates: MutableMapping[str, Callable[[Any, Any], None]]
     view_assertions: MutableMapping[str, Callable[[Any, Any], None]]
-    hidden: frozenset[str] = frozenset()
 
 
 class TableLocations(StrEnum):

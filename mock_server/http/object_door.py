@@ -1,5 +1,6 @@
 """The address of the object store: an HTTP server of its own, on this machine's loopback."""
 
+import contextlib
 import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -43,13 +44,12 @@ def start_together(
     listening: Listening, application: "CatalogApplication", objects: "ObjectStore | None"
 ) -> None:
     """Listen for a catalog and for its object store; for neither if one of them cannot."""
-    listening.start_direct(application)
-    try:
+    with contextlib.ExitStack() as undone:
+        listening.start_direct(application)
+        undone.callback(listening.stop)
         if objects is not None:
             objects.start()
-    except BaseException:
-        listening.stop()
-        raise
+        undone.pop_all()
 
 
 def object_store(locations: Sequence[str], key: bytes, clock: Clock) -> "ObjectStore | None":

@@ -47,11 +47,8 @@ def default_registries(hidden: Iterable[str] = ()) -> Registries:
     view_assertions, view_updates = view_commit.default_view_registries()
     gates: dict[str, RequestGate] = {"authorization": authorization.refusal}
     operations = registry.registered()
-    unserved = checked_operations(hidden)
-    for operation_id in unserved:
+    for operation_id in checked_operations(hidden):
         if operation_id == "getConfig":
             raise ValueError("getConfig cannot be hidden: without it there is no catalog")
         operations.pop(operation_id, None)
-    return Registries(
-        operations, updates, assertions, gates, view_updates, view_assertions, frozenset(unserved)
-    )
+    return Registries(operations, updates, assertions, gates, view_updates, view_assertions)

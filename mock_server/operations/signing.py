@@ -4,12 +4,12 @@ It is the operation of the document of 1.11.0, which also serves clients of the 
 S3 signers: both send the same. The served document does not have it, so it is not announced.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, MutableMapping
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from icecheck.mock_server.core.context import Call, Context, Outcome, Registries
+from icecheck.mock_server.core.context import Call, Context, Operation, Outcome
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.core.vending_settings import VendingSettings
 from icecheck.mock_server.operations.tables import existing_table
@@ -34,13 +34,15 @@ class SigningRoute(msgspec.Struct, frozen=True):
 
 
 def routed_operations(
-    registries: Registries, *, signs: bool
+    operations: MutableMapping[str, Operation],
+    hidden: Iterable[str],
+    objects: "ObjectStore | None",
 ) -> "Iterable[DocumentedOperation | SigningRoute]":
-    """Return the routes of a server; one that signs gets the operation too."""
-    if not signs or SIGNING in registries.hidden:
+    """Return the routes of a server; one with an object store signs too, if that is not hidden."""
+    if objects is None or SIGNING in hidden:
         return SERVED.operations.values()
     route = SigningRoute()
-    registries.operations[route.id] = sign_request
+    operations[route.id] = sign_request
     return (*SERVED.operations.values(), route)
 
 

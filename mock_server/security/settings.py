@@ -42,7 +42,8 @@ class Permissions(msgspec.Struct, frozen=True, kw_only=True):
 
     - `read_only`: every operation that changes something is forbidden.
     - `denied_namespaces`: every request that names one of these or a descendant is forbidden. Each
-      is its levels as a tuple, or text with dots between them.
+      is its levels as a tuple, or text with dots between them. They close names: in the object
+      store a caller may choose a location where a denied namespace has its tables.
     - `denied_operations`: operationIds. Where `loadTable` or `loadCredentials` is denied, so is
       `signRequest`, which signs requests to a table's files.
     """

@@ -65,7 +65,7 @@ def with_access(
             "s3.signer.uri": settings.signer_uri,
         }
         return _extended(reply, {"config": config}, "signing")
-    signs = REMOTE_SIGNING in asked and SIGNING not in context.registries.hidden
+    signs = REMOTE_SIGNING in asked and SIGNING in context.registries.operations
     if signs and context.objects is not None and credentials:
         token = credentials[0]["config"]["s3.session-token"]
         endpoint = f"{path.lstrip('/')}/sign?{GRANTED}={quote(token)}"
