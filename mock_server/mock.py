@@ -17,12 +17,12 @@ from icecheck.mock_server.defects.switching import DefectSwitches
 from icecheck.mock_server.http.foreground import until_told_to_stop
 from icecheck.mock_server.http.hosts import hosts_of
 from icecheck.mock_server.http.listening import Listening
-from icecheck.mock_server.http.object_door import object_store
+from icecheck.mock_server.http.object_door import object_store, start_together
 from icecheck.mock_server.operations.served import default_registries
 from icecheck.mock_server.operations.signing import routed_operations
 from icecheck.mock_server.planning.plans import PlanningSettings, Plans
 from icecheck.mock_server.security.callers import Security
-from icecheck.mock_server.security.settings import OAuth2Settings
+from icecheck.mock_server.security.settings import OAuth2Settings, checked_operations
 from icecheck.mock_server.serving.app import App
 from icecheck.mock_server.serving.fault_rules import FaultRule
 from icecheck.mock_server.serving.faults import expect_fired
@@ -121,7 +121,7 @@ class MockCatalog:
         self._root = Root(root, seed, allow_locations)
         self._kept = KeptState(self._root.kept_directory()) if keep else None
         self.identities = Identities(seed, 0 if self._kept is None else self._kept.starts)
-        install = None
+        hidden, install = checked_operations(hidden), None
         if profile is not None:
             from icecheck.mock_server.profiles import profile_named
 
@@ -139,7 +139,7 @@ class MockCatalog:
             vending, table_locations, page_size_max, self.objects, keep,
         )  # fmt: skip
         self.warehouses = open_warehouses(declared, contexts, served_prefix=prefix, kept=self._kept)
-        routed = routed_operations(self.registries.operations, signs=self.objects is not None)
+        routed = routed_operations(self.registries.operations, hidden, self.objects)
         self.app = App(routed, self.warehouses, self.registries, self.journal, self.security)
         self.faults, self.gates = self.app.faults, self.app.gates
         self.states = States(self.warehouses, self._root)
@@ -187,9 +187,8 @@ class MockCatalog:
             raise RuntimeError("its root was given up by stop(): make another MockCatalog")
         check_locations(self._root, self.warehouses)
         admin = (lambda: self._administration) if self._has_admin else None
-        if self.objects is not None:
-            self.objects.start()
-        self._listening.start_direct(CatalogApplication(self.app, self._hosts, admin))
+        application = CatalogApplication(self.app, self._hosts, admin)
+        start_together(self._listening, application, self.objects)
         return self
 
     @cached_property

@@ -1,5 +1,6 @@
 """The address of the object store: an HTTP server of its own, on this machine's loopback."""
 
+import contextlib
 import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from icecheck.mock_server.http.listening import Listening
 from icecheck.mock_server.protocol.wire import Reply, Request
 
 if TYPE_CHECKING:
+    from icecheck.mock_server.http.asgi import CatalogApplication
     from icecheck.mock_server.objects.store import ObjectStore
 
 _LOOPBACK = "127.0.0.1"
@@ -36,6 +38,18 @@ class ObjectDoor:
         """Stop listening, and close all connections."""
         with self._lock:
             self._listening.stop()
+
+
+def start_together(
+    listening: Listening, application: "CatalogApplication", objects: "ObjectStore | None"
+) -> None:
+    """Listen for a catalog and for its object store; for neither if one of them cannot."""
+    with contextlib.ExitStack() as undone:
+        listening.start_direct(application)
+        undone.callback(listening.stop)
+        if objects is not None:
+            objects.start()
+        undone.pop_all()
 
 
 def object_store(locations: Sequence[str], key: bytes, clock: Clock) -> "ObjectStore | None":

@@ -8,6 +8,7 @@ import msgspec
 from icecheck.mock_server.objects.places import has_dots, is_bucket
 from icecheck.mock_server.objects.refusals import S3Refusal, invalid
 from icecheck.mock_server.objects.signatures import decoded, query_pairs
+from icecheck.mock_server.objects.values import check_numbers, is_acted_upon
 from icecheck.mock_server.objects.xml_bodies import (
     ObjectToDelete,
     deletion_body,
@@ -19,6 +20,7 @@ from icecheck.mock_server.protocol.wire import Request
 COPY_SOURCE = "x-amz-copy-source"
 
 _KEY_BYTES_MAX = 1024
+_DOCUMENT_BYTES_MAX = 2 * 1024 * 1024
 _IN_CHUNKS = "aws-chunked"
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 _TAKEN_HEADERS = frozenset(
@@ -90,6 +92,9 @@ def call_of(request: Request, payload: bytes | None) -> S3Call:
     if key and not bucket:
         raise S3Refusal(400, "InvalidURI", "The path begins with two slashes")
     query = _query_of(request.query_string)
+    check_numbers(query)
+    if payload is not None and "partNumber" not in query and query.keys() - {"x-id"}:
+        _check_document(payload)
     copied = None
     if COPY_SOURCE in request.headers:
         copied = _copy_source(request.headers[COPY_SOURCE])
@@ -105,7 +110,7 @@ def call_of(request: Request, payload: bytes | None) -> S3Call:
         payload = b""
     for each in (key, *(one.key for one in deleted), *([copied.key] if copied else [])):
         _check_key(each)
-    headers = _handed_on(request.headers, copied)
+    headers = _handed_on(request.method, request.headers, copied)
     return S3Call(request.method, bucket, key, query, headers, payload, copied, deleted)
 
 
@@ -136,11 +141,23 @@ def _copy_source(value: str) -> CopySource:
     return CopySource(bucket, key, pairs[0][1] if pairs else None)
 
 
-def _handed_on(headers: Mapping[str, str], copied: CopySource | None) -> dict[str, str]:
+def _check_document(body: bytes) -> None:
+    if len(body) > _DOCUMENT_BYTES_MAX:
+        raise S3Refusal(
+            400,
+            "MaxMessageLengthExceeded",
+            f"A body in XML has {_DOCUMENT_BYTES_MAX} bytes at most",
+        )
+
+
+def _handed_on(
+    method: str, headers: Mapping[str, str], copied: CopySource | None
+) -> dict[str, str]:
     found = {
         name: value
         for name, value in headers.items()
-        if name in _TAKEN_HEADERS or name.startswith("x-amz-meta-")
+        if (name in _TAKEN_HEADERS and is_acted_upon(method, name, value))
+        or name.startswith("x-amz-meta-")
     }
     # moto would read parameters from a form, beside those of the query that are judged here.
     if found.get("content-type", "").strip().lower().startswith(_FORMS):

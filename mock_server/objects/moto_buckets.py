@@ -10,10 +10,12 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
+from xml.parsers.expat import ExpatError
 
 from icecheck.installing import install_command
 from icecheck.mock_server.objects.calls import S3Call
-from icecheck.mock_server.objects.refusals import S3Refusal, refusal_reply
+from icecheck.mock_server.objects.moto_tracking import untracked
+from icecheck.mock_server.objects.refusals import S3Refusal, invalid, refusal_reply
 from icecheck.mock_server.protocol.wire import Reply
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ _ACCOUNT = "123456789012"
 _PARTITION = "aws"
 _HOST = "127.0.0.1"
 _NOT_HANDED_BACK = frozenset({"connection", "date", "server", "transfer-encoding"})
+_NOT_UNDERSTOOD = (ValueError, LookupError, TypeError, AttributeError, ExpatError)
 _log = logging.getLogger(__name__)
 _CREATING = threading.Lock()
 
@@ -55,11 +58,16 @@ class Buckets:
             self._check_upload(call)
             if call.method == "PUT" and call.bucket and not call.key and not call.names:
                 return self._created(call.bucket)
+            self._check_buckets(call)
             try:
                 status, headers, body = self._answered(call)
             except NotImplementedError:
                 refusal = S3Refusal(501, "NotImplemented", "This object store has no such request")
                 return refusal_reply(refusal)
+            except _NOT_UNDERSTOOD as error:
+                # moto checks little, and what is read here before it is not all that it reads.
+                _log.debug("%s %s was not understood", call.method, call.url, exc_info=error)
+                return refusal_reply(invalid("The request cannot be understood"))
         return Reply(int(status), _handed_back(call, headers), _bytes(body))
 
     def clear(self) -> None:
@@ -101,6 +109,12 @@ class Buckets:
         if call.method != "POST" or completed is None or completed.id != upload_id:
             raise S3Refusal(404, "NoSuchUpload", "There is no such upload of this key")
 
+    def _check_buckets(self, call: S3Call) -> None:
+        """Raise S3Refusal for a bucket of others: moto would look for it in the whole process."""
+        named = (call.bucket, call.copied.bucket if call.copied else "")
+        if any(each and each not in self._backend.buckets for each in named):
+            raise S3Refusal(404, "NoSuchBucket", "There is no such bucket")
+
     def _created(self, name: str) -> Reply:
         if name in self._backend.buckets:
             return refusal_reply(S3Refusal(409, "BucketAlreadyOwnedByYou", "The bucket is there"))
@@ -128,7 +142,8 @@ class Buckets:
         response = OwnS3Response()
         answer = response.key_response if call.key else response.bucket_response
         try:
-            status, found, body = answer(request, url, dict(request.headers))
+            with untracked():
+                status, found, body = answer(request, url, dict(request.headers))
         except HTTPException as error:
             return error.code or 400, dict(error.get_headers()), error.get_body()
         return status, found, body
@@ -142,7 +157,8 @@ def _create(backend: "S3Backend", name: str) -> None:
     with _CREATING:
         before = names.pop(name, None)
         try:
-            backend.create_bucket(name, REGION)
+            with untracked():
+                backend.create_bucket(name, REGION)
         finally:
             names.pop(name, None)
             if before is not None:

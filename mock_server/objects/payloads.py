@@ -33,7 +33,7 @@ def payload_of(request: Request, signature: Signature, secret: str) -> bytes:
         case payload if payload in _CHUNKED:
             return _Chunks(request, signature, secret).content()
         case payload:
-            if not hmac.compare_digest(hashlib.sha256(request.body).hexdigest(), payload.lower()):
+            if payload.lower() != hashlib.sha256(request.body).hexdigest():
                 raise S3Refusal(
                     400,
                     "XAmzContentSHA256Mismatch",

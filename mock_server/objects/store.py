@@ -1,7 +1,9 @@
 """The object store of a server: its buckets, its credentials, and the server's own files there."""
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import permutations
 from typing import Protocol
+from urllib.parse import unquote
 from xml.etree.ElementTree import fromstring
 
 from icecheck.mock_server.objects.access import AccessKeys, Grant, Keys
@@ -164,26 +166,30 @@ class BucketFiles:
         if place != self._home:
             self._place(location)
         prefix = f"{place.key}/" if place.key else ""
-        query = {"list-type": "2", "prefix": prefix, "max-keys": _PAGE}
-        while keys := self._listed(S3Call("GET", place.bucket, query=query)):
+        before: list[str] = []
+        while (keys := self._listed(place.bucket, prefix, _PAGE)) and keys != before:
             answers = [self._buckets.perform(S3Call("DELETE", place.bucket, key)) for key in keys]
             if any(each.status >= 300 for each in answers):
                 return
+            before = keys
 
     def has_below(self, location: str) -> bool:
         """Return whether there is an object below a location."""
         place = self._place(location)
         if place is None:
             return self._others.has_below(location)
-        query = {"list-type": "2", "prefix": f"{place.key}/", "max-keys": "1"}
-        return bool(self._listed(S3Call("GET", place.bucket, query=query)))
+        return bool(self._listed(place.bucket, f"{place.key}/", "1"))
 
-    def _listed(self, call: S3Call) -> list[str]:
-        reply = self._buckets.perform(call)
+    def _listed(self, bucket: str, prefix: str, keys_max: str) -> list[str]:
+        """Return the first keys with a prefix; escaped in the XML, which cannot have every one."""
+        query = {
+            "list-type": "2", "prefix": prefix, "max-keys": keys_max, "encoding-type": "url",
+        }  # fmt: skip
+        reply = self._buckets.perform(S3Call("GET", bucket, query=query))
         if reply.status != 200:
             return []
         found = fromstring(reply.body).iter(f"{_XML_NAMESPACE}Key")  # noqa: S314 - moto's own XML
-        return [key.text or "" for key in found]
+        return [unquote(key.text or "") for key in found]
 
     def _written(self, call: S3Call, location: str) -> None:
         reply = self._buckets.perform(call)
@@ -200,10 +206,25 @@ class BucketFiles:
 
 
 def check_locations(locations: Sequence[str]) -> None:
-    """Raise ValueError for a location without a bucket, or if moto is not installed."""
+    """Raise ValueError for one without a bucket or in another one, or if moto is not installed."""
     for location in locations:
         _bucket_of(location)
+    for one, other in permutations(locations, 2):
+        if _is_within(one, other):
+            raise ValueError(
+                f"{one} is within {other}, and what is removed below one warehouse would be missing"
+                " in the other: give each warehouse a location beside the others"
+            )
     check_installed()
+
+
+def _is_within(location: str, other: str) -> bool:
+    place, home = place_of(location), place_of(other)
+    return (
+        place is not None
+        and home is not None
+        and (place == home or home.holds(place.bucket, place.key))
+    )
 
 
 def _bucket_of(location: str) -> str:

@@ -7,10 +7,12 @@ from xml.parsers import expat
 import msgspec
 
 from icecheck.mock_server.objects.refusals import S3Refusal
+from icecheck.mock_server.objects.values import is_number
 
 _OBJECTS_MAX = 1000
 _PARTS_MAX = 10_000
 _DEPTH_MAX = 8
+_ELEMENTS_MAX = 10 * _PARTS_MAX
 
 
 class ObjectToDelete(msgspec.Struct, frozen=True):
@@ -53,7 +55,7 @@ def parts_body(body: bytes) -> bytes:
         raise _malformed(f"it names 1 to {_PARTS_MAX} parts")
     for each in parts:
         number, tag = (_text(each, "PartNumber") or "").strip(), _text(each, "ETag")
-        if not (number.isascii() and number.isdigit()) or not tag:
+        if not is_number(number, 1, _PARTS_MAX) or not tag or not tag.strip():
             raise _malformed("a Part has no PartNumber or no ETag")
         child = SubElement(root, "Part")
         SubElement(child, "PartNumber").text = number
@@ -63,13 +65,14 @@ def parts_body(body: bytes) -> bytes:
 
 def _read(body: bytes, name: str) -> Element:
     builder = TreeBuilder()
-    depth = 0
+    depth = elements = 0
 
     def begin(tag: str, _attributes: object) -> None:
-        nonlocal depth
+        nonlocal depth, elements
         depth += 1
-        if depth > _DEPTH_MAX:
-            raise _malformed("it is nested too deeply")
+        elements += 1
+        if depth > _DEPTH_MAX or elements > _ELEMENTS_MAX:
+            raise _malformed("it is nested too deeply, or has too many elements")
         builder.start(_local(tag), {})
 
     def end(tag: str) -> None:
@@ -109,7 +112,8 @@ def _text(element: Element, name: str) -> str | None:
 
 def _written(root: Element) -> bytes:
     written: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
-    return written
+    # A reader takes a bare carriage return for a line feed: that would be another key.
+    return written.replace(b"\r", b"&#13;")
 
 
 def _local(tag: str) -> str:

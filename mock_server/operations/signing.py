@@ -17,6 +17,7 @@ from icecheck.mock_server.operations.tables import existing_table
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.json_input import decode_json
 from icecheck.mock_server.protocol.served_contract import SERVED
+from icecheck.mock_server.security.settings import SIGNING
 from icecheck.mock_server.security.vending import GRANTED, may_commit
 
 if TYPE_CHECKING:
@@ -28,16 +29,18 @@ if TYPE_CHECKING:
 class SigningRoute(msgspec.Struct, frozen=True):
     """The route of the operation."""
 
-    id: str = "signRequest"
+    id: str = SIGNING
     method: str = "POST"
     path: str = "/v1/{prefix}/namespaces/{namespace}/tables/{table}/sign"
 
 
 def routed_operations(
-    operations: MutableMapping[str, Operation], *, signs: bool
+    operations: MutableMapping[str, Operation],
+    hidden: Iterable[str],
+    objects: "ObjectStore | None",
 ) -> "Iterable[DocumentedOperation | SigningRoute]":
-    """Return the routes of a server; one that signs gets the operation too."""
-    if not signs:
+    """Return the routes of a server; one with an object store signs too, if that is not hidden."""
+    if objects is None or SIGNING in hidden:
         return SERVED.operations.values()
     route = SigningRoute()
     operations[route.id] = sign_request

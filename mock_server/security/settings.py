@@ -14,6 +14,12 @@ CATALOG_SCOPE = "catalog"
 CLIENT_CREDENTIALS = "client_credentials"
 TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"  # noqa: S105 - a grant's name
 
+SIGNING = "signRequest"
+"""The operation that signs requests to the object store; the served document does not have it."""
+
+_GRANTING = frozenset({"loadTable", "loadCredentials"})
+"""The operations whose answers let a caller read a table's files."""
+
 _OPEN_TO_CALLERS = SERVED.before_config
 _UNGUARDED = frozenset(
     id_ for id_ in _OPEN_TO_CALLERS if SERVED.operations[id_].facts.action is Action.AUTHENTICATE
@@ -21,10 +27,10 @@ _UNGUARDED = frozenset(
 
 
 def checked_operations(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names as given; ValueError for one that is no operationId of the contract."""
+    """Return the names as given; ValueError for one that is no operationId of a server."""
     given = (names,) if isinstance(names, str) else tuple(names)
     if given:
-        known = SERVED.operations
+        known = (*SERVED.operations, SIGNING)
         unknown = [name for name in given if name not in known]
         if unknown:
             raise ValueError(f"there is no operation {unknown[0]!r}; there are {', '.join(known)}")
@@ -36,8 +42,10 @@ class Permissions(msgspec.Struct, frozen=True, kw_only=True):
 
     - `read_only`: every operation that changes something is forbidden.
     - `denied_namespaces`: every request that names one of these or a descendant is forbidden. Each
-      is its levels as a tuple, or text with dots between them.
-    - `denied_operations`: operationIds.
+      is its levels as a tuple, or text with dots between them. They close names: in the object
+      store a caller may choose a location where a denied namespace has its tables.
+    - `denied_operations`: operationIds. Where `loadTable` or `loadCredentials` is denied, so is
+      `signRequest`, which signs requests to a table's files.
     """
 
     read_only: bool = False
@@ -60,12 +68,18 @@ class Permissions(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def nothing(cls) -> "Permissions":
         """Return permissions for a token and the configuration, and for nothing else."""
-        return cls(denied_operations=tuple(sorted(SERVED.operations.keys() - _OPEN_TO_CALLERS)))
+        served = {*SERVED.operations, SIGNING}
+        return cls(denied_operations=tuple(sorted(served - _OPEN_TO_CALLERS)))
 
     @property
     def restricts(self) -> bool:
         """Whether anything is forbidden."""
         return self.read_only or bool(self.denied_namespaces or self.denied_operations)
+
+    def denies_operation(self, operation_id: str) -> bool:
+        """Return whether an operation is denied; to sign for a table is to let read its files."""
+        denied = frozenset(self.denied_operations)
+        return operation_id in denied or (operation_id == SIGNING and bool(_GRANTING & denied))
 
     def denies_namespace(self, namespace: tuple[str, ...]) -> bool:
         """Return whether a namespace or one of its ancestors is denied."""

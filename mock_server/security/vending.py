@@ -13,6 +13,7 @@ from icecheck.mock_server.core.locations import written_places
 from icecheck.mock_server.core.vending_settings import SCHEMES, VendingSettings
 from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.security.callers import Caller
+from icecheck.mock_server.security.settings import SIGNING
 
 if TYPE_CHECKING:
     from icecheck.mock_server.objects.store import ObjectStore
@@ -64,7 +65,8 @@ def with_access(
             "s3.signer.uri": settings.signer_uri,
         }
         return _extended(reply, {"config": config}, "signing")
-    if REMOTE_SIGNING in asked and context.objects is not None and credentials:
+    signs = REMOTE_SIGNING in asked and SIGNING in context.registries.operations
+    if signs and context.objects is not None and credentials:
         token = credentials[0]["config"]["s3.session-token"]
         endpoint = f"{path.lstrip('/')}/sign?{GRANTED}={quote(token)}"
         signing = _own_signing(context.objects, settings, call, endpoint)

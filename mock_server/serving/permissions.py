@@ -6,6 +6,7 @@ from icecheck.contract import Action, Changes, Object, Place
 from icecheck.mock_server.commits.commit import decode_commit_transaction
 from icecheck.mock_server.core.context import Call, Context, Operation, Outcome, Reply
 from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.objects.places import place_of
 from icecheck.mock_server.operations.namespaces import CreateNamespaceRequest
 from icecheck.mock_server.operations.register import RegisterTableRequest
 from icecheck.mock_server.operations.rename import decode_rename
@@ -56,7 +57,7 @@ def refusal(call: Call, security: Security, state: WarehouseState) -> Reply | No
 
 
 def _permits(permissions: Permissions, call: Call, state: WarehouseState) -> bool:
-    if call.operation_id in permissions.denied_operations:
+    if permissions.denies_operation(call.operation_id):
         return False
     if permissions.read_only and call.operation_id in WRITING:
         return False
@@ -104,8 +105,14 @@ def _owners(state: WarehouseState, metadata_location: str) -> Iterator[tuple[str
         for _, table in entry.tables.after():
             logged = (each.metadata_file for each in table.metadata.metadata_log)
             known = (table.metadata_location, *logged)
-            if any(same_file(metadata_location, each) for each in known):
+            if any(_is_same(metadata_location, each) for each in known):
                 yield namespace
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Return whether two locations are of one file, on disk or in the object store."""
+    place = place_of(one)
+    return same_file(one, other) or (place is not None and place == place_of(other))
 
 
 def _forbidden(message: str, headers: tuple[tuple[str, str], ...] = ()) -> Reply:

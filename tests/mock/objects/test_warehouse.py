@@ -2,6 +2,8 @@
 
 import json
 import re
+import socket
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -235,3 +237,49 @@ def test_settings_of_another_storage_are_not_those_of_this_one() -> None:
     for more in ({"storage": "gcs"}, {"storage": "s3", "prefixes": ("s3://x/",)}):
         with pytest.raises(ValueError, match="embedded"):
             VendingSettings(embedded=True, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("s3://lake", "s3://lake/b"), ("s3://lake/b", "s3://lake/"), ("s3://lake/b", "s3a://lake/b/"),
+        ("S3://lake/b/c/", "s3n://lake/b"),
+    ],
+)  # fmt: skip
+def test_no_warehouse_is_within_another(one: str, other: str) -> None:
+    places = [WarehouseDeclaration("a", location=one), WarehouseDeclaration("b", location=other)]
+    with pytest.raises(ValueError, match="is within") as raised:
+        MockCatalog(warehouses=places)
+    assert "\n" not in str(raised.value)
+
+
+def test_warehouses_can_be_beside_each_other() -> None:
+    locations = {"a": "s3://lake/b", "b": "s3://lake/bc", "c": "s3://lake2", "d": "s3://lake/c/b"}
+    places = [WarehouseDeclaration(name, location=locations[name]) for name in locations]
+    MockCatalog(warehouses=places)
+
+
+def test_a_server_whose_port_is_taken_leaves_nothing_listening() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        mock = MockCatalog(
+            port=port, warehouses=[WarehouseDeclaration("wh", location="s3://lake/wh")]
+        )
+        before = set(threading.enumerate())
+        with pytest.raises(OSError, match="use"):
+            mock.start()
+        assert set(threading.enumerate()) <= before
+    with mock:
+        assert mock.objects is not None
+        assert sender(mock.objects.properties()).ask("GET", "/lake").status == 200
+
+
+def test_a_server_whose_store_cannot_start_listens_nowhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mock = MockCatalog(warehouses=[WarehouseDeclaration("wh", location="s3://lake/wh")])
+    monkeypatch.setattr(moto_buckets, "find_spec", lambda _: None)
+    before = set(threading.enumerate())
+    with pytest.raises(ValueError, match="needs moto"):
+        mock.start()
+    assert set(threading.enumerate()) <= before
