@@ -248,7 +248,11 @@ class Forwarder:
             await send({"type": "http.response.body", "body": part, "more_body": True})
         course.is_answered = True
         await send({"type": "http.response.body", "body": b""})
-        return await left_behind(answer) or kept.decoded(fields)
+        try:
+            return await left_behind(answer) or kept.decoded(fields)
+        except asyncio.CancelledError:
+            self._record(course, answer.status, fields, kept.decoded(fields))
+            raise
 
     def _changed_config(self, course: _Course, config: bytes | None) -> bytes | None:
         """Return a config whose addresses lead to the proxy; None if there is nothing to change."""

@@ -25,7 +25,7 @@ class CatalogProxy:
 
     `lint`: judge what clients send as well, which needs openapi-core. `record` gets each exchange
     without its secrets. Raises UsageError for a target whose requests are signed, and for a host
-    that is none.
+    that is none. ``refused`` counts the requests that were not handed on, by why.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class CatalogProxy:
         except ValueError as error:
             raise UsageError(str(error)) from None
         self._options = options
-        self._refused: Counter[str] = Counter()
+        self.refused: Counter[str] = Counter()
         self._past: list[str] = []
         self._listening = Listening(host, port)
         self._started_at = datetime.now(UTC)
@@ -86,11 +86,11 @@ class CatalogProxy:
             self._watch,
             started_at=self._started_at,
             past=tuple(self._past),
-            refused=self._refused,
+            refused=self.refused,
         )
 
     def _refuse(self, why: str) -> None:
-        self._refused[why] += 1
+        self.refused[why] += 1
 
     def __enter__(self) -> Self:
         self.start()
