@@ -16,7 +16,6 @@ from tests.proxy.raw_catalog import raw_catalog, read_all, through, written
 from tests.proxy.started import proxied
 from tests.proxy.told_catalog import ToldCatalog
 
-
 JSON = "Content-Type: application/json"
 EMPTY = written("200 OK", JSON, "Content-Length: 17", body=b'{"namespaces":[]}')
 

@@ -215,13 +215,7 @@ class Forwarder:
         request, fields, stream = course.request, list(answer.headers), answer.aiter_stream()
         kept = _Kept()
         if not can_be_written(answer.status):
-            async for part in stream:
-                kept.add(part)
-            words = f"The catalog answered with the status {answer.status}, which no answer has"
-            course.is_answered = True
-            reply = replies.error_reply(502, "BadGatewayException", words)
-            await send_reply(send, request.method, reply)
-            return kept.decoded(fields)
+            return await self._replace(course, answer, kept, send)
         headers = for_client(fields, course.addresses.at_proxy)
         is_config = answer.status == 200 and request.raw_path.endswith("/v1/config")
         length, begin = length_of(fields), list[bytes]()
@@ -253,6 +247,18 @@ class Forwarder:
         except asyncio.CancelledError:
             self._record(course, answer.status, fields, kept.decoded(fields))
             raise
+
+    async def _replace(
+        self, course: _Course, answer: httpcore.Response, kept: "_Kept", send: Send
+    ) -> bytes | None:
+        """Send another answer than one that cannot be written; return the body of that one."""
+        async for part in answer.aiter_stream():
+            kept.add(part)
+        words = f"The catalog answered with the status {answer.status}, which no answer has"
+        course.is_answered = True
+        reply = replies.error_reply(502, "BadGatewayException", words)
+        await send_reply(send, course.request.method, reply)
+        return kept.decoded(list(answer.headers))
 
     def _changed_config(self, course: _Course, config: bytes | None) -> bytes | None:
         """Return a config whose addresses lead to the proxy; None if there is nothing to change."""
