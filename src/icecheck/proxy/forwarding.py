@@ -188,9 +188,8 @@ class Forwarder:
                 reply = replies.error_reply(502, "BadGatewayException", words)
             course.is_answered = True
             await send_reply(send, course.request.method, reply)
-        except Exception as error:
-            self._record(course, error=f"{type(error).__name__}: {error}")
-            raise
+        finally:
+            self._record(course, error="the answer could not be handed on")  # unless it is already
         return False
 
     def _record(
