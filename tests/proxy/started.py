@@ -44,11 +44,11 @@ class Proxied:
 
 
 @contextlib.contextmanager
-def proxied(url: str, **facts: Any) -> Iterator[Proxied]:
+def proxied(url: str, *, host: str = "127.0.0.1", **facts: Any) -> Iterator[Proxied]:
     """Start a proxy before the catalog at a URL; its run is there after the block."""
     exchanges: list[Exchange] = []
     options = RunOptions(Target(url, **facts), "proxied")
-    proxy = CatalogProxy(options, exchanges.append)
+    proxy = CatalogProxy(options, exchanges.append, host=host)
     with proxy:
         started = Proxied(proxy, exchanges)
         yield started

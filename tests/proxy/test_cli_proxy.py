@@ -94,6 +94,8 @@ def test_a_misuse_is_one_line_and_leaves_no_report(tmp_path: Path) -> None:
             ([url, "--port", taken], f"cannot listen at 127.0.0.1:{taken}"),
             ([url, "--ca-bundle", "nothing.pem"], "nothing.pem"),
             ([url, "--token", "t" * 12], "--token"),
+            ([url, "--allow-host", "http://x:1"], "'http://x:1'"),
+            ([url, "--host", "no such host"], "'no such host'"),
         ):
             ended = proxy(*arguments, directory=tmp_path)
             assert ended.returncode == 2, arguments

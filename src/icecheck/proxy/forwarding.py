@@ -1,13 +1,14 @@
 """Hands requests on to a catalog and its answers back, unchanged but for addresses."""
 
-import contextlib
+import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpcore
 
+from icecheck.mock_server.core.context import Reply
 from icecheck.mock_server.http.asgi import (
     Message,
     RawHeaders,
@@ -18,39 +19,39 @@ from icecheck.mock_server.http.asgi import (
     send_reply,
 )
 from icecheck.mock_server.http.hosts import Hosts
-from icecheck.mock_server.http.protocol import bytes_of, head_refusal
+from icecheck.mock_server.http.protocol import BODILESS_STATUSES, bytes_of, head_refusal
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.wire import Request
 from icecheck.proxy.addresses import Addresses
+from icecheck.proxy.heads import RawFields, can_be_written, for_client, length_of, value_of
+from icecheck.proxy.upstream import Upstream, left_behind
 from icecheck.targets.target import Target
 from icecheck.wire.answers import UnusableAnswer, decoded_body
-from icecheck.wire.transport import tls_context
 
 BODY_BYTES_MAX = 256 << 20
 """A longer request is refused; a longer answer is handed on and not judged."""
 
-_CONNECTIONS_MAX = 512
-_KEPT_SECONDS = 5.0
-_CONNECT_SECONDS = 30.0
-# Of one connection, not of a message (RFC 9110, 7.6.1); the length is written anew.
-_OF_A_CONNECTION = frozenset(
-    {
-        b"connection", b"content-length", b"host", b"keep-alive", b"proxy-authenticate",
-        b"proxy-authorization", b"proxy-connection", b"te", b"trailer", b"transfer-encoding",
-        b"upgrade",
-    }
-)  # fmt: skip
-_BODILESS = frozenset({204, 304})
 _SIGNED = "aws4-hmac-sha256"
 _UNSIGNED = (
     "A signature covers the host that a request is sent to, so that none can be handed on: "
     "icecheck run --sigv4 REGION/SERVICE judges a catalog that wants signed requests"
 )
+_GONE = "the client went away"
+_UNREACHABLE = (httpcore.ConnectError, httpcore.ConnectTimeout, OSError)
+_TROUBLES = (
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    httpcore.TimeoutException,
+    OSError,
+)
+_TOO_MANY = replies.error_reply(
+    503, "ServiceUnavailableException", "Too many requests wait for the catalog already"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A request that was handed on, and its answer; ``status`` is None where none came.
+    """A request that was handed on, and its answer; ``status`` is None where none came whole.
 
     The body is decoded; it is None if it was too long to be kept, or could not be decoded.
     """
@@ -63,11 +64,26 @@ class Passed:
     elapsed_ms: float
 
 
+@dataclass(slots=True)
+class _Course:
+    """How far a request has come: ``is_begun`` once the head of an answer is sent."""
+
+    request: Request
+    target: bytes
+    addresses: Addresses
+    takes_parts: bool
+    started: float = field(default_factory=time.perf_counter)
+    is_begun: bool = False
+    is_answered: bool = False
+    is_recorded: bool = False
+
+
 class Forwarder:
     """An ASGI application that is the proxy: requests go to the host of the target only.
 
     ``on_passed`` gets each exchange once it is over, ``on_leading_past`` the addresses of a config
-    by which clients leave the proxy. ``proxy_uri`` is asked for when the first config passes.
+    by which clients leave the proxy, ``on_refused`` why a request was not handed on. ``proxy_uri``
+    is where clients find the proxy that do not say in ``Host`` how they call it.
     """
 
     def __init__(
@@ -76,27 +92,27 @@ class Forwarder:
         proxy_uri: Callable[[], str],
         on_passed: Callable[[Passed], object],
         on_leading_past: Callable[[str], object],
-        hosts: Hosts | None = None,
+        on_refused: Callable[[str], object],
+        hosts: Hosts,
     ) -> None:
         self._target = target
-        self._url = httpcore.URL(target.base_url)
         self._proxy_uri = proxy_uri
         self._on_passed = on_passed
         self._on_leading_past = on_leading_past
+        self._on_refused = on_refused
         self._hosts = hosts
-        self._tls = tls_context(target)
-        self._pool: httpcore.AsyncConnectionPool | None = None
+        self._catalog = Upstream(target)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] != "http":
             raise ValueError(f"only http is served, not {scope['type']}")
         url_bytes = len(scope["raw_path"]) + len(scope["query_string"])
-        refusal = head_refusal(url_bytes, bytes_of(scope["headers"])) or (
-            None if self._hosts is None else self._hosts.refusal(scope["headers"])
-        )
-        if refusal is not None:
-            await send_reply(send, scope["method"], refusal)
+        if refusal := head_refusal(url_bytes, bytes_of(scope["headers"])):
+            await self._refuse(scope, send, refusal, "the URL or the headers are too large")
+            return
+        if refusal := self._hosts.refusal(scope["headers"]):
+            await self._refuse(scope, send, refusal, "for another host, or from a foreign page")
             return
         body = await read_body(receive, BODY_BYTES_MAX)
         if body is None:
@@ -104,7 +120,7 @@ class Forwarder:
         if len(body) > BODY_BYTES_MAX:
             words = f"The body is longer than {BODY_BYTES_MAX} bytes"
             too_long = replies.error_reply(413, "PayloadTooLargeException", words)
-            await send_reply(send, scope["method"], too_long)
+            await self._refuse(scope, send, too_long, "the body is too long")
             return
         request = Request(
             scope["method"],
@@ -116,138 +132,187 @@ class Forwarder:
         signed = (request.headers.get("authorization") or "").lower().startswith(_SIGNED)
         if signed:
             refused = replies.error_reply(400, "BadRequestException", _UNSIGNED)
-            await send_reply(send, request.method, refused)
+            await self._refuse(scope, send, refused, "signed for AWS (SigV4)")
             return
-        await self._pass_on(request, scope, receive, send)
+        here = Addresses(self._target.base_url, self._address(request))
+        # A client of HTTP/1.0 knows no chunks.
+        course = _Course(request, _target(scope), here, scope.get("http_version") != "1.0")
+        await self._pass_on(course, scope, receive, send)
 
-    async def _pass_on(
-        self, request: Request, scope: Message, receive: Receive, send: Send
-    ) -> None:
-        started = time.perf_counter()
+    async def _refuse(self, scope: Message, send: Send, reply: Reply, why: str) -> None:
+        self._on_refused(f"{why}: {reply.status}")
+        await send_reply(send, scope["method"], reply)
 
-        def passed(
-            status: int | None, headers: Any = (), body: bytes | None = b"", error: str = ""
-        ) -> Passed:
-            texts = tuple((n.decode("latin-1"), v.decode("latin-1")) for n, v in headers)
-            elapsed_ms = (time.perf_counter() - started) * 1000
-            return Passed(request, status, texts, body, error, elapsed_ms)
+    def _address(self, request: Request) -> str:
+        """Return how the client calls the proxy; ``Host`` was checked."""
+        host = str(request.headers.get("host") or "").partition(",")[0].strip().removesuffix(":")
+        return f"http://{host}" if host else self._proxy_uri()
 
+    async def _pass_on(self, course: _Course, scope: Message, receive: Receive, send: Send) -> None:
+        """Hand a request on unless its client goes away meanwhile."""
+        exchange = asyncio.create_task(self._exchange(course, scope["headers"], send))
+        gone = asyncio.create_task(_gone(receive))
         try:
-            async with self._answer(request, scope["headers"]) as answer:
-                told = await self._hand_back(request, answer, send)
-            self._on_passed(passed(answer.status, answer.headers, told))
-        except (httpcore.ConnectError, httpcore.ConnectTimeout, OSError) as error:
-            self._on_passed(passed(None, error=f"ConnectError: {error}"))
-            words = f"The catalog at {self._target.base_url} cannot be reached: {error}"
-            unreachable = replies.error_reply(502, "BadGatewayException", words)
-            await send_reply(send, request.method, unreachable)
-        except (
-            httpcore.NetworkError,
-            httpcore.ProtocolError,
-            httpcore.TimeoutException,
-        ) as error:
-            self._on_passed(passed(None, error=f"{type(error).__name__}: {error}"))
-            # What the catalog has done to the connection is done to that of the client.
+            await asyncio.wait({exchange, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not course.is_answered and not exchange.done():
+                exchange.cancel()
+            await asyncio.wait({exchange})
+        finally:
+            exchange.cancel()
+            gone.cancel()
+            await asyncio.gather(exchange, gone, return_exceptions=True)
+        if not exchange.cancelled() and exchange.result():
             await cut_connection(scope, receive)
 
-    @contextlib.asynccontextmanager
-    async def _answer(
-        self, request: Request, headers: list[tuple[bytes, bytes]]
-    ) -> AsyncIterator[httpcore.Response]:
-        """Send a request to the catalog; yields the answer, whose body is not read yet."""
-        if self._pool is None:
-            self._pool = httpcore.AsyncConnectionPool(
-                ssl_context=self._tls,
-                max_connections=_CONNECTIONS_MAX,
-                max_keepalive_connections=_CONNECTIONS_MAX,
-                keepalive_expiry=_KEPT_SECONDS,
-            )
-        query = f"?{request.query_string}" if request.query_string else ""
-        url = httpcore.URL(
-            scheme=self._url.scheme,
-            host=self._url.host,
-            port=self._url.port,
-            target=f"{request.raw_path}{query}".encode("latin-1"),
-        )
-        sent = [(b"host", _authority(self._url))]
-        sent += [
-            (name, _encodings(value) if name == b"accept-encoding" else value)
-            for name, value in headers
-            if name not in _OF_A_CONNECTION
-        ]
-        if request.body or request.method in ("POST", "PUT", "PATCH"):
-            sent.append((b"content-length", b"%d" % len(request.body)))
-        async with self._pool.stream(
-            request.method,
-            url,
-            headers=sent,
-            content=request.body or None,
-            extensions={"timeout": {"connect": _CONNECT_SECONDS}},  # else the client decides
-        ) as answer:
-            yield answer
+    async def _exchange(self, course: _Course, headers: RawFields, send: Send) -> bool:
+        """Hand a request on and its answer back; return whether the connection is to be cut.
+
+        What the catalog has done to its connection is done to that of the client.
+        """
+        try:
+            async with self._catalog.answer(course.request, course.target, headers) as answer:
+                told = await self._hand_back(course, answer, send)
+                self._record(course, answer.status, answer.headers, told)
+        except asyncio.CancelledError:
+            self._record(course, error=_GONE)
+            raise
+        except _TROUBLES as error:
+            unreachable = isinstance(error, _UNREACHABLE)
+            kind = "ConnectError" if unreachable else type(error).__name__
+            self._record(course, error=f"{kind}: {error}")
+            if course.is_begun or not (unreachable or isinstance(error, httpcore.PoolTimeout)):
+                return True
+            reply = _TOO_MANY
+            if unreachable:
+                words = f"The catalog at {self._target.base_url} cannot be reached: {error}"
+                reply = replies.error_reply(502, "BadGatewayException", words)
+            course.is_answered = True
+            await send_reply(send, course.request.method, reply)
+        finally:
+            self._record(course, error="the answer could not be handed on")  # unless it is already
+        return False
+
+    def _record(
+        self,
+        course: _Course,
+        status: int | None = None,
+        headers: Any = (),
+        body: bytes | None = b"",
+        error: str = "",
+    ) -> None:
+        if course.is_recorded:
+            return
+        course.is_recorded = True
+        texts = tuple((n.decode("latin-1"), v.decode("latin-1")) for n, v in headers)
+        elapsed_ms = (time.perf_counter() - course.started) * 1000
+        self._on_passed(Passed(course.request, status, texts, body, error, elapsed_ms))
 
     async def _hand_back(
-        self, request: Request, answer: httpcore.Response, send: Send
+        self, course: _Course, answer: httpcore.Response, send: Send
     ) -> bytes | None:
         """Send the answer to the client; return its body decoded, None if that cannot be had."""
-        parts, length = [], 0
-        stream = answer.aiter_stream()
-        async for part in stream:
-            parts.append(part)
-            length += len(part)
-            if length > BODY_BYTES_MAX:
-                await _send_head(send, answer.status, self._headers(answer, request.method))
-                for each in parts:
-                    await send({"type": "http.response.body", "body": each, "more_body": True})
-                async for each in stream:
-                    await send({"type": "http.response.body", "body": each, "more_body": True})
-                await send({"type": "http.response.body", "body": b""})
-                return None
-        raw = b"".join(parts)
-        headers = self._headers(answer, request.method)
-        encoding = b",".join(v for n, v in answer.headers if n.lower() == b"content-encoding")
-        try:
-            body = decoded_body(raw, encoding.decode("latin-1")) if raw else raw
-        except UnusableAnswer:
-            body = None
-        if body is not None and answer.status == 200 and request.raw_path.endswith("/v1/config"):
-            here = Addresses(self._target.base_url, self._proxy_uri())
-            raw, past = here.config_at_proxy(body)
-            headers = [each for each in headers if each[0].lower() != b"content-encoding"]
-            for address in past:
-                self._on_leading_past(address)
-        if request.method != "HEAD" and answer.status not in _BODILESS:
-            headers.append((b"content-length", b"%d" % len(raw)))
-        await _send_head(send, answer.status, headers)
-        await send({"type": "http.response.body", "body": raw})
-        return body
-
-    def _headers(self, answer: httpcore.Response, method: str) -> list[tuple[bytes, bytes]]:
-        """Return the headers of an answer for the client; a redirection leads here again."""
-        kept = []
-        for name, value in answer.headers:
-            lower = name.lower()
-            if lower in _OF_A_CONNECTION and (lower, method) != (b"content-length", "HEAD"):
-                continue
-            if lower == b"location":
-                url = value.decode("latin-1")
-                here = Addresses(self._target.base_url, self._proxy_uri()).at_proxy(url)
-                kept.append((name, (here or url).encode("latin-1")))
+        request, fields, stream = course.request, list(answer.headers), answer.aiter_stream()
+        kept = _Kept()
+        if not can_be_written(answer.status):
+            return await self._replace(course, answer, kept, send)
+        headers = for_client(fields, course.addresses.at_proxy)
+        is_config = answer.status == 200 and request.raw_path.endswith("/v1/config")
+        length, begin = length_of(fields), list[bytes]()
+        if request.method != "HEAD" and (is_config or (length is None and not course.takes_parts)):
+            async for part in stream:
+                kept.add(part)
+                begin.append(part)
+                if kept.is_too_long:
+                    break
             else:
-                kept.append((name, value))
-        return kept
+                changed = self._changed_config(course, kept.decoded(fields)) if is_config else None
+                if changed is not None:
+                    begin = [changed]
+                    headers = [each for each in headers if each[0].lower() != b"content-encoding"]
+                length = sum(map(len, begin))
+        if length is not None and answer.status not in BODILESS_STATUSES:
+            headers.append((b"content-length", b"%d" % length))
+        course.is_begun = True
+        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        for part in begin:
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+        async for part in stream:
+            kept.add(part)
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+        course.is_answered = True
+        await send({"type": "http.response.body", "body": b""})
+        try:
+            return await left_behind(answer) or kept.decoded(fields)
+        except asyncio.CancelledError:
+            self._record(course, answer.status, fields, kept.decoded(fields))
+            raise
+
+    async def _replace(
+        self, course: _Course, answer: httpcore.Response, kept: "_Kept", send: Send
+    ) -> bytes | None:
+        """Send another answer than one that cannot be written; return the body of that one."""
+        async for part in answer.aiter_stream():
+            kept.add(part)
+        words = f"The catalog answered with the status {answer.status}, which no answer has"
+        course.is_answered = True
+        reply = replies.error_reply(502, "BadGatewayException", words)
+        await send_reply(send, course.request.method, reply)
+        return kept.decoded(list(answer.headers))
+
+    def _changed_config(self, course: _Course, config: bytes | None) -> bytes | None:
+        """Return a config whose addresses lead to the proxy; None if there is nothing to change."""
+        if config is None:
+            return None
+        changed, past = course.addresses.config_at_proxy(config)
+        for address in past:
+            self._on_leading_past(address)
+        return None if changed == config else changed
 
 
-def _authority(url: httpcore.URL) -> bytes:
-    host = b"[%b]" % url.host if b":" in url.host else url.host
-    usual = {b"http": 80, b"https": 443}.get(url.scheme)
-    return host if url.port in (None, usual) else b"%b:%d" % (host, url.port)
+class _Kept:
+    """A copy of an answer's body as it came, up to a limit."""
+
+    __slots__ = ("_length", "_parts")
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._length = 0
+
+    @property
+    def is_too_long(self) -> bool:
+        """Whether the body is longer than what is kept."""
+        return self._length > BODY_BYTES_MAX
+
+    def add(self, part: bytes) -> None:
+        """Keep a part, or forget all if there are too many."""
+        self._length += len(part)
+        self._parts.append(part)
+        if self.is_too_long:
+            self._parts.clear()
+
+    def decoded(self, headers: RawFields) -> bytes | None:
+        """Return the body decoded as its headers say; None if that cannot be had."""
+        if self.is_too_long:
+            return None
+        raw, encoding = b"".join(self._parts), value_of(headers, b"content-encoding")
+        try:
+            return decoded_body(raw, encoding.decode("latin-1")) if raw else raw
+        except UnusableAnswer:
+            return None
 
 
-def _encodings(accepted: bytes) -> bytes:
-    """Return which encoding to ask for: one that the client reads, and that can be read here."""
-    return b"gzip" if b"gzip" in accepted.lower() else b"identity"
+async def _gone(receive: Receive) -> None:
+    """Wait until the client has closed its connection."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
-async def _send_head(send: Send, status: int, headers: list[tuple[bytes, bytes]]) -> None:
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+def _target(scope: Message) -> bytes:
+    """Return path and query as they came; an empty query is told by the connection only."""
+    path: bytes = scope["raw_path"]
+    if scope["query_string"]:
+        return b"%b?%b" % (path, scope["query_string"])
+    connection = scope.get("state", {}).get("connection")
+    # The connection may have read the head of the next request already.
+    is_last = getattr(getattr(connection, "cycle", None), "scope", None) is scope
+    return path + b"?" if is_last and getattr(connection, "url", b"").endswith(b"?") else path

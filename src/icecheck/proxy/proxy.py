@@ -1,5 +1,6 @@
 """`CatalogProxy`: listens, hands requests on to a catalog, and ends in a run."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -23,7 +24,8 @@ class CatalogProxy:
     """A recording reverse proxy before the target of a run.
 
     `lint`: judge what clients send as well, which needs openapi-core. `record` gets each exchange
-    without its secrets. Raises UsageError for a target whose requests are signed.
+    without its secrets. Raises UsageError for a target whose requests are signed, and for a host
+    that is none. ``refused`` counts the requests that were not handed on, by why.
     """
 
     def __init__(
@@ -42,7 +44,12 @@ class CatalogProxy:
                 "signed requests cannot be handed on, because a signature covers the host: judge "
                 "this catalog by icecheck run --sigv4 REGION/SERVICE"
             )
+        try:
+            hosts = hosts_of(host, allow_hosts)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
         self._options = options
+        self.refused: Counter[str] = Counter()
         self._past: list[str] = []
         self._listening = Listening(host, port)
         self._started_at = datetime.now(UTC)
@@ -54,7 +61,8 @@ class CatalogProxy:
             lambda: self._listening.uri,
             self._watch.take,
             self._past.append,
-            hosts_of(host, allow_hosts),
+            self._refuse,
+            hosts,
         )
 
     @property
@@ -79,8 +87,15 @@ class CatalogProxy:
         """Return the run, once it has stopped; to be called once."""
         self._watch.end()
         return proxied_run(
-            self._options, self._watch, started_at=self._started_at, past=tuple(self._past)
+            self._options,
+            self._watch,
+            started_at=self._started_at,
+            past=tuple(self._past),
+            refused=self.refused,
         )
+
+    def _refuse(self, why: str) -> None:
+        self.refused[why] += 1
 
     def __enter__(self) -> Self:
         self.start()

@@ -31,12 +31,19 @@ _VIOLATIONS_MAX = 50
 
 
 def proxied_run(
-    options: RunOptions, watch: Watch, *, started_at: datetime, past: tuple[str, ...] = ()
+    options: RunOptions,
+    watch: Watch,
+    *,
+    started_at: datetime,
+    past: tuple[str, ...] = (),
+    refused: Mapping[str, int] = {},
 ) -> Run:
     """Return the run of a proxy whose `watch` has ended.
 
-    ``past`` are addresses by which the catalog's config leads clients past the proxy.
+    ``past`` are addresses by which the catalog's config leads clients past the proxy,
+    ``refused`` why it handed how many requests not on.
     """
+    del refused  # not told yet
     contract, offer = options.contract, watch.routes.offer
     finished_at = datetime.now(UTC)
     wall = (finished_at - started_at).total_seconds()
