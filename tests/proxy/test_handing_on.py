@@ -148,6 +148,7 @@ def test_signed_requests_are_refused_with_what_to_do_instead(
         answer = http.get("/v1/namespaces", headers=signed)
     assert answer.status_code == 400
     assert "--sigv4" in answer.json()["error"]["message"]
+    assert proxy.observed("refused") == ["signed for AWS (SigV4): 400 (1)"]
     assert catalog.came == []
     target = Target(
         catalog.url, sigv4=SigV4("r", "s", access_key_id="A" * 8, secret_access_key="S" * 8)

@@ -4,9 +4,10 @@ A proxy sends no request of its own: nobody asked the catalog for what no client
 faults, and never that a catalog conforms.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -36,14 +37,13 @@ def proxied_run(
     *,
     started_at: datetime,
     past: tuple[str, ...] = (),
-    refused: Mapping[str, int] = {},
+    refused: Mapping[str, int] = MappingProxyType({}),
 ) -> Run:
     """Return the run of a proxy whose `watch` has ended.
 
     ``past`` are addresses by which the catalog's config leads clients past the proxy,
     ``refused`` why it handed how many requests not on.
     """
-    del refused  # not told yet
     contract, offer = options.contract, watch.routes.offer
     finished_at = datetime.now(UTC)
     wall = (finished_at - started_at).total_seconds()
@@ -73,7 +73,7 @@ def proxied_run(
         causes=causes,
         capabilities=capabilities_of(verdicts, offer, contract, undeclared={}, probed={}),
         profiles=_profiles(verdicts, offer, contract),
-        observations=(*_observations(watch, past), *members_beside_errors(observed)),
+        observations=(*_observations(watch, past, refused), *members_beside_errors(observed)),
         facts=facts_of(
             options,
             session,
@@ -148,7 +148,9 @@ def _headline(watch: Watch, verdicts: tuple[Verdict, ...]) -> str:
     return f"{many}; {checks}, {required} of them required"
 
 
-def _observations(watch: Watch, past: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def _observations(
+    watch: Watch, past: tuple[str, ...], refused: Mapping[str, int]
+) -> Iterator[dict[str, Any]]:
     violations = () if watch.lint is None else watch.lint.violations
     for each in violations[:_VIOLATIONS_MAX]:
         yield {
@@ -188,6 +190,13 @@ def _observations(watch: Watch, past: tuple[str, ...]) -> Iterator[dict[str, Any
             "question": "The catalog's config leads clients past the proxy",
             "answer": ", ".join(dict.fromkeys(map(_without_secrets, past))),
             "spec_says": "name the address that clients are led to, and start the proxy for that",
+        }
+    if refused:
+        yield {
+            "id": "refused",
+            "question": "Requests that the proxy did not hand on",
+            "answer": ", ".join(f"{why} ({many})" for why, many in sorted(refused.items())),
+            "spec_says": "",
         }
     if watch.not_judged:
         yield {
