@@ -124,7 +124,7 @@ class Forwarder:
             return
         request = Request(
             scope["method"],
-            scope["raw_path"].decode("latin-1"),
+            _path(scope).decode("latin-1"),
             scope["query_string"].decode("latin-1"),
             RawHeaders(scope["headers"]),
             body,
@@ -307,9 +307,17 @@ async def _gone(receive: Receive) -> None:
         pass
 
 
+def _path(scope: Message) -> bytes:
+    """Return the path, of a request to a whole URL too: not every HTTP server takes it apart."""
+    raw: bytes = scope["raw_path"]
+    if raw.startswith(b"/") or b"://" not in raw:
+        return raw
+    return b"/" + raw.partition(b"://")[2].partition(b"/")[2]
+
+
 def _target(scope: Message) -> bytes:
-    """Return path and query as they came; an empty query is told by the connection only."""
-    path: bytes = scope["raw_path"]
+    """Return path and query as they came; an empty query is told by httptools only."""
+    path = _path(scope)
     if scope["query_string"]:
         return b"%b?%b" % (path, scope["query_string"])
     connection = scope.get("state", {}).get("connection")
