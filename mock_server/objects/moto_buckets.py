@@ -6,7 +6,8 @@ servers of a process would have the same buckets. So its answers are asked for h
 
 import logging
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,7 @@ _HOST = "127.0.0.1"
 _NOT_HANDED_BACK = frozenset({"connection", "date", "server", "transfer-encoding"})
 _NOT_UNDERSTOOD = (ValueError, LookupError, TypeError, AttributeError, ExpatError)
 _log = logging.getLogger(__name__)
-_CREATING = threading.Lock()
+_NAMING = threading.Lock()
 
 
 class ObjectStoreUnavailable(ValueError):
@@ -142,7 +143,8 @@ class Buckets:
         response = OwnS3Response()
         answer = response.key_response if call.key else response.bucket_response
         try:
-            with untracked():
+            is_deletion = call.method == "DELETE" and not call.key
+            with _apart(call.bucket) if is_deletion else nullcontext(), untracked():
                 status, found, body = answer(request, url, dict(request.headers))
         except HTTPException as error:
             return error.code or 400, dict(error.get_headers()), error.get_body()
@@ -150,15 +152,20 @@ class Buckets:
 
 
 def _create(backend: "S3Backend", name: str) -> None:
-    """Make a bucket in these buckets alone: moto has one list of names for the whole process."""
+    with _apart(name), untracked():
+        backend.create_bucket(name, REGION)
+
+
+@contextmanager
+def _apart(name: str) -> Iterator[None]:
+    """Leave a bucket of others alone: moto has one list of names for the whole process."""
     from moto.s3.models import s3_backends
 
     names = s3_backends.bucket_accounts
-    with _CREATING:
+    with _NAMING:
         before = names.pop(name, None)
         try:
-            with untracked():
-                backend.create_bucket(name, REGION)
+            yield
         finally:
             names.pop(name, None)
             if before is not None:

@@ -6,7 +6,7 @@ import warnings
 import boto3
 import pytest
 from moto import mock_aws
-from moto.s3.models import FakeKey, FakeMultipart
+from moto.s3.models import FakeKey, FakeMultipart, s3_backends
 
 from tests.mock.objects.asking import Sender
 from tests.mock.objects.conftest import Stage
@@ -74,3 +74,6 @@ def test_a_users_bucket_is_not_reached_through_the_store(stage: Stage) -> None:
         copied = {"x-amz-copy-source": "/theirs/k"}
         assert root.ask("PUT", f"/lake/{stage.own}/k", headers=copied).code == "NoSuchBucket"
         assert user.get_object(Bucket="theirs", Key="k")["Body"].read() == b"theirs"
+        assert root.ask("PUT", "/theirs").status == 200
+        assert root.ask("DELETE", "/theirs").status == 204
+        assert "theirs" in s3_backends.bucket_accounts
