@@ -1,6 +1,5 @@
 """The metadata files of what a warehouse serves: never lost, and never written over by another."""
 
-import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
@@ -22,7 +21,7 @@ from icecheck.mock_server.storage.files import (
     is_gzip,
     metadata_file_number,
 )
-from icecheck.mock_server.storage.places import local_path
+from icecheck.mock_server.storage.places import one_spelling
 
 METADATA_FILE_NAME_PART = ".metadata.json"
 
@@ -155,7 +154,4 @@ def _locations(state: WarehouseState) -> Iterator[str]:
 
 
 def _is_same_file(one: str, other: str) -> bool:
-    with contextlib.suppress(OSError):
-        path = local_path(one)
-        return path is not None and path == local_path(other)
-    return False
+    return one_spelling(one) == one_spelling(other)

@@ -62,6 +62,7 @@ def passed(workbench: SparkWorkbench, mock: MockCatalog, *, every: bool = False)
     return proxy
 
 
+@pytest.mark.complete("every script is run so below; the usual command has PyIceberg's requests")
 @pytest.mark.spark
 def test_spark_on_a_faithful_catalog_blames_nobody(workbench: SparkWorkbench) -> None:
     with MockCatalog() as mock:
