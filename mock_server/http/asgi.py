@@ -22,11 +22,11 @@ from icecheck.mock_server.core.context import (
 from icecheck.mock_server.http.hosts import Hosts
 from icecheck.mock_server.http.protocol import (
     BODILESS_STATUSES,
-    FAILED,
     Headers,
     bytes_of,
     head_refusal,
 )
+from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.serving.app import BODY_BYTES_MAX, App, body_too_large
 from icecheck.mock_server.serving.gates import HeldRequest
 
@@ -106,7 +106,7 @@ class CatalogApplication:
             answer = await self._awaited_answer(scope, receive)
         except Exception:  # noqa: BLE001 - a server would answer, but with no Iceberg error
             _log.exception("%s %s failed", scope["method"], scope["raw_path"].decode("latin-1"))
-            answer = Answer(FAILED)
+            answer = Answer(replies.FAILED)
         if answer is not None:
             await _give(answer, scope, receive, send)
 

@@ -10,7 +10,6 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from icecheck.mock_server.core.context import Answer
 from icecheck.mock_server.http.protocol import (
-    FAILED,
     HEAD_BYTES_MAX,
     LARGE_HEADERS,
     LONG_URL,
@@ -20,6 +19,7 @@ from icecheck.mock_server.http.protocol import (
     answer_bytes,
     refuse,
 )
+from icecheck.mock_server.protocol import replies
 
 _UNUSUAL = frozenset({b"transfer-encoding", b"upgrade"})
 # A longer body is read by the application, which makes a client wait that sends too fast.
@@ -182,7 +182,7 @@ class HttptoolsDoor(HttpToolsProtocol):
             written = None if answer.effects else answer_bytes(method, answer.reply)
         except Exception:  # noqa: BLE001 - httptools would blame the client, and log nothing
             _log.exception("%s %s failed", method, raw_path.decode("latin-1"))
-            answer, written = Answer(FAILED), answer_bytes(method, FAILED)
+            answer, written = Answer(replies.FAILED), answer_bytes(method, replies.FAILED)
         if written is None:
             self.app = direct.app(answer)
             return False

@@ -34,9 +34,6 @@ LARGE_HEADERS = replies.error_reply(
     f"The headers are larger than {HEADERS_BYTES_MAX} bytes",
 )
 
-FAILED = replies.error_reply(500, "InternalServerError", "The mock server failed")
-"""The answer where a bug of ours left none."""
-
 
 class Direct(Protocol):
     """Answers whole requests at once, in the thread of the event loop."""

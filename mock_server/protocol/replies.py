@@ -32,6 +32,10 @@ def error_reply(
     return json_reply(body, status, headers)
 
 
+FAILED = error_reply(500, "InternalServerError", "The mock server failed")
+"""The reply where a bug of ours left none."""
+
+
 def problem_reply(problem: Problem) -> Reply:
     """Return the reply for a Problem."""
     return error_reply(problem.status, problem.type, problem.message)

@@ -102,7 +102,7 @@ class App:
             reply = _refused(refused, route)
         except Exception:  # noqa: BLE001 - the one place that turns our bugs into answers
             _log.exception("%s %s failed", request.method, request.raw_path)
-            reply = replies.error_reply(500, "InternalServerError", "The mock server failed")
+            reply = replies.FAILED
         if request.method == "HEAD":
             reply = Reply(reply.status, _without_content_type(reply.headers))
         answer = Answer(reply, effects)

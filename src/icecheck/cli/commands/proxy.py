@@ -1,7 +1,6 @@
 """``icecheck proxy``: record and judge what any engine and a catalog say to each other."""
 
 import contextlib
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,7 +11,7 @@ import click
 
 from icecheck.cli.ending import ExitOnError, fail
 from icecheck.cli.extras import require_suite
-from icecheck.cli.serving.ready import write_ready
+from icecheck.cli.serving.ready import ready_line, write_ready
 from icecheck.cli.target_options import target_of, target_options
 
 if TYPE_CHECKING:
@@ -114,11 +113,10 @@ def _served(proxy: "CatalogProxy", options: Mapping[str, Any], beside: tuple[str
         place = f"{options['host']}:{options['port']}"
         fail(f"cannot listen at {place}: {error.strerror or error}", _USAGE)
     try:
-        line = json.dumps({"event": "ready", "uri": proxy.uri, "pid": os.getpid()})
+        line = ready_line(proxy.uri)
         write_ready(line, options["ready_file"])
         if beside:
-            code = ended_command(beside, os.environ | _variables(proxy.uri))
-            return code if code >= 0 else 128 - code
+            return ended_command(beside, os.environ | _variables(proxy.uri))
         with until_told_to_stop() as wait:
             click.echo(line)
             wait()

@@ -1,6 +1,5 @@
 """``icecheck serve``: the mock catalog as a process of its own."""
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from icecheck.cli.ending import fail
-from icecheck.cli.serving.ready import write_ready
+from icecheck.cli.serving.ready import ready_line, write_ready
 
 if TYPE_CHECKING:
     from icecheck.cli.serving.request_log import Form
@@ -214,7 +213,7 @@ def command(
         with logged(mock.journal, "off" if quiet else log_form, journal_file):
             if beside:
                 return run_beside(
-                    mock, beside, lambda ready: write_ready(_ready_line(ready), ready_file)
+                    mock, beside, lambda ready: write_ready(ready_line(ready.uri), ready_file)
                 )
             mock.serve_forever(lambda ready: _announce(ready, ready_file))
     except UnfiredFault as error:
@@ -300,9 +299,5 @@ def _oauth2(clients: tuple[str, ...], token_seconds: int) -> "OAuth2Settings | N
 
 
 def _announce(mock: "MockCatalog", ready_file: str | None) -> None:
-    write_ready(_ready_line(mock), ready_file)
-    click.echo(_ready_line(mock))
-
-
-def _ready_line(mock: "MockCatalog") -> str:
-    return json.dumps({"event": "ready", "uri": mock.uri, "pid": os.getpid()})
+    write_ready(ready_line(mock.uri), ready_file)
+    click.echo(ready_line(mock.uri))

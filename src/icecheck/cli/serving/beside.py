@@ -50,7 +50,7 @@ def run_beside(
         mock.stop()
     if code == 0:
         expect_fired(mock.faults.rules)
-    return code if code >= 0 else 128 - code
+    return code
 
 
 def _run(command: Sequence[str], connection: "Connection", directory: Path) -> int:
@@ -62,7 +62,7 @@ def _run(command: Sequence[str], connection: "Connection", directory: Path) -> i
 
 
 def ended_command(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Run a command and return its exit code, -N if signal N ended it; hands signals on."""
+    """Run a command and return its exit code, 128 + N if signal N ended it; hands signals on."""
     try:
         process = subprocess.Popen(command, env=environment)
     except FileNotFoundError:
@@ -70,7 +70,8 @@ def ended_command(command: Sequence[str], environment: Mapping[str, str]) -> int
     except OSError as error:
         fail(f"{command[0]} cannot be run: {error.strerror}", _NOT_EXECUTABLE)
     with _handed_on(process):
-        return process.wait()
+        code = process.wait()
+    return code if code >= 0 else 128 - code
 
 
 def variables(connection: "Connection") -> dict[str, str]:

@@ -1,10 +1,17 @@
 """Tells in a file that a server of this process listens."""
 
+import json
+import os
 from pathlib import Path
 
 from icecheck.cli.ending import fail
 
 _USAGE = 2
+
+
+def ready_line(uri: str) -> str:
+    """Return the line of JSON that says where a server of this process listens."""
+    return json.dumps({"event": "ready", "uri": uri, "pid": os.getpid()})
 
 
 def write_ready(line: str, ready_file: str | None) -> None:
