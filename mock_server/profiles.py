@@ -51,7 +51,6 @@ class Profile(msgspec.Struct, frozen=True):
     """A server to behave as; `install` makes registries of the faithful mock do so."""
 
     name: str
-    words: str
     install: Callable[[Registries], None]
 
 
@@ -155,15 +154,10 @@ def _as_listed_there(body: dict[str, Any]) -> dict[str, Any]:
 
 
 PROFILES = (
-    Profile("fixture-1.10", "Apache's REST fixture 1.10 as its jar comes", _fixture),
-    Profile(
-        "legacy-no-endpoints",
-        "a server of before Iceberg 1.7: it lists no endpoints, and has those that clients assume",
-        _legacy,
-    ),
-    Profile(
-        "single-level-namespaces",
-        "a server whose namespaces have one level, as those of most databases",
-        one_level_namespaces,
-    ),
+    # Apache's REST fixture 1.10 as its jar comes.
+    Profile("fixture-1.10", _fixture),
+    # A server of before Iceberg 1.7: it lists no endpoints, and has those that clients assume.
+    Profile("legacy-no-endpoints", _legacy),
+    # A server whose namespaces have one level, as those of most databases.
+    Profile("single-level-namespaces", one_level_namespaces),
 )
