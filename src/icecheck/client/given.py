@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.shared_objects import LentNamespace, Named
-from icecheck.client.shared_setup import shared_setup
+from icecheck.client.shared_setup import lent_object, setup_namespace
 from icecheck.client.table import Table
 from icecheck.findings.verdict import SkipKind
 from icecheck.replies.expect import Blocked, NotOffered, Reply
@@ -117,16 +117,14 @@ def shared_namespace(catalog: Catalog) -> Namespace:
     judge its content, make one of their own (``given_namespace``).
     """
     only_in = catalog.session.adaptations.only_in
-    return (
-        shared_setup(catalog).namespace(catalog, "home", _make_shared_namespace)
-        if only_in is None
-        else only_in
-    )
+    if only_in is not None:
+        return only_in
+    return setup_namespace(catalog, "home", _make_shared_namespace)
 
 
 def another_shared_namespace(catalog: Catalog) -> Namespace:
     """Return a second namespace of this sort, for objects that are moved to another one."""
-    return shared_setup(catalog).namespace(catalog, "away", _make_shared_namespace)
+    return setup_namespace(catalog, "away", _make_shared_namespace)
 
 
 def _make_shared_namespace(maker: Catalog, namespace: Namespace) -> None:
@@ -206,7 +204,7 @@ def lent_namespace(
         path = given_namespace(maker, **members)
         return LentNamespace(path, tuple(fill(maker, path)))
 
-    return shared_setup(catalog).lend(catalog, kind, make)
+    return lent_object(catalog, kind, make)
 
 
 def some_shared_namespace(catalog: Catalog) -> Namespace:
@@ -267,7 +265,7 @@ def shared_table(catalog: Catalog) -> Table:
 def shared_object(catalog: Catalog, kind: str, make: Callable[[Catalog, Namespace], T]) -> T:
     """Return the table or view of a kind that checks share; ``make`` makes it in a namespace."""
     namespace = shared_namespace(catalog)
-    return shared_setup(catalog).lend(catalog, kind, lambda maker: make(maker, namespace))
+    return lent_object(catalog, kind, lambda maker: make(maker, namespace))
 
 
 def shared_tables(catalog: Catalog, count: int = 3) -> LentNamespace:

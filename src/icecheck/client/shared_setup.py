@@ -19,7 +19,8 @@ class SharedSetup:
     """Namespaces of one session, made when a check first asks for them, and the objects lent.
 
     Where a step fails, each check that needs it tries again and is blocked by the same requirement:
-    this gives one finding, and a temporary failure blocks no later check. Threads may share it.
+    this gives one finding, and a temporary failure blocks no later check. Only the thread that
+    holds ``Session.sharing`` may use it.
     """
 
     def __init__(self, catalog: Catalog) -> None:
@@ -39,11 +40,10 @@ class SharedSetup:
         session = self._session
         worker = f"_{session.worker}" if session.worker else ""
         namespace = (*session.isolation.base, f"{session.owner}_{name}{worker}")
-        with session.sharing:
-            if name not in self._made:
-                with _blamed_on(borrower, self._maker):
-                    make(self._maker, namespace)
-                self._made[name] = self._shown(self._maker.exchanges[-1])
+        if name not in self._made:
+            with _blamed_on(borrower, self._maker):
+                make(self._maker, namespace)
+            self._made[name] = self._shown(self._maker.exchanges[-1])
         borrower.borrowed.note_setup((self._made[name],))
         return namespace
 
@@ -54,12 +54,11 @@ class SharedSetup:
         """
         borrowed = borrower.borrowed
         if kind not in borrowed.objects:
-            with self._session.sharing:
-                idle = self._idle.setdefault(kind, [])
-                shared = self._recorded_for(borrower, kind, make) or (
-                    idle.pop() if idle else self._new(borrower, kind, make)
-                )
-                borrowed.objects[kind] = shared
+            idle = self._idle.setdefault(kind, [])
+            shared = self._recorded_for(borrower, kind, make) or (
+                idle.pop() if idle else self._new(borrower, kind, make)
+            )
+            borrowed.objects[kind] = shared
         shared = borrowed.objects[kind]
         borrowed.note_setup(shared.made)
         thing: T = shared.thing
@@ -122,14 +121,32 @@ class SharedSetup:
         return self._session.connection.redactor.exchange(made)
 
 
-def shared_setup(catalog: Catalog) -> SharedSetup:
-    """Return the shared setup of a catalog's session; it is removed with the session."""
+def setup_namespace(
+    catalog: Catalog, name: str, make: Callable[[Catalog, Namespace], None]
+) -> Namespace:
+    """Return a namespace of the shared setup, made if it is not there; raises like ``make``."""
+    with _setup_of(catalog) as setup:
+        return setup.namespace(catalog, name, make)
+
+
+def lent_object(catalog: Catalog, kind: str, make: Callable[[Catalog], T]) -> T:
+    """Return an object of a kind that checks share, as it was made; raises like ``make``."""
+    with _setup_of(catalog) as setup:
+        return setup.lend(catalog, kind, make)
+
+
+@contextlib.contextmanager
+def _setup_of(catalog: Catalog) -> Iterator[SharedSetup]:
+    """Yield the shared setup of a catalog's session; it is removed with the session.
+
+    No other thread removes it meanwhile: nobody would remove what it made after that.
+    """
     session = catalog.session
     with session.sharing:
         if not isinstance(session.shared, SharedSetup):
             session.shared = SharedSetup(catalog)
             session.at_close.callback(remove_shared, session)
-        return session.shared
+        yield session.shared
 
 
 def remove_shared(session: Session) -> None:

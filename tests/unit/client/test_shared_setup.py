@@ -1,11 +1,14 @@
 """What checks share: one namespace for their tables, and objects that stay as they were made."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import httpx
 import pytest
 
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import given_table, shared_namespace, shared_table
+from icecheck.client.given import given_table, lent_namespace, shared_namespace, shared_table
 from icecheck.client.opening import open_session
+from icecheck.client.shared_setup import remove_shared
 from icecheck.findings.verdict import Group, Outcome
 from icecheck.judging.check import check as declare
 from icecheck.judging.check import check_of
@@ -78,6 +81,21 @@ def test_every_worker_has_a_home_of_its_own(mock):
         homes.add(shared_namespace(Catalog(session, "c")))
         session.close()
     assert len(homes) == 2
+
+
+def test_nothing_stays_that_one_thread_makes_while_another_removes_what_is_shared(mock):
+    session = opened(mock, isolation="flat")
+
+    def lend(number):
+        lent_namespace(Catalog(session, f"c{number}"), f"kind-{number}")
+
+    with ThreadPoolExecutor(4) as threads:
+        lending = [threads.submit(lend, number) for number in range(300)]
+        while not all(each.done() for each in lending):
+            remove_shared(session)
+    session.close()
+    assert [each.result() for each in lending] == [None] * 300
+    assert left_on(mock) == session.residue == []
 
 
 def scripted(statuses):
