@@ -6,7 +6,7 @@ from typing import Any
 
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_namespace, given_snapshot, given_table, shared_tables
-from icecheck.client.shared_setup import shared_setup
+from icecheck.client.shared_setup import lent_object
 from icecheck.conformance.generated.confinement import Place
 from icecheck.conformance.generated.live_values import live_values
 from icecheck.contract import Action, Facts, Object
@@ -53,9 +53,7 @@ class Site:
         self._operation_id = operation_id
         self._facts = catalog.contract.operations[operation_id].facts
         self._ground = (
-            self._make(catalog)
-            if fresh
-            else shared_setup(catalog).lend(catalog, self._kind(), self._make)
+            self._make(catalog) if fresh else lent_object(catalog, self._kind(), self._make)
         )
         self._used_up, self._is_known = False, True
         self._commits = 0

@@ -8,7 +8,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Query, Table
 from icecheck.client.given import given_loaded, given_namespace, given_table, some_table
-from icecheck.client.shared_setup import shared_setup
+from icecheck.client.shared_setup import lent_object
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.judging.probes import has_capability
 from icecheck.objects.committing import expect_unchanged, set_property
@@ -129,7 +129,7 @@ def shared_own(catalog: Catalog) -> Own:
     """Return such objects that checks share: for requests that read, and for refused ones."""
     if catalog.target.read_only:
         return own_objects(catalog)
-    return shared_setup(catalog).lend(catalog, "own", own_objects)
+    return lent_object(catalog, "own", own_objects)
 
 
 def _loaded(catalog: Catalog, table: Table) -> tuple[Table, str | None]:

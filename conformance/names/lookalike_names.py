@@ -13,7 +13,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Query
 from icecheck.client.given import shared_namespace
-from icecheck.client.shared_setup import shared_setup
+from icecheck.client.shared_setup import lent_object
 from icecheck.conformance.names.odd_names import PLAIN, Names
 from icecheck.contract import Action
 from icecheck.findings.shared_symptoms import EFFECT_MISSING, NAME_ALTERED
@@ -215,7 +215,7 @@ def _addressed(catalog: Catalog, kind: Kind, names: Names) -> _Addressed:
         return _Addressed(stem, frozenset(whats))
 
     told = " ".join(odd.what for odds in names for odd in odds)
-    return shared_setup(catalog).lend(catalog, f"{kind.word} names with {told}", look)
+    return lent_object(catalog, f"{kind.word} names with {told}", look)
 
 
 def made_as(reply: Reply, it: Bearer) -> Bearer | None:

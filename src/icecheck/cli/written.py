@@ -21,6 +21,15 @@ output_option = click.option(
     help="Where it is written; default: it is printed.",
 )
 
+report_directory_option = click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("icecheck-report"),
+    show_default=True,
+    metavar="DIR",
+    help="Where the report is written.",
+)
+
 
 def make_writable(directory: Path) -> None:
     """Make the directory of ``--output``; raise UsageError if nothing can be written there."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from icecheck.targets.addresses import origin_of
+from icecheck.targets.addresses import has_same_origin
 from icecheck.wire.json_text import read_json
 
 # What clients send requests of the protocol to. Others, such as that of an object store, are not
@@ -28,10 +28,7 @@ class Addresses:
 
     def at_proxy(self, url: str) -> str | None:
         """Return the address at the proxy of a URL of the catalog; None if it leads elsewhere."""
-        try:
-            if origin_of(url) != origin_of(self.catalog):
-                return None
-        except ValueError:
+        if not has_same_origin(url, self.catalog):
             return None
         there, here = urlsplit(url), urlsplit(self.proxy)
         return there._replace(scheme=here.scheme, netloc=here.netloc).geturl()

@@ -107,7 +107,7 @@ def _of_what_is_served(options: RunOptions, watch: Watch) -> dict[str, Observed]
     """
     merged: dict[str, Observed] = {}
     for prefix, observed in watch.observed.items():
-        offer = watch.offers.get(prefix)
+        offer = watch.routes.offer_at(prefix)
         leave_out = set()
         for (at, operation_id), statuses in watch.statuses.items():
             claimed = offer is not None and offer.claims(operation_id, options.contract)

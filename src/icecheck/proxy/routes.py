@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from icecheck.contract import Contract, Operation
-from icecheck.targets.addresses import origin_of, spelled_separator
+from icecheck.targets.addresses import has_same_origin, spelled_separator
 from icecheck.targets.offer import Offer
 from icecheck.targets.target import Namespace, Target
 
@@ -45,6 +45,10 @@ class Routes:
         """What the last config offers; None if none has passed."""
         return None if self.config is None else Offer.read(self.config, self._target)
 
+    def offer_at(self, prefix: str) -> Offer | None:
+        """Return what the newest config with this prefix offers; None if none has passed."""
+        return next((each for each in self._offers.values() if each.prefix == prefix), None)
+
     def learn(self, query: str, config: dict[str, Any]) -> None:
         """Take in a config that was answered to a request with this query."""
         self.config = config
@@ -54,7 +58,7 @@ class Routes:
         self._offers.pop(asked[-1], None)
         self._offers = {asked[-1]: offer, **self._offers}
         uri = offer.overrides.get("uri", offer.defaults.get("uri"))
-        if isinstance(uri, str) and _is_of(uri, self._target.base_url):
+        if isinstance(uri, str) and has_same_origin(uri, self._target.base_url):
             base = urlsplit(uri).path.rstrip("/")
             self._bases = list(dict.fromkeys([*self._bases, base]))
 
@@ -85,10 +89,3 @@ def _levels(text: str, separator: str) -> Namespace:
     """Return the levels of a namespace in a path; escapes have capitals or not."""
     joined = text.replace(separator.lower(), separator)
     return tuple(unquote(level) for level in joined.split(separator))
-
-
-def _is_of(url: str, own: str) -> bool:
-    try:
-        return origin_of(url) == origin_of(own)
-    except ValueError:
-        return False

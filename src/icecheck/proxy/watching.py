@@ -21,7 +21,6 @@ from icecheck.proxy.routes import Routed, Routes
 from icecheck.proxy.unknown_secrets import hidden
 from icecheck.replies.schema import schema_judge
 from icecheck.targets.addresses import origin_of
-from icecheck.targets.offer import Offer
 from icecheck.targets.target import Target
 from icecheck.wire.answers import UnusableAnswer, decoded_body
 from icecheck.wire.exchange import Exchange, Step
@@ -66,7 +65,6 @@ class Watch:
         self.lint = lint
         self.latencies_ms: defaultdict[str, list[float]] = defaultdict(list)
         self.statuses: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
-        self.offers: dict[str, Offer | None] = {}
         self.failures: list[str] = []
         self.server_errors: Counter[tuple[str, int]] = Counter()
         self.not_judged: Counter[str] = Counter()
@@ -112,8 +110,8 @@ class Watch:
         self.passed += 1
         request = passed.request
         routed = self.routes.find(request.method, request.raw_path)
-        operation_of = None if routed is None else routed.operation
-        shown = hidden(self._exchange(passed, routed), operation_of, self._redactor.marks)
+        found = None if routed is None else routed.operation
+        shown = hidden(self._exchange(passed, routed), found, self._redactor.marks)
         exchange = self._redactor.exchange(shown)
         self._record(exchange)
         operation = exchange.operation or ""
@@ -125,7 +123,6 @@ class Watch:
             if routed is not None and passed.status is None:
                 self._known.note(exchange, routed, improper=self._is_improper(exchange))
             return
-        self.offers[routed.prefix] = routed.offer
         self.statuses[routed.prefix, operation].add(exchange.status)
         if exchange.status >= 500:
             self.server_errors[operation, exchange.status] += 1

@@ -44,6 +44,14 @@ def origin_of(url: str) -> Origin:
     return Origin(scheme, host, parts.port or _DEFAULT_PORTS.get(scheme, 0))
 
 
+def has_same_origin(url: str, other: str) -> bool:
+    """Return whether two URLs are of one server; one with an invalid port is of none."""
+    try:
+        return origin_of(url) == origin_of(other)
+    except ValueError:
+        return False
+
+
 def is_allowed_host(origin: Origin, own: Origin, hosts: Sequence[str]) -> bool:
     """Return whether requests may go to an origin: the target's own, or one that the user allows.
 

@@ -13,6 +13,7 @@ from icecheck.cli.ending import ExitOnError, fail
 from icecheck.cli.extras import require_suite
 from icecheck.cli.serving.ready import ready_line, write_ready
 from icecheck.cli.target_options import target_of, target_options
+from icecheck.cli.written import report_directory_option
 
 if TYPE_CHECKING:
     from icecheck.findings.verdict import Run
@@ -42,14 +43,7 @@ _IN_THE_REPORT_ONLY = frozenset({"members-beside-errors"})
     "names and --host.",
 )
 @click.option("--implementation", metavar="NAME", help="What the report calls the catalog.")
-@click.option(
-    "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("icecheck-report"),
-    show_default=True,
-    metavar="DIR",
-    help="Where the report is written.",
-)
+@report_directory_option
 @click.option("--ready-file", metavar="FILE", help="Also write the ready line to this file.")
 @click.option(
     "--run",
@@ -65,7 +59,8 @@ def command(output: Path, has_command: bool, beside: tuple[str, ...], **options:
     Clients use the address of the ready line in the place of the catalog's, with the credentials
     that they have. At the end (SIGTERM, Ctrl-C or that of COMMAND) the report in DIR says which
     answers break the document, and what clients sent that it does not allow. Exit codes: that of
-    COMMAND if it fails; 0, 1 if an answer breaks a MUST, 2 usage, 5 if no answer could be judged.
+    COMMAND if it fails; 0, 1 if an answer breaks a MUST, 2 usage, 3 if icecheck itself
+    failed, 5 if no answer could be judged.
     """
     if has_command != bool(beside):
         raise click.UsageError("write proxy URL --run -- COMMAND")

@@ -20,6 +20,7 @@ from icecheck.cli.target_options import (
     target_options,
 )
 from icecheck.cli.workers import Workers
+from icecheck.cli.written import report_directory_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,14 +51,7 @@ _MOCK_EPOCH_MS = 1_767_225_600_000  # 2026-01-01T00:00:00Z
 @click.option("--run-id", metavar="ID", help="Token in every name of the run; default: random.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Drives generated data.")
 @click.option("--implementation", metavar="NAME", help="What the report calls the catalog.")
-@click.option(
-    "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("icecheck-report"),
-    show_default=True,
-    metavar="DIR",
-    help="Where the report is written.",
-)
+@report_directory_option
 @click.option(
     "-n",
     "--workers",

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from icecheck.cli.stored_run import day_and_time, restored_run, stored_run, understanding
-from icecheck.cli.written import format_option, make_writable, output_option, put
+from icecheck.cli.written import (
+    format_option,
+    make_writable,
+    output_option,
+    put,
+    report_directory_option,
+)
 
 if TYPE_CHECKING:
     from icecheck.findings.verdict import Run
@@ -127,14 +133,7 @@ def spark(runs: tuple[Path, ...], form: str, output: Path | None) -> int:
 
 @command.command("merge", short_help="Make one report of runs that judged parts of a catalog.")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
-@click.option(
-    "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("icecheck-report"),
-    show_default=True,
-    metavar="DIR",
-    help="Where the report is written.",
-)
+@report_directory_option
 def merge(runs: tuple[Path, ...], output: Path) -> int:
     """Make one report of runs that judged parts of one catalog, such as the shards of a CI.
 
