@@ -40,6 +40,11 @@ if "PYTEST_XDIST_WORKER" in os.environ or "TMPDIR" not in os.environ:
     atexit.register(shutil.rmtree, _own, ignore_errors=True)
     os.environ["TMPDIR"] = tempfile.tempdir = _own
 
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # Each worker would write the class archive of its Spark when it ends, which takes longer than
+    # a start without one.
+    os.environ.setdefault("ICECHECK_SPARK_CDS", "0")
+
 if SHARED not in os.environ:
     _shared = tempfile.mkdtemp(prefix="icecheck-shared-")
     atexit.register(shutil.rmtree, _shared, ignore_errors=True)

@@ -58,6 +58,7 @@ def test_a_run_is_taken_in_once_whatever_its_name_is(evidence: Evidence, tmp_pat
     assert {each["state"] for each in told.put_aside(evidence.store)} == {"duplicate"}
 
 
+@pytest.mark.complete("the pieces of a document; each other test here reads them too")
 def test_a_large_document_is_kept_in_pieces_and_read_as_one(
     evidence: Evidence, tmp_path: Path
 ) -> None:
@@ -212,6 +213,7 @@ def test_ten_planted_reports_end_in_the_quarantine_and_the_rest_goes_in(
     assert evidence.content() == before
 
 
+@pytest.mark.complete("evidence of another release, which no usual ingestion meets")
 def test_evidence_of_a_later_release_is_refused_and_of_an_earlier_one_completed(
     evidence: Evidence, tmp_path: Path
 ) -> None:

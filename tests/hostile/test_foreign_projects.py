@@ -92,7 +92,7 @@ def test_icechecks_own_spelling_works_beside_theirs_and_a_warning_names_it(tmp_p
     assert "--icecheck-catalog-url" in done.stdout.partition("warnings summary")[2]
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("order", some(ORDERS, 3))
 def test_a_project_where_warnings_are_errors_is_not_ended(tmp_path, order):
     adds, plugins = ORDERS[order]
     project(tmp_path, adds, expected="nothing")
@@ -103,7 +103,7 @@ def test_a_project_where_warnings_are_errors_is_not_ended(tmp_path, order):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("order", some(ORDERS, 3))
 def test_keys_of_the_ini_file_are_theirs(tmp_path, order):
     adds, plugins = ORDERS[order]
     project(tmp_path, adds, expected="nothing", warehouse="of theirs")

@@ -73,7 +73,7 @@ ANSWERS: dict[str, Alter] = {
 
 @in_shares
 @pytest.mark.parametrize("where", OPERATIONS)
-@pytest.mark.parametrize("answer", some(ANSWERS, 3))
+@pytest.mark.parametrize("answer", some(ANSWERS, 5))
 def test_nonsense_is_never_an_error_of_the_suite(answer: str, where: str) -> None:
     with mock_session() as (mock, session):
         for operation_id in WRITERS if where == "writers" else [*mock.registries.operations]:

@@ -126,6 +126,7 @@ def test_the_state_of_another_run_is_refused(
     assert said in refused((empty.uri, *usual, *arguments))
 
 
+@pytest.mark.complete("a refusal that needs a Spark of its own; the others are usual")
 def test_executors_that_cannot_write_the_state_are_told(
     tmp_path: Path, workbench: SparkWorkbench
 ) -> None:

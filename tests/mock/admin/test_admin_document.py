@@ -16,6 +16,7 @@ from icecheck.mock_server.admin.declared import PREFIX
 from icecheck.mock_server.admin.routes import routes
 from icecheck.mock_server.core.journal import Journal
 from icecheck.mock_server.serving.gates import RequestGate
+from tests.kit.shares import in_shares, judges_everything
 
 _SHORT_SECONDS = 0.02
 
@@ -52,6 +53,7 @@ def described(served: MockCatalog) -> Any:
     return schemathesis.openapi.from_url(f"{served.uri}/_mock/openapi.json")
 
 
+@in_shares
 @pytest.mark.parametrize("name", [route.name for route in routes()])
 def test_whatever_is_sent_is_answered_as_the_document_says(described: Any, name: str) -> None:
     excluded = [unsupported_method]
@@ -61,7 +63,7 @@ def test_whatever_is_sent_is_answered_as_the_document_says(described: Any, name:
 
     @given(case=operation.as_strategy() | operation.as_strategy(GenerationMode.NEGATIVE))
     @settings(
-        max_examples=30,
+        max_examples=60 if judges_everything() else 12,
         deadline=None,
         derandomize=True,
         database=None,
