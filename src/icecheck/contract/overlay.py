@@ -5,10 +5,12 @@ Only the JSONPath that the errata use is supported: `$`, `.name`, `['name']` and
 
 import copy
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
+from icecheck.contract import document
 from icecheck.contract.document import later_overlay, overlay_document, raw_document
 from icecheck.contract.model import Erratum, Level, UnknownRef
 
@@ -93,6 +95,20 @@ def errata(version: str) -> Mapping[str, Erratum]:
         )
         for erratum_id, row in overlay_document(version)["x-errata"].items()
     }
+
+
+def errata_among(version: str, named: Iterable[str]) -> tuple[str, ...]:
+    """Return those of some errata that the document of this version has."""
+    return tuple(each for each in named if each in errata(version))
+
+
+def unknown_errata(named: Iterable[str]) -> Iterator[str]:
+    """Yield a fault for each of some errata that the document of no version has."""
+    known: set[str] = set()
+    for version in document.FOLDERS:
+        with suppress(FileNotFoundError):  # a version that is begun has no overlay yet
+            known |= errata(version).keys()
+    return (f"no erratum {each}" for each in named if each not in known)
 
 
 def corrected(

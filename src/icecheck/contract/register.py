@@ -13,7 +13,7 @@ UnresolvedRows lists them all.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -44,7 +44,7 @@ from icecheck.contract.model import (
     UnresolvedRows,
 )
 from icecheck.contract.operations import documented, operations, undated
-from icecheck.contract.overlay import errata
+from icecheck.contract.overlay import errata_among, unknown_errata
 from icecheck.contract.releases import amendments, is_newer, may_have_changed, since
 
 FOLDER = Path(__file__).parent / "requirements"
@@ -203,7 +203,7 @@ def _take_response(
     if row_id not in reading.generated:
         reading.faults.append(f"{where}: no such response")
         return
-    reading.faults += (f"{where}: {fault}" for fault in _unknown_errata(reading.version, row))
+    reading.faults += (f"{where}: {fault}" for fault in unknown_errata(row.get("errata", ())))
     generated = reading.rows.get(row_id)
     if generated is not None:
         reading.rows[row_id] = _overridden(reading.version, generated, row, where)
@@ -265,7 +265,7 @@ def _overridden(
         or _condition_of(version, generated.id),
         hurts=_text(row, "hurts", where) or generated.hurts,
         profile=_profile(row.get("profile", generated.profile), where),
-        errata=tuple(row.get("errata", ())),
+        errata=errata_among(version, row.get("errata", ())),
         changed=_text(row, "changed", where),
         disputed=_text(row, "disputed", where),
         not_tested=(_text(row, "not_tested", where) or None)
@@ -293,7 +293,7 @@ def _requirement(version: str, row: Mapping[str, Any], where: str) -> Requiremen
         # A row that cites a whole Ref and no sentence has the date of its Refs.
         since=_text(row, "since", where) or since(version, refs, None if lines in spans else lines),
         changed=_text(row, "changed", where),
-        errata=tuple(row.get("errata", ())),
+        errata=errata_among(version, row.get("errata", ())),
         hurts=_text(row, "hurts", where) or NO_KNOWN_CLIENT,
         profile=_profile(
             row.get("profile") or _derived_profile(version, row["id"], refs, where), where
@@ -331,7 +331,7 @@ def _cited(
         except UnknownRef as error:
             faults.append(str(error))
             kind = LostSentence if isinstance(error, LostSentence) else kind
-    faults += _unknown_errata(version, row)
+    faults += unknown_errata(row.get("errata", ()))
     if faults:
         raise kind("; ".join(dict.fromkeys(faults)))
     cited = spans.pop() if sentence else spans[0]
@@ -379,11 +379,6 @@ def _member(kind: type[Member], name: Any, where: str) -> Member:
     except ValueError:
         known = [str(member) for member in kind]
         raise RegisterError(f"{where}: {name!r} is not one of {known}") from None
-
-
-def _unknown_errata(version: str, row: Mapping[str, Any]) -> Iterator[str]:
-    known = errata(version)
-    return (f"no erratum {each}" for each in row.get("errata", ()) if each not in known)
 
 
 def _text(row: Mapping[str, Any], key: str, where: str) -> str | None:
