@@ -135,7 +135,8 @@ class Erratum:
     """One mistake in the official document and its correction by the overlay.
 
     `part` is `repair` (makes legitimate payloads validate) or `strict` (makes forbidden ones fail);
-    `level` judges a payload that only a strict correction refuses (None for repairs).
+    `level` judges a payload that only a strict correction refuses (None for repairs); INTEROP is
+    what only clients need, which no schema is held against.
     """
 
     id: str

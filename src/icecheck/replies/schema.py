@@ -44,7 +44,7 @@ class SchemaJudge:
 
     A body that satisfies the raw document or the corrected one is accepted (verdict-rules 3), and
     so is one that fits a later document (verdict-rules 10). A body that only breaks a strict
-    reading misses a SHOULD.
+    reading misses a SHOULD; what only clients need (INTEROP) is judged by checks, not here.
     """
 
     def __init__(self, contract: Contract) -> None:
@@ -220,8 +220,8 @@ def _reached(document: Mapping[str, Any], node: Any, references: set[str]) -> se
 
 def _select_strict(contract: Contract, *, readings: bool) -> dict[str, Any]:
     # Strict readings of the prose are findings but never a MUST (overlay header, rule 3).
-    lesser = {id_ for id_, erratum in contract.errata.items() if erratum.level is Level.SHOULD}
-    skip = set() if readings else lesser
+    left_out = {Level.INTEROP} if readings else {Level.INTEROP, Level.SHOULD}
+    skip = {id_ for id_, erratum in contract.errata.items() if erratum.level in left_out}
     return contract.corrected(("repair", "strict"), leave_out=skip)
 
 

@@ -15,7 +15,7 @@ class Text(Enum):
 
     ``PUBLISHED`` is the document as it stands, ``REPAIRED`` what it must have meant, ``LATER`` that
     with what later documents allow. ``STRICT`` has also what the prose demands, ``READINGS`` what
-    only a strict reading of the prose does.
+    only a strict reading of the prose does. What only clients need is in none of them.
     """
 
     PUBLISHED = "published"
@@ -27,6 +27,7 @@ class Text(Enum):
 
 def text_of(contract: Contract, text: Text) -> dict[str, Any]:
     """Return one reading of the contract's document."""
+    needs = [id_ for id_, erratum in contract.errata.items() if erratum.level is Level.INTEROP]
     lesser = [id_ for id_, erratum in contract.errata.items() if erratum.level is Level.SHOULD]
     match text:
         case Text.PUBLISHED:
@@ -36,9 +37,9 @@ def text_of(contract: Contract, text: Text) -> dict[str, Any]:
         case Text.LATER:
             return contract.tolerant()
         case Text.STRICT:
-            return contract.corrected(("repair", "strict"), leave_out=lesser)
+            return contract.corrected(("repair", "strict"), leave_out=(*lesser, *needs))
         case Text.READINGS:
-            return contract.corrected(("repair", "strict"))
+            return contract.corrected(("repair", "strict"), leave_out=needs)
 
 
 class Validator(Protocol):
