@@ -16,6 +16,7 @@ from icecheck.contract import document, operations, releases
 from icecheck.contract.document import DEFAULT_SPEC_VERSION, SPEC_VERSIONS
 from icecheck.contract.facts import (
     PROFILES,
+    PROFILES_SINCE,
     Action,
     Changes,
     Creation,
@@ -84,6 +85,12 @@ class Contract:
     def operations(self) -> Mapping[str, Operation]:
         """Operation id -> Operation, 30 of them in 1.10.0, in the document's order."""
         return operations.operations(self.version)
+
+    @property
+    def profiles(self) -> tuple[str, ...]:
+        """The profiles of this version, the core first: all but those that came later."""
+        later = {p for p, s in PROFILES_SINCE.items() if releases.is_newer(s, self.version)}
+        return tuple(profile for profile in PROFILES if profile not in later)
 
     @property
     def default_endpoints(self) -> tuple[str, ...]:

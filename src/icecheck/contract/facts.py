@@ -17,6 +17,7 @@ PROFILES = (
     "read",
     "write",
     "views",
+    "register-view",
     "transactions",
     "register",
     "credentials",
@@ -25,10 +26,14 @@ PROFILES = (
     "metrics",
     "pagination",
     "etag",
+    "idempotency",
     "oauth2",
     "authorization",
 )
 """The profiles that a catalog can conform to; every requirement belongs to one profile."""
+
+PROFILES_SINCE = {"idempotency": "1.11.0", "register-view": "1.11.0"}
+"""The profiles that older documents do not have -> the release that brought them."""
 
 
 class IncompleteFacts(ContractError, LookupError):
@@ -73,6 +78,7 @@ class Action(StrEnum):
     RENAME = "rename"
     REPORT = "report"
     SET_PROPERTIES = "set-properties"
+    SIGN = "sign"
 
 
 class Changes(StrEnum):

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from icecheck.contract import PROFILES, Contract, Level
+from icecheck.contract import Contract, Level
 from icecheck.contract.frozen import RequirementSet
 from icecheck.contract.witnesses import is_unwitnessed
 from icecheck.findings.expected_failures import NOTHING_EXPECTED, Expectations
@@ -73,7 +73,8 @@ def profiles_of(
     profile was judged, that profile has the core's status.
     """
     verdicts = [v for v in verdicts if v.scored]
-    core, *others = (_profile(p, verdicts, offer, contract, in_part=p in in_part) for p in PROFILES)
+    every = contract.profiles
+    core, *others = (_profile(p, verdicts, offer, contract, in_part=p in in_part) for p in every)
     if core.status != "not-conformant":
         return (core, *others)
     unknown = {p.id for p in others if p.claimed and not any(map(sum, _outcomes(p)))}
