@@ -108,7 +108,7 @@ def main(arguments: list[str] | None = None) -> int:
         unknown = write_version(options.path, folder_of(options.version))
     except ValueError as fault:
         parser.error(str(fault))
-    for line in missing_lines(unknown, options.path):
+    for line in missing_lines(unknown, options.path, options.version):
         print(line)
     return 0
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from icecheck.contract import Lines
 from icecheck.contract.citations import CHANGED_WORDS, Citation
+from icecheck.contract.releases import is_newer
 from tools.folders import REQUIREMENTS, folder_of
 from tools.official import load_official
 
@@ -118,16 +119,19 @@ def _operation_id(official: Mapping[str, Any], path: str, method: str) -> str:
     return str(official["paths"][path.replace("~1", "/").replace("~0", "~")][method]["operationId"])
 
 
-def citing(folder: Path = REQUIREMENTS) -> dict[str, tuple[str, ...]]:
+def citing(folder: Path = REQUIREMENTS, version: str | None = None) -> dict[str, tuple[str, ...]]:
     """Return the identifiers that the rows of a folder cite, each with the ids of these rows.
 
-    A row of some versions only has its `since` and `until` behind its id.
+    A row of some versions only has its `since` and `until` behind its id. With a ``version``, they
+    are those of the rows that are about it.
     """
     found: dict[str, dict[str, None]] = {}
     for path in sorted(folder.glob("*.toml")):
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
         defaults = {"id": f"[defaults] of {path.name}", **tables.get("defaults", {})}
         for row in (defaults, *tables.get("requirement", ())):
+            if version is not None and not _is_about(row, version):
+                continue
             texts = [row["sentence"]] if "sentence" in row else []
             texts += [
                 ref.removeprefix("sentence:")
@@ -141,21 +145,29 @@ def citing(folder: Path = REQUIREMENTS) -> dict[str, tuple[str, ...]]:
     return {words: tuple(rows) for words, rows in found.items()}
 
 
+def _is_about(row: Mapping[str, Any], version: str) -> bool:
+    """Return whether `since` and `until` leave a row to a version."""
+    older, newer = row.get("since", version), row.get("until", version)
+    return not is_newer(older, version) and not is_newer(version, newer)
+
+
 def cited(folder: Path = REQUIREMENTS) -> frozenset[str]:
     """Return the identifiers that the rows of a folder cite."""
     return frozenset(citing(folder))
 
 
-def missing_lines(missing: Iterable[str], document: Path) -> Iterator[str]:
-    """Yield a line for each citation that a document lacks, with the rows that cite it.
+def missing_lines(missing: Iterable[str], document: Path, version: str) -> Iterator[str]:
+    """Yield a line for each citation that a version's document lacks, with the rows that cite it.
 
-    The last line says what to do with these rows.
+    Rows that are about other versions are right as they are. The last line says what to do with
+    these.
     """
-    rows, lacked = citing(), [*missing]
+    rows = citing(version=version)
+    lacked = [words for words in missing if words in rows]
     for words in lacked:
         yield f"{words} stands nowhere in {document}: {', '.join(rows[words])}"
     if lacked:
-        yield f"{CHANGED_WORDS}; a row whose `until` is an older version is right as it is"
+        yield CHANGED_WORDS
 
 
 def rendered(places: Mapping[str, tuple[Lines, ...]]) -> str:
@@ -182,7 +194,7 @@ def main(arguments: list[str] | None = None) -> int:
     match options.lines:
         case []:
             missing = write_sentences(options.document, folder_of(options.version))
-            for line in missing_lines(missing, options.document):
+            for line in missing_lines(missing, options.document, options.version):
                 print(line)
         case [first, last]:
             print(f'sentence = "{Document(options.document).cite(first, last)}"')

@@ -173,7 +173,7 @@ def test_sentences_that_a_document_lacks_are_told_with_the_rows_that_cite_them(
     monkeypatch.setattr(importing, "folder_of", lambda _version: folder)
     assert importing.main([str(official), "--version", "9.9.9"]) == 0
     told = capsys.readouterr().out.splitlines()
-    (line,) = (line for line in told if "loadTable.snapshots-refs" in line)
-    words, _, rows = line.partition(f" stands nowhere in {official}: ")
-    assert "loadTable.snapshots-refs" in rows.split(", ")
+    between = f" stands nowhere in {official}: "
+    parts = [line.partition(between) for line in told]
+    (words,) = (w for w, _, rows in parts if "loadTable.snapshots-refs" in rows.split(", "))
     assert "loadTable.snapshots-refs" in citing()[words]

@@ -328,7 +328,7 @@ def test_the_tool_prints_a_citation_and_writes_the_table(
     table = json.loads((tmp_path / "sentences.json").read_text())
     told = capsys.readouterr().out.splitlines()
     assert told.pop().startswith(CHANGED_WORDS)
-    assert len(told) == len(cited() - table.keys())
+    assert len(told) == len(citing(version=CONTRACT.version).keys() - table.keys())
     row = CONTRACT.requirements["loadTable.snapshots-refs"]
     words = next(w for w, places in sentences(CONTRACT.version).items() if places == (row.lines,))
     (line,) = (line for line in told if line.startswith(words))
@@ -352,6 +352,8 @@ def test_rows_that_cite_a_sentence_are_named_with_the_versions_that_they_are_abo
     rows = citing(tmp_path)
     assert rows == {words: ("[defaults] of a.toml", "a.old (until 1.9.0)", "a.new (since 1.10.0)")}
     assert cited(tmp_path) == {words}
+    for version, row in (("1.9.0", "a.old (until 1.9.0)"), ("1.10.0", "a.new (since 1.10.0)")):
+        assert citing(tmp_path, version)[words] == ("[defaults] of a.toml", row)
 
 
 # ----------------------------------------------------------------------- what the package carries
