@@ -25,13 +25,13 @@ def release_to_hold_to(text: str, option: str = "--spec") -> str:
     parts = text.split(".")
     known = len(parts) == 3 and all(part.isascii() and part.isdecimal() for part in parts)
     last = newest(SPEC_VERSIONS)
-    minor = ".".join(last.split(".")[:2])
     if known and not is_newer(OLDEST, text):
+        # A patch release after a version here: no document of its own is known here.
+        before = [v for v in SPEC_VERSIONS if v.split(".")[:2] == parts[:2] and is_newer(text, v)]
+        if before:
+            return newest(before)
         if not is_newer(text, last):
             return text
-        # A patch release after the newest version here: no document of its own is known here.
-        if text.startswith(f"{minor}."):
-            return last
     raise UsageError(
         f"{option} {text}: icecheck can hold a catalog to the documents of Iceberg {OLDEST} to"
         f" {last}"
