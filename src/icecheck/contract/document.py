@@ -8,7 +8,7 @@ from typing import Any
 
 from icecheck.contract.model import Lines, UnknownRef
 
-FOLDERS: Mapping[str, str] = {"1.10.0": "v1_10_0"}
+FOLDERS: Mapping[str, str] = {"1.10.0": "v1_10_0", "1.11.0": "v1_11_0"}
 SPEC_VERSIONS = tuple(FOLDERS)
 DEFAULT_SPEC_VERSION = "1.10.0"
 

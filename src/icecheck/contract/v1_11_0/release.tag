@@ -1,0 +1,1 @@
+apache-iceberg-1.11.0
