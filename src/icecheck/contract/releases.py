@@ -212,8 +212,22 @@ def _matching(
         faults.append(f"changes.toml: no document changed with {release}")
     found: dict[str, None] = {}
     for pattern in row["requirements"]:
-        matching = [id_ for id_ in ids if fnmatchcase(id_, pattern)]
+        matching = [
+            id_ for id_ in ids if fnmatchcase(id_, pattern) and not _is_later(version, id_, release)
+        ]
         if not matching:
             faults.append(f"changes.toml: {pattern!r} is no requirement")
         found |= dict.fromkeys(matching)
     return found
+
+
+def _is_later(version: str, id_: str, release: str) -> bool:
+    """Return whether a requirement is of an operation that came after a release.
+
+    A pattern such as ``*.401`` is about the operations that there were.
+    """
+    try:
+        came = _named(version).get((RefKind.OPERATION, id_.partition(".")[0]), release)
+    except Undated:  # a fault of its own
+        return False
+    return is_newer(came, release)
