@@ -1,7 +1,7 @@
 """Law 5: our document is the official one, prose and examples apart."""
 
 import json
-import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +10,30 @@ from tools.canonical import canonical_structure, sha256_of, structural_differenc
 from tools.importing import with_own_prose
 from tools.official import LineIndex, load_official
 
-from icecheck.contract import SPEC_VERSIONS, document, load
+from icecheck.contract import SPEC_VERSIONS, Contract, document, load
+from tests.contract.official_documents import official_document
 
-OFFICIAL = os.environ.get("ICECHECK_OFFICIAL_DOCUMENT")
-FOLDER = Path(document.__file__).parent / "v1_10_0"
-CONTRACT = load("1.10.0")  # of the official document, whichever version is served
-
-with_the_official_document = pytest.mark.skipif(
-    not OFFICIAL, reason="ICECHECK_OFFICIAL_DOCUMENT names no file: only the hash is compared"
-)
+CONTRACT = load("1.10.0")  # any will do where its structure is changed
 
 
-@pytest.fixture(scope="module")
-def official() -> tuple[dict[str, Any], LineIndex]:
-    assert OFFICIAL is not None
-    return load_official(Path(OFFICIAL))
+@dataclass(frozen=True)
+class Official:
+    """An official document with the contract that was made from it."""
+
+    path: Path
+    theirs: dict[str, Any]
+    index: LineIndex
+    contract: Contract
+
+    def written(self, name: str) -> Any:
+        """Return a file of the contract's version, parsed."""
+        return json.loads(document.version_text(self.contract.version, name))
+
+
+@pytest.fixture(scope="module", params=SPEC_VERSIONS)
+def official(request: pytest.FixtureRequest) -> Official:
+    path = official_document(request.param)
+    return Official(path, *load_official(path), load(request.param))
 
 
 @pytest.mark.parametrize("version", SPEC_VERSIONS)
@@ -101,44 +110,33 @@ def test_a_boolean_is_not_a_number_in_a_comparison() -> None:
     assert list(structural_differences({"minimum": 1}, {"minimum": True})) != []
 
 
-@with_the_official_document
-def test_the_structure_is_the_official_one_in_full(
-    official: tuple[dict[str, Any], LineIndex],
-) -> None:
-    left, right = canonical_structure(official[0]), canonical_structure(CONTRACT.raw)
+def test_the_structure_is_the_official_one_in_full(official: Official) -> None:
+    left, right = canonical_structure(official.theirs), canonical_structure(official.contract.raw)
     assert list(structural_differences(left, right)) == []
 
 
-@with_the_official_document
-def test_the_committed_files_are_what_the_generator_writes(
-    official: tuple[dict[str, Any], LineIndex],
-) -> None:
-    theirs, index = official
-    prose = json.loads((FOLDER / "prose.json").read_text(encoding="utf-8"))
-    assert with_own_prose(theirs, prose) == CONTRACT.raw
-    written = json.loads((FOLDER / "lines.json").read_text(encoding="utf-8"))
-    assert {pointer: tuple(lines) for pointer, lines in written.items()} == index.lines
+def test_the_committed_files_are_what_the_generator_writes(official: Official) -> None:
+    ours = with_own_prose(official.theirs, official.written("prose.json"))
+    assert ours == official.contract.raw
+    written = official.written("lines.json")
+    assert {pointer: tuple(lines) for pointer, lines in written.items()} == official.index.lines
+    assert official.contract.document_sha256 == sha256_of(official.theirs)
 
 
-@with_the_official_document
-def test_lines_begin_at_what_they_name() -> None:
-    assert OFFICIAL is not None
-    source = Path(OFFICIAL).read_text(encoding="utf-8").splitlines()
-    written = json.loads((FOLDER / "lines.json").read_text(encoding="utf-8"))
-    for pointer, (first, last) in written.items():
+def test_lines_begin_at_what_they_name(official: Official) -> None:
+    source = official.path.read_text(encoding="utf-8").splitlines()
+    for pointer, (first, last) in official.written("lines.json").items():
         name = pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
         begin = source[first - 1].strip()
         assert begin.startswith("- " if name.isdecimal() and "parameters" in pointer else name)
         assert source[last - 1].strip(), f"{pointer} ends on an empty line"
 
 
-@with_the_official_document
-def test_no_sentence_of_the_official_document_is_in_ours(
-    official: tuple[dict[str, Any], LineIndex],
-) -> None:
-    theirs = {" ".join(text.split()).rstrip(".") for text in _prose(official[0])}
-    ours = {" ".join(text.split()).rstrip(".") for text in _prose(CONTRACT.raw)}
-    ours |= {requirement.text.rstrip(".") for requirement in CONTRACT.requirements.values()}
+def test_no_sentence_of_the_official_document_is_in_ours(official: Official) -> None:
+    theirs = {" ".join(text.split()).rstrip(".") for text in _prose(official.theirs)}
+    ours = {" ".join(text.split()).rstrip(".") for text in _prose(official.contract.raw)}
+    ours |= {row.text.rstrip(".") for row in official.contract.requirements.values()}
+    ours |= {erratum.title.rstrip(".") for erratum in official.contract.errata.values()}
     shared = {text for text in theirs & ours if len(text.split()) > 3}
     assert shared == set()
 

@@ -24,15 +24,16 @@ from icecheck.contract import (
 )
 from icecheck.contract.releases import amendments, is_newer, later
 from tests.contract.made_versions import known_as
-from tests.kit.contracts import CONTRACT
+from tests.kit.contracts import CONTRACT, of_every_version
 
 REGISTER = CONTRACT.requirements
 RELEASE = re.compile(r"\d+\.\d+\.\d+")
 
 
-def test_every_requirement_is_demanded_since_a_release_of_the_document() -> None:
-    assert {r.since for r in REGISTER.values()} <= set(CONTRACT.releases)
-    assert not any(is_newer(r.since, CONTRACT.version) for r in REGISTER.values())
+@of_every_version
+def test_every_requirement_is_demanded_since_a_release_of_the_document(contract: Contract) -> None:
+    assert {r.since for r in contract.requirements.values()} <= set(contract.releases)
+    assert not any(is_newer(r.since, contract.version) for r in contract.requirements.values())
 
 
 def test_not_everything_is_of_one_age() -> None:
@@ -42,10 +43,11 @@ def test_not_everything_is_of_one_age() -> None:
     assert sum(bool(r.changed) for r in REGISTER.values()) > 100
 
 
-def test_releases_are_in_order_and_end_with_this_version() -> None:
-    assert all(is_newer(b, a) for a, b in pairwise(CONTRACT.releases))
-    assert CONTRACT.releases[0] == "0.14.0"
-    assert CONTRACT.releases[-1] == CONTRACT.version
+@of_every_version
+def test_releases_are_in_order_and_end_with_this_version(contract: Contract) -> None:
+    assert all(is_newer(b, a) for a, b in pairwise(contract.releases))
+    assert contract.releases[0] == "0.14.0"
+    assert contract.releases[-1] == contract.version
 
 
 @pytest.mark.parametrize(
@@ -103,22 +105,24 @@ def test_what_was_different_is_said_with_its_release(requirement: str, changed: 
     assert REGISTER[requirement].changed == changed
 
 
-def test_every_operation_response_and_schema_has_a_date() -> None:
-    for name, operation in CONTRACT.operations.items():
-        age = CONTRACT.since(Ref.parse(f"operation:{name}"))
+@of_every_version
+def test_every_operation_response_and_schema_has_a_date(contract: Contract) -> None:
+    for name, operation in contract.operations.items():
+        age = contract.since(Ref.parse(f"operation:{name}"))
         for response in operation.responses.values():
-            assert not is_newer(age, CONTRACT.since(Ref.parse(f"response:{response.id}")))
-    for name in CONTRACT.raw["components"]["schemas"]:
-        assert CONTRACT.since(Ref.parse(f"schema:{name}")) in CONTRACT.releases
+            assert not is_newer(age, contract.since(Ref.parse(f"response:{response.id}")))
+    for name in contract.raw["components"]["schemas"]:
+        assert contract.since(Ref.parse(f"schema:{name}")) in contract.releases
 
 
-def test_the_history_dates_nothing_that_is_not_there_and_nothing_twice() -> None:
-    seen = Counter(releases._named(CONTRACT.version).keys())
+@of_every_version
+def test_the_history_dates_nothing_that_is_not_there_and_nothing_twice(contract: Contract) -> None:
+    seen = Counter(releases._named(contract.version).keys())
     for kind, name in seen:
-        assert CONTRACT.where(Ref(kind, name))
+        assert contract.where(Ref(kind, name))
     dated = [
         (key, name)
-        for new in releases._dates(CONTRACT.version)["release"].values()
+        for new in releases._dates(contract.version)["release"].values()
         for key, names in new.items()
         for name in names
     ]
@@ -186,10 +190,17 @@ def test_a_member_is_as_old_as_its_lines() -> None:
     assert CONTRACT.since(schema, member) == "1.10.0"
 
 
-def test_a_change_is_never_older_than_the_first_document_nor_newer_than_this_one() -> None:
-    told = [m for r in REGISTER.values() for m in RELEASE.findall((r.changed or "").split(":")[0])]
+@of_every_version
+def test_a_change_is_never_older_than_the_first_document_nor_newer_than_this_one(
+    contract: Contract,
+) -> None:
+    told = [
+        m
+        for r in contract.requirements.values()
+        for m in RELEASE.findall((r.changed or "").split(":")[0])
+    ]
     assert told
-    assert set(told) <= set(CONTRACT.releases)
+    assert set(told) <= set(contract.releases)
 
 
 # ------------------------------------------------------------- the document of the version before
@@ -301,15 +312,16 @@ def test_a_row_with_another_member_raises(monkeypatch: pytest.MonkeyPatch) -> No
         releases._changes.__wrapped__(CONTRACT.version)
 
 
-def test_later_facts_are_named_once_and_are_not_of_this_document() -> None:
-    names = [fact.name for fact in CONTRACT.later]
+@of_every_version
+def test_later_facts_are_named_once_and_are_not_of_this_document(contract: Contract) -> None:
+    names = [fact.name for fact in contract.later]
     assert len(names) == len(set(names))
-    mine = {o.endpoint for o in CONTRACT.operations.values()}
-    mine |= {response.id for response in CONTRACT.documented_responses}
+    mine = {o.endpoint for o in contract.operations.values()}
+    mine |= {response.id for response in contract.documented_responses}
     assert [name for name in names if name in mine] == []
-    releases_of_facts = {fact.release for fact in CONTRACT.later}
+    releases_of_facts = {fact.release for fact in contract.later}
     assert "unreleased" in releases_of_facts
-    assert all(is_newer(r, CONTRACT.version) for r in releases_of_facts - {"unreleased"})
+    assert all(is_newer(r, contract.version) for r in releases_of_facts - {"unreleased"})
 
 
 def test_every_later_fact_is_a_value() -> None:

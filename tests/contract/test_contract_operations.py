@@ -9,7 +9,7 @@ import pytest
 
 from icecheck.contract import SPEC_VERSIONS, Contract, UnknownRef, load
 from icecheck.contract.document import version_text
-from tests.kit.contracts import CONTRACT
+from tests.kit.contracts import CONTRACT, of_every_version
 
 
 def test_the_files_of_a_version_are_read_once() -> None:
@@ -35,18 +35,20 @@ def test_every_version_loads_completely() -> None:
         assert contract.corrected(("repair", "strict"))
 
 
-def test_every_operation_and_response_of_the_document_is_there() -> None:
-    bodies = [body for item in CONTRACT.raw["paths"].values() for body in item.values()]
+@of_every_version
+def test_every_operation_and_response_of_the_document_is_there(contract: Contract) -> None:
+    bodies = [body for item in contract.raw["paths"].values() for body in item.values()]
     written = {b["operationId"]: b["responses"] for b in bodies if "operationId" in b}
-    assert {id_: {*o.responses} for id_, o in CONTRACT.operations.items()} == {
+    assert {id_: {*o.responses} for id_, o in contract.operations.items()} == {
         id_: {*responses} for id_, responses in written.items()
     }
     every = [f"{id_}.{status}" for id_, responses in written.items() for status in responses]
-    assert sorted(response.id for response in CONTRACT.documented_responses) == sorted(every)
+    assert sorted(response.id for response in contract.documented_responses) == sorted(every)
 
 
-def test_every_operation_has_a_profile_and_a_summary() -> None:
-    for operation in CONTRACT.operations.values():
+@of_every_version
+def test_every_operation_has_a_profile_and_a_summary(contract: Contract) -> None:
+    for operation in contract.operations.values():
         assert operation.profile
         assert operation.summary
 
@@ -56,13 +58,15 @@ def test_an_endpoint_is_verb_and_path() -> None:
     assert operation.endpoint == "GET /v1/{prefix}/namespaces"
 
 
-def test_endpoints_are_distinct() -> None:
-    endpoints = [operation.endpoint for operation in CONTRACT.operations.values()]
+@of_every_version
+def test_endpoints_are_distinct(contract: Contract) -> None:
+    endpoints = [operation.endpoint for operation in contract.operations.values()]
     assert len(set(endpoints)) == len(endpoints)
 
 
-def test_the_default_endpoints_are_the_documented_fourteen() -> None:
-    assert {*CONTRACT.default_endpoints} == {
+@of_every_version
+def test_the_default_endpoints_are_the_documented_fourteen(contract: Contract) -> None:
+    assert {*contract.default_endpoints} == {
         "GET /v1/{prefix}/namespaces",
         "POST /v1/{prefix}/namespaces",
         "GET /v1/{prefix}/namespaces/{namespace}",
@@ -78,7 +82,7 @@ def test_the_default_endpoints_are_the_documented_fourteen() -> None:
         "POST /v1/{prefix}/tables/rename",
         "POST /v1/{prefix}/transactions/commit",
     }
-    assert len({*CONTRACT.default_endpoints}) == len(CONTRACT.default_endpoints)
+    assert len({*contract.default_endpoints}) == len(contract.default_endpoints)
 
 
 def test_parameters_of_the_path_come_before_those_of_the_operation() -> None:
@@ -144,14 +148,17 @@ def test_an_undocumented_status_has_no_row(status: int) -> None:
     assert CONTRACT.response("createTable", status) is None
 
 
-def test_table_commits_have_every_update_but_those_of_views_and_every_assertion() -> None:
-    schemas = CONTRACT.raw["components"]["schemas"]
+@of_every_version
+def test_table_commits_have_every_update_but_those_of_views_and_every_assertion(
+    contract: Contract,
+) -> None:
+    schemas = contract.raw["components"]["schemas"]
     updates = {*schemas["BaseUpdate"]["discriminator"]["mapping"]}
-    assert {*CONTRACT.table_updates} == updates - {"add-view-version", "set-current-view-version"}
-    assert "set-partition-statistics" in CONTRACT.table_updates  # missing from the union: E14
+    assert {*contract.table_updates} == updates - {"add-view-version", "set-current-view-version"}
+    assert "set-partition-statistics" in contract.table_updates  # missing from the union: E14
     assertions = {name for name in schemas if name.startswith("Assert")}
-    assert len(CONTRACT.table_assertions) == len(assertions - {"AssertViewUUID"})
-    assert all(name.startswith("assert-") for name in CONTRACT.table_assertions)
+    assert len(contract.table_assertions) == len(assertions - {"AssertViewUUID"})
+    assert all(name.startswith("assert-") for name in contract.table_assertions)
 
 
 def test_view_commits_have_their_updates_in_the_order_of_the_document() -> None:
@@ -168,11 +175,12 @@ def test_view_commits_have_their_updates_in_the_order_of_the_document() -> None:
     assert CONTRACT.view_assertions == ("assert-view-uuid",)
 
 
-def test_the_corrected_union_holds_every_table_update() -> None:
-    schemas = CONTRACT.corrected()["components"]["schemas"]
+@of_every_version
+def test_the_corrected_union_holds_every_table_update(contract: Contract) -> None:
+    schemas = contract.corrected()["components"]["schemas"]
     mapping = schemas["BaseUpdate"]["discriminator"]["mapping"]
     members = {member["$ref"] for member in schemas["TableUpdate"]["anyOf"]}
-    assert members == {mapping[action] for action in CONTRACT.table_updates}
+    assert members == {mapping[action] for action in contract.table_updates}
 
 
 def test_a_permalink_points_into_the_tagged_document() -> None:

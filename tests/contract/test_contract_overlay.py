@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from icecheck.contract import Level, UnknownRef
+from icecheck.contract import Contract, Level, UnknownRef
 from icecheck.contract.document import overlay_document
 from icecheck.contract.overlay import OverlayTargetVanished, apply_overlay
-from tests.kit.contracts import CONTRACT
+from tests.kit.contracts import CONTRACT, of_every_version
 
 DOCUMENT = {
     "paths": {"/a/{b}": {"get": {"parameters": [{"name": "x"}, {"name": "y"}]}}},
@@ -89,9 +89,10 @@ def test_an_update_is_not_shared_with_the_overlay() -> None:
     assert update == {"required": ["b"], "new": {"list": []}}
 
 
-def test_every_action_of_the_errata_has_its_target() -> None:
+@of_every_version
+def test_every_action_of_the_errata_has_its_target(contract: Contract) -> None:
     assert (
-        CONTRACT.corrected(("repair", "strict")) != CONTRACT.corrected(("repair",)) != CONTRACT.raw
+        contract.corrected(("repair", "strict")) != contract.corrected(("repair",)) != contract.raw
     )
 
 
@@ -102,24 +103,32 @@ def test_a_vanished_target_of_the_errata_would_raise() -> None:
         apply_overlay(document, OVERLAY["actions"])
 
 
-def test_every_action_belongs_to_a_described_erratum_and_back() -> None:
-    used = {a["x-id"] for a in (*OVERLAY["actions"], *OVERLAY["documentation_only"])}
-    assert used == set(CONTRACT.errata)
+def every_action(contract: Contract) -> list[dict[str, Any]]:
+    overlay = overlay_document(contract.version)
+    return [*overlay["actions"], *overlay["documentation_only"]]
 
 
-def test_every_action_either_updates_or_removes() -> None:
-    for action in (*OVERLAY["actions"], *OVERLAY["documentation_only"]):
+@of_every_version
+def test_every_action_belongs_to_a_described_erratum_and_back(contract: Contract) -> None:
+    assert {action["x-id"] for action in every_action(contract)} == set(contract.errata)
+
+
+@of_every_version
+def test_every_action_either_updates_or_removes(contract: Contract) -> None:
+    for action in every_action(contract):
         assert ("update" in action) != ("remove" in action)
 
 
-def test_documentation_only_actions_touch_examples_only() -> None:
-    for action in OVERLAY["documentation_only"]:
+@of_every_version
+def test_documentation_only_actions_touch_examples_only(contract: Contract) -> None:
+    for action in overlay_document(contract.version)["documentation_only"]:
         changed = set(action.get("update", {}))
         assert "example" in action["target"] or changed <= {"example", "examples"}
 
 
-def test_strict_errata_have_a_level_and_repairs_have_none() -> None:
-    for erratum in CONTRACT.errata.values():
+@of_every_version
+def test_strict_errata_have_a_level_and_repairs_have_none(contract: Contract) -> None:
+    for erratum in contract.errata.values():
         assert (erratum.part == "strict") == (erratum.level is not None)
 
 
@@ -130,8 +139,9 @@ def test_readings_are_should() -> None:
     assert set(levels) - readings == {"E30", "E31", "E32", "E33", "E34", "E36", "E39"}
 
 
-def test_no_parts_means_the_raw_document() -> None:
-    assert CONTRACT.corrected(()) == CONTRACT.raw
+@of_every_version
+def test_no_parts_means_the_raw_document(contract: Contract) -> None:
+    assert contract.corrected(()) == contract.raw
 
 
 def test_an_erratum_can_be_left_out() -> None:
@@ -146,9 +156,10 @@ def test_an_unknown_part_or_erratum_raises() -> None:
         CONTRACT.corrected(leave_out=["E99"])
 
 
-def test_every_ref_of_the_corrected_documents_leads_somewhere() -> None:
+@of_every_version
+def test_every_ref_of_the_corrected_documents_leads_somewhere(contract: Contract) -> None:
     for parts in ((), ("repair",), ("repair", "strict"), ("strict",)):
-        document = CONTRACT.corrected(parts)
+        document = contract.corrected(parts)
         for ref in _refs(document):
             node: Any = document
             for name in ref.removeprefix("#/").split("/"):

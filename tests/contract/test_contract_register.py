@@ -1,7 +1,6 @@
 """The requirements register: generated rows, rows by hand, and every way a row can be wrong."""
 
 import json
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 from tools.folders import folder_of
 
 from icecheck.contract import (
-    PROFILES,
     Basis,
     Level,
     Ref,
@@ -21,7 +19,6 @@ from icecheck.contract import (
     document,
 )
 from icecheck.contract.citations import sentences
-from icecheck.contract.document import line_index
 from icecheck.contract.register import RegisterError, load_register
 from icecheck.contract.releases import number
 from tests.kit.contracts import CONTRACT
@@ -60,108 +57,6 @@ def register(tmp_path: Path) -> Reader:
         return dict(load_register(CONTRACT.version, tmp_path).rows)
 
     return read
-
-
-# -------------------------------------------------------------------- what is there
-def test_every_documented_response_has_a_row() -> None:
-    bodies = [body for item in CONTRACT.raw["paths"].values() for body in item.values()]
-    written = [
-        f"{body['operationId']}.{status}"
-        for body in bodies
-        if "operationId" in body
-        for status in body["responses"]
-    ]
-    assert {*written} == GENERATED
-    assert set(REGISTER) >= GENERATED
-    assert all(REGISTER[name].basis is Basis.RESPONSE_TABLE for name in GENERATED)
-
-
-def test_ids_key_the_register() -> None:
-    assert all(name == requirement.id for name, requirement in REGISTER.items())
-
-
-def test_a_401_is_a_should() -> None:
-    levels = {REGISTER[name].level for name in GENERATED if name.endswith(".401")}
-    assert levels == {Level.SHOULD}
-
-
-@pytest.mark.parametrize("status", ["403", "419", "500", "502", "503", "504", "5XX"])
-def test_what_cannot_be_arranged_has_a_reason(status: str) -> None:
-    rows = [REGISTER[name] for name in GENERATED if name.endswith(f".{status}")]
-    assert rows
-    assert all(requirement.not_tested for requirement in rows)
-
-
-def test_a_success_is_never_excused() -> None:
-    rows = [REGISTER[name] for name in GENERATED if re.search(r"\.20\d$", name)]
-    assert {requirement.id.split(".")[0] for requirement in rows} == {*CONTRACT.operations}
-    assert not any(requirement.not_tested for requirement in rows)
-
-
-def test_every_assertion_is_demanded_both_ways() -> None:
-    for assertion in CONTRACT.table_assertions:
-        assert f"assertion.{assertion}.satisfied" in REGISTER
-        assert f"assertion.{assertion}.violated" in REGISTER
-    named = {name.split(".")[1] for name in REGISTER if name.startswith("assertion.")}
-    assert named == set(CONTRACT.table_assertions)
-
-
-def test_every_table_update_has_an_effect() -> None:
-    for action in CONTRACT.table_updates:
-        assert f"update.{action}.effect" in REGISTER
-    named = {name.split(".")[1] for name in REGISTER if name.startswith("update.")}
-    assert named == set(CONTRACT.table_updates)
-
-
-def test_an_interop_row_names_who_is_hurt() -> None:
-    for requirement in REGISTER.values():
-        if requirement.level is Level.INTEROP:
-            assert requirement.basis is Basis.CLIENT_NEED
-            assert requirement.hurts != "no known client", requirement.id
-
-
-def test_every_row_is_a_sentence() -> None:
-    for requirement in REGISTER.values():
-        assert requirement.text.endswith("."), requirement.id
-        assert "{" not in requirement.text, requirement.id
-        assert "\n" not in requirement.text, requirement.id
-
-
-def test_every_ref_and_span_of_lines_resolves() -> None:
-    end = max(last for _, last in line_index(CONTRACT.version).values())
-    for requirement in REGISTER.values():
-        assert requirement.refs
-        for ref in requirement.refs:
-            first, last = CONTRACT.where(ref)
-            assert 1 <= first <= last
-        first, last = requirement.lines
-        assert 1 <= first <= last <= end
-
-
-def test_rows_by_hand_cite_less_than_a_page() -> None:
-    long = {r.id for r in BY_HAND.values() if r.lines[1] - r.lines[0] > 90}
-    assert long == set()
-
-
-def test_every_profile_is_known_and_the_generated_ones_follow_the_operation() -> None:
-    assert {requirement.profile for requirement in REGISTER.values()} <= set(PROFILES)
-    assert REGISTER["createTable.409"].profile == "write"
-    assert REGISTER["loadTable.304"].profile == "etag"
-    assert REGISTER["listTables.token-null-at-end"].profile == "pagination"
-
-
-def test_error_type_names_are_never_a_must() -> None:
-    rows = [r for name, r in REGISTER.items() if name.startswith("error.type")]
-    assert rows
-    assert all(requirement.level is not Level.MUST for requirement in rows)
-
-
-def test_texts_are_distinct_within_a_family() -> None:
-    seen: dict[tuple[str, str], str] = {}
-    for requirement in REGISTER.values():
-        key = (requirement.id.split(".")[0], requirement.text)
-        assert key not in seen, f"{requirement.id} says what {seen[key]} says"
-        seen[key] = requirement.id
 
 
 # --------------------------------------------------------------------- how it is read

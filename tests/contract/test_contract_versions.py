@@ -1,7 +1,6 @@
 """The official document with its lines moved, changed, and in its next version."""
 
 import json
-import os
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +10,11 @@ from tools.folders import folder_of
 from tools.official import load_official
 from tools.sentences import Document, cited, rendered, words_of
 
-from icecheck.contract import Contract, Requirement, UnresolvedRows, load
+from icecheck.contract import SPEC_VERSIONS, Contract, Requirement, UnresolvedRows, load
 from icecheck.contract.citations import sentences
 from tests.contract.made_versions import known_as, made_from, prose_for
+from tests.contract.official_documents import OFFICIAL, official_document
 
-OFFICIAL = os.environ.get("ICECHECK_OFFICIAL_DOCUMENT")
 NEXT = Path(OFFICIAL or "document").with_name("rest-catalog-open-api-1.11.0.yaml")
 AFTER, MOVED_BY = 400, 37
 CONTRACT = load("1.10.0")  # of the official document, whichever version is served
@@ -72,15 +71,16 @@ def expected(requirement: Requirement) -> Requirement:
     return replace(requirement, refs=refs, lines=(moved(first), moved(last)))
 
 
-def test_the_committed_table_is_what_the_generator_writes() -> None:
-    assert OFFICIAL is not None
-    written = (folder_of("1.10.0") / "sentences.json").read_text(encoding="utf-8")
-    assert written == rendered(Document(Path(OFFICIAL)).places(cited()))
+@pytest.mark.parametrize("version", SPEC_VERSIONS)
+def test_the_committed_table_is_what_the_generator_writes(version: str) -> None:
+    written = (folder_of(version) / "sentences.json").read_text(encoding="utf-8")
+    assert written == rendered(Document(official_document(version)).places(cited()))
 
 
-def test_every_sentence_stands_on_lines_that_have_its_words() -> None:
-    lines = official().splitlines()
-    for identifier, places in sentences("1.10.0").items():
+@pytest.mark.parametrize("version", SPEC_VERSIONS)
+def test_every_sentence_stands_on_lines_that_have_its_words(version: str) -> None:
+    lines = official_document(version).read_text(encoding="utf-8").splitlines()
+    for identifier, places in sentences(version).items():
         many = int(identifier.partition("-")[2])
         for first, last in places:
             assert len(words_of("\n".join(lines[first - 1 : last]))) >= many, identifier

@@ -12,6 +12,7 @@ from icecheck.contract import (
     SPEC_VERSIONS,
     Action,
     Changes,
+    Contract,
     IncompleteFacts,
     Object,
     Place,
@@ -20,7 +21,7 @@ from icecheck.contract import (
     operations,
 )
 from icecheck.contract.facts import read_facts
-from tests.kit.contracts import CONTRACT
+from tests.kit.contracts import CONTRACT, of_every_version
 
 METHODS = {operation.id: operation.method for operation in CONTRACT.operations.values()}
 FACTS = ("profile", "object", "action", "default", "changes", "commits", "locks", "names",
@@ -139,33 +140,39 @@ def test_facts_that_contradict_each_other_are_refused(
         read_facts(rows, METHODS)
 
 
-def test_an_error_type_is_of_a_documented_response() -> None:
-    for operation in CONTRACT.operations.values():
+@of_every_version
+def test_an_error_type_is_of_a_documented_response(contract: Contract) -> None:
+    for operation in contract.operations.values():
         assert {*operation.facts.error_types} <= {*operation.responses}
 
 
-def test_what_is_named_by_the_path_stands_in_the_path() -> None:
-    for operation in CONTRACT.operations.values():
+@of_every_version
+def test_what_is_named_by_the_path_stands_in_the_path(contract: Contract) -> None:
+    for operation in contract.operations.values():
         parameter = "{" + operation.facts.object + "}"
         by_name = parameter in operation.path or "{namespace}" in operation.path
         assert (Place.PATH in operation.facts.names) == by_name, operation.id
 
 
-def test_a_request_body_has_the_members_in_which_it_names_something() -> None:
-    raw = CONTRACT.raw
-    for operation in CONTRACT.operations.values():
+@of_every_version
+def test_a_request_body_has_the_members_in_which_it_names_something(contract: Contract) -> None:
+    raw = contract.raw
+    for operation in contract.operations.values():
         members = [p.removeprefix("body.") for p in operation.facts.names if p.startswith("body.")]
         if members:
             schema = document.resolve(raw, operation.request_schema or {})
             assert {*members} <= {*schema["properties"]}, operation.id
 
 
-def test_each_kind_of_object_is_listed_loaded_made_and_dropped_by_one_operation() -> None:
+@of_every_version
+def test_each_kind_of_object_is_listed_loaded_made_and_dropped_by_one_operation(
+    contract: Contract,
+) -> None:
     actions = (Action.LIST, Action.LOAD, Action.EXISTS, Action.CREATE, Action.DROP)
     for kind in (Object.NAMESPACE, Object.TABLE, Object.VIEW):
-        found = [CONTRACT.operation_that(action, kind) for action in actions]
+        found = [contract.operation_that(action, kind) for action in actions]
         assert len({*found}) == len(actions)
-    assert CONTRACT.operation_that(Action.DROP, "view") == "dropView"
+    assert contract.operation_that(Action.DROP, "view") == "dropView"
 
 
 def test_an_action_that_nothing_does_is_told() -> None:
@@ -173,8 +180,9 @@ def test_an_action_that_nothing_does_is_told() -> None:
         CONTRACT.operation_that(Action.RENAME, Object.NAMESPACE)
 
 
-def test_config_and_token_are_asked_before_anything_is_known() -> None:
-    assert CONTRACT.before_config == {"getConfig", "getToken"}
+@of_every_version
+def test_config_and_token_are_asked_before_anything_is_known(contract: Contract) -> None:
+    assert contract.before_config == {"getConfig", "getToken"}
 
 
 def test_what_changes_no_object_is_a_look_a_plan_or_a_report() -> None:
