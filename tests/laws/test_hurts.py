@@ -1,11 +1,12 @@
 """Every finding names the clients that it affects, or says that none is known."""
 
+from icecheck.contract import Contract
 from icecheck.findings.telling.finding_card import card_of
 from icecheck.findings.verdict import Group, Outcome, Verdict
 from icecheck.judging.observed import Observed
 from icecheck.judging.passive import passive_checks, passive_verdicts
 from icecheck.run.collect import collect
-from tests.kit.contracts import CONTRACT
+from tests.kit.contracts import CONTRACT, of_every_version
 from tests.kit.findings import a_finding
 
 NOBODY = "no known client"
@@ -35,8 +36,9 @@ def test_every_card_says_who_is_hurt() -> None:
     assert silent == []
 
 
-def test_every_requirement_names_a_client_or_says_that_none_is_known() -> None:
+@of_every_version
+def test_every_requirement_names_a_client_or_says_that_none_is_known(contract: Contract) -> None:
     silent = [
-        r.id for r in CONTRACT.requirements.values() if r.hurts != NOBODY and len(r.hurts) < 10
+        r.id for r in contract.requirements.values() if r.hurts != NOBODY and len(r.hurts) < 10
     ]
     assert silent == []

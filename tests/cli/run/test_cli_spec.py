@@ -80,7 +80,8 @@ def test_nothing_newer_than_the_release_is_judged(icecheck, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("named", "held_to"), [("1.9.2", "1.9.2"), (PATCHED, NEWEST), (NEWEST, NEWEST)]
+    ("named", "held_to"),
+    [("1.9.2", "1.9.2"), ("1.10.2", "1.10.0"), (PATCHED, NEWEST), (NEWEST, NEWEST)],
 )
 def test_a_patch_release_is_a_release_too(icecheck, tmp_path, named, held_to):
     few = ("--only", "checks", "--check", "getConfig.answered")
