@@ -203,6 +203,12 @@ def test_a_change_is_never_older_than_the_first_document_nor_newer_than_this_one
     assert set(told) <= set(contract.releases)
 
 
+def test_a_pattern_is_about_the_operations_that_there_were() -> None:
+    rows = load("1.11.0").requirements
+    assert (rows["listTables.401"].changed or "").startswith("1.10.0: 401 comes before 419")
+    assert rows["registerView.401"].changed is rows["signRequest.401"].changed is None
+
+
 # ------------------------------------------------------------- the document of the version before
 def without_the_document_before(versions: Iterable[str]) -> list[str]:
     """Return what to write into changes.toml of the versions that do not know the one before."""

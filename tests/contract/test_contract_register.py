@@ -178,6 +178,12 @@ def test_two_rows_of_one_id_tell_what_two_versions_say(
     assert id_ not in found.elsewhere
 
 
+def test_a_row_has_the_errata_that_its_document_has(register: Reader) -> None:
+    named = '["E36", "E11-7"]'  # the second is one of 1.11.0 only
+    found = register(row(errata=named), row("response", id='"createTable.409"', errata=named))
+    assert found["loadTable.made-up"].errata == found["createTable.409"].errata == ("E36",)
+
+
 def test_every_row_that_points_at_nothing_is_listed_at_once(register: Reader) -> None:
     with pytest.raises(UnresolvedRows) as told:
         register(

@@ -20,15 +20,15 @@ from tests.kit.contracts import CONTRACT
 CITED = re.compile(r"\bL(\d+)(?:-L?(\d+))?\b")
 ROOT = Path(__file__).parents[2]
 PRODUCT = ("src/icecheck", "conformance", "mock_server", "scenarios", "spark_tests", "reports")
-# Module -> the reason for the newest version.
+# Module -> the reason for the default version.
 CHOOSING = {
     "src/icecheck/cli/selection.py": "the default of --spec",
     "src/icecheck/pytest/run.py": "the default of --conformance-spec",
     "src/icecheck/run/options.py": "the default of a run's options",
     "src/icecheck/client/opening.py": "the default of a session's options",
     "src/icecheck/client/doctor.py": "the default of the doctor's session",
-    "src/icecheck/cli/commands/explain.py": "tells of the newest version: there is no run",
-    "src/icecheck/cli/commands/list.py": "tells of the newest version: there is no run",
+    "src/icecheck/cli/commands/explain.py": "tells of the default version: there is no run",
+    "src/icecheck/cli/commands/list.py": "tells of the default version: there is no run",
     "src/icecheck/cli/commands/self_test.py": "opens the runs of which it asks",
 }
 IMPORTS_ALL = """

@@ -69,7 +69,7 @@ def selected(options: Mapping[str, Any], report: Path) -> tuple[str, ...]:
 
 
 def release_of_run(options: Mapping[str, Any]) -> str:
-    """Return the release that `--spec` names, or the newest.
+    """Return the release that `--spec` names, or the default one.
 
     Raises UsageError for one whose document cannot be used.
     """
