@@ -6,6 +6,7 @@ import click
 import pytest
 
 from icecheck.cli import main
+from icecheck.contract import load
 from icecheck.contract.witnesses import reasons_without_witness
 from tests.kit.contracts import CONTRACT
 
@@ -34,6 +35,29 @@ def test_requirements_say_whether_they_are_checked_and_why_not(icecheck):
     assert reason in said["createNamespace.406"]
     unexplained = [r for r in CONTRACT.requirements.values() if r.not_tested is None]
     assert not any("not brought about" in said[r.id] for r in unexplained)
+
+
+def test_what_a_later_document_demands_otherwise_is_listed(icecheck):
+    rows = {r["id"]: r for r in listed(icecheck, "requirements", "--diff", "1.10.0", "1.11.0")}
+    before, after = CONTRACT.requirements, load("1.11.0").requirements
+    new = {id_ for id_, row in rows.items() if row["change"] == "new"}
+    assert new == after.keys() - before.keys()
+    dropped = {id_ for id_, row in rows.items() if row["change"] == "dropped"}
+    assert dropped == before.keys() - after.keys()
+    assert rows["createTable.name-of-a-view-refused"]["change"] == "changed"
+    assert rows["createTable.name-of-a-view-refused"]["level"] == "should → must"
+    # The answer is the same, and the reasons for it are more.
+    assert rows["cancelPlanning.404"]["change"] == "changed"
+    assert "1.11.0" in rows["cancelPlanning.404"]["note"]
+    assert "createNamespace.409" not in rows
+
+
+def test_two_releases_of_one_contract_are_told_apart_too(icecheck):
+    rows = {r["id"]: r for r in listed(icecheck, "requirements", "--diff", "1.6.0", "1.8.0")}
+    assert {row["change"] for row in rows.values()} <= {"new", "changed"}
+    dates = {id_: CONTRACT.requirements[id_].since for id_ in rows}
+    assert {dates[id_] for id_, row in rows.items() if row["change"] == "new"} <= {"1.7.0", "1.8.0"}
+    assert rows["loadCredentials.200"]["change"] == "new"
 
 
 def test_operations_are_those_of_the_document(icecheck):

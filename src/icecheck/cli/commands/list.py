@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from icecheck.contract import Contract
 
 _WHY_NOT = "not_tested_reason"
+Listed = tuple[list[dict[str, Any]], tuple[str, ...], list[str]]
+"""Rows, the columns that people see, and what stands behind each line."""
 
 
 @click.command("list", short_help="List checks, requirements, operations or defects.")
@@ -32,7 +34,14 @@ _WHY_NOT = "not_tested_reason"
     show_default=True,
     help="Lines for people, one JSON array, or (requirements only) a page.",
 )
-def command(what: str, group: str | None, form: str) -> None:
+@click.option(
+    "--diff",
+    nargs=2,
+    metavar="OLD NEW",
+    help="Only the requirements (of list requirements) that two releases' documents have "
+    "otherwise, such as 1.10.0 1.11.0.",
+)
+def command(what: str, group: str | None, form: str, diff: tuple[str, str] | None) -> None:
     """List what icecheck knows: its checks (the default), the requirements they prove, the
     operations of the specification, or the defects that the mock can have.
     """
@@ -42,37 +51,47 @@ def command(what: str, group: str | None, form: str) -> None:
         raise click.UsageError("--group selects checks: use it with `icecheck list checks`")
     if form == "markdown" and what != "requirements":
         raise click.UsageError("only the requirements have a page: icecheck list requirements")
+    if diff is not None and (what != "requirements" or form == "markdown"):
+        raise click.UsageError("--diff compares requirements: icecheck list requirements --diff")
     contract = load(DEFAULT_SPEC_VERSION)
-    columns: tuple[str, ...]
-    notes: list[str] = []
-    match what:
-        case "checks":
-            rows = _checks(contract, group)
-            columns = ("level", "group", "id", "title")
-            notes = [_note(row) for row in rows]
-        case "requirements" if form == "markdown":
-            from icecheck.cli.listings.requirements_page import requirements_page
+    if form == "markdown":
+        from icecheck.cli.listings.requirements_page import requirements_page
 
-            click.echo(requirements_page(contract), nl=False)
-            return
-        case "requirements":
-            rows = _requirements(contract)
-            columns = ("level", "profile", "checked", "id", "text")
-            notes = [f" (not brought about: {r})" if (r := row[_WHY_NOT]) else "" for row in rows]
-        case "operations":
-            rows = _operations(contract)
-            columns = ("profile", "id", "endpoint")
-        case _:
-            rows = _defects(contract)
-            columns = ("level", "id", "breaks", "title")
+        click.echo(requirements_page(contract), nl=False)
+        return
+    rows, columns, notes = (
+        _listed(what, contract, group) if diff is None else _listed_changes(*diff)
+    )
     if form == "json":
         click.echo(json.dumps(rows, indent=1))
         return
     cells = [[str(row[column]) for column in columns] for row in rows]
-    for line in _aligned(cells, notes or [""] * len(rows)):
+    for line in _aligned(cells, notes):
         click.echo(line)
     if what == "checks":
         click.echo(_counted(rows), err=True)
+
+
+def _listed(what: str, contract: "Contract", group: str | None) -> Listed:
+    match what:
+        case "checks":
+            rows = _checks(contract, group)
+            return rows, ("level", "group", "id", "title"), [_note(row) for row in rows]
+        case "requirements":
+            rows = _requirements(contract)
+            notes = [f" (not brought about: {r})" if (r := row[_WHY_NOT]) else "" for row in rows]
+            return rows, ("level", "profile", "checked", "id", "text"), notes
+        case "operations":
+            rows = _operations(contract)
+            return rows, ("profile", "id", "endpoint"), [""] * len(rows)
+    rows = _defects(contract)
+    return rows, ("level", "id", "breaks", "title"), [""] * len(rows)
+
+
+def _listed_changes(*releases: str) -> Listed:
+    rows = _changes(*releases)
+    notes = [f" ({row['note']})" if row["note"] else "" for row in rows]
+    return rows, ("change", "level", "id", "text"), notes
 
 
 def _note(row: dict[str, Any]) -> str:
@@ -131,6 +150,17 @@ def _requirements(contract: "Contract") -> list[dict[str, Any]]:
         }
         for r in contract.requirements.values()
     ]
+
+
+def _changes(*releases: str) -> list[dict[str, Any]]:
+    from icecheck.cli.listings.requirement_changes import changes_between
+    from icecheck.contract.releases import is_newer
+    from icecheck.run.demands import release_to_hold_to
+
+    old, new = (release_to_hold_to(release, "--diff") for release in releases)
+    if not is_newer(new, old):
+        raise click.UsageError(f"--diff {old} {new}: name the older release first")
+    return [asdict(change) for change in changes_between(old, new)]
 
 
 def _operations(contract: "Contract") -> list[dict[str, Any]]:
