@@ -1,8 +1,8 @@
 """Selects the checks that the document of a release demands, if a run holds to that."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from icecheck.contract import SPEC_VERSIONS, Contract
+from icecheck.contract import DEFAULT_SPEC_VERSION, SPEC_VERSIONS, Contract
 from icecheck.contract.frozen import RequirementSet, UnknownSet, frozen_set
 from icecheck.contract.releases import is_newer, newest
 from icecheck.findings.verdict import SkipKind, Verdict
@@ -16,26 +16,38 @@ OLDEST = "1.6.0"
 (200 for a rename).
 """
 
+JUDGED = tuple(each for each in SPEC_VERSIONS if not is_newer(each, DEFAULT_SPEC_VERSION))
+"""The versions that a run can hold to: of each demand there is a check, or a reason why not.
 
-def release_to_hold_to(text: str, option: str = "--spec") -> str:
-    """Return the release that a user named.
+A later version is known, and nothing is called conformant to it.
+"""
+
+
+def release_to_hold_to(text: str, option: str = "--spec", versions: Sequence[str] = JUDGED) -> str:
+    """Return the release that a user named, which one of these versions covers.
 
     Raises UsageError for one whose document cannot be held to.
     """
     parts = text.split(".")
     known = len(parts) == 3 and all(part.isascii() and part.isdecimal() for part in parts)
-    last = newest(SPEC_VERSIONS)
+    last = newest(versions)
     if known and not is_newer(OLDEST, text):
         # A patch release after a version here: no document of its own is known here.
-        before = [v for v in SPEC_VERSIONS if v.split(".")[:2] == parts[:2] and is_newer(text, v)]
+        before = [v for v in versions if v.split(".")[:2] == parts[:2] and is_newer(text, v)]
         if before:
             return newest(before)
         if not is_newer(text, last):
             return text
     raise UsageError(
         f"{option} {text}: icecheck can hold a catalog to the documents of Iceberg {OLDEST} to"
-        f" {last}"
+        f" {last}{_what_is_known_of(text, last)}"
     )
+
+
+def _what_is_known_of(release: str, last: str) -> str:
+    if release not in SPEC_VERSIONS:
+        return ""
+    return f"; `icecheck list requirements --diff {last} {release}` shows what {release} demands"
 
 
 def set_to_judge_by(

@@ -154,10 +154,11 @@ def _requirements(contract: "Contract") -> list[dict[str, Any]]:
 
 def _changes(*releases: str) -> list[dict[str, Any]]:
     from icecheck.cli.listings.requirement_changes import changes_between
+    from icecheck.contract import SPEC_VERSIONS
     from icecheck.contract.releases import is_newer
     from icecheck.run.demands import release_to_hold_to
 
-    old, new = (release_to_hold_to(release, "--diff") for release in releases)
+    old, new = (release_to_hold_to(each, "--diff", SPEC_VERSIONS) for each in releases)
     if not is_newer(new, old):
         raise click.UsageError(f"--diff {old} {new}: name the older release first")
     return [asdict(change) for change in changes_between(old, new)]
