@@ -138,3 +138,14 @@ def test_a_row_of_an_operation_that_may_be_unsupported_has_a_condition(contract:
     rows = [each for each in by_hand(contract) if each.id.partition(".")[0] in optional]
     assert [each.id for each in rows if not each.condition] == []
     assert contract.requirements["renameTable.204"].condition == "the catalog supports renameTable"
+
+
+@of_every_version
+def test_what_a_row_says_is_one_line_without_needless_spaces(contract: Contract) -> None:
+    said = {
+        f"{row.id}: {name}": text
+        for row in contract.requirements.values()
+        for name in ("text", "condition", "hurts", "changed", "not_tested", "disputed")
+        if (text := getattr(row, name)) is not None
+    }
+    assert [where for where, text in said.items() if text != " ".join(text.split())] == []
