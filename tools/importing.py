@@ -12,7 +12,7 @@ from typing import Any
 
 from tools.canonical import canonical_structure, sha256_of
 from tools.folders import folder_of
-from tools.official import METHODS, load_official
+from tools.official import METHODS, LineIndex, load_official
 from tools.sentences import missing_lines, write_sentences
 
 WRITTEN_BY_HAND = (
@@ -88,8 +88,20 @@ def write_version(path: Path, folder: Path) -> list[str]:
         raise ValueError(f"{folder} has no {', '.join(lacking)}{told}")
     official, index = load_official(path)
     prose = json.loads((folder / "prose.json").read_text(encoding="utf-8"))
-    document = with_own_prose(official, prose)
+    write_structure(with_own_prose(official, prose), folder)
+    return write_places(official, index, path, folder)
+
+
+def write_structure(document: dict[str, Any], folder: Path) -> None:
+    """Write a document with our own prose."""
     _write(folder / "openapi.json", json.dumps(document, indent=1, ensure_ascii=False))
+
+
+def write_places(official: dict[str, Any], index: LineIndex, path: Path, folder: Path) -> list[str]:
+    """Write the lines of a document's parts and citations, and the hash of its structure.
+
+    Returns the rows' citations that do not occur in the document, as identifiers of their words.
+    """
     rows = [f"{json.dumps(k)}: [{a}, {b}]" for k, (a, b) in index.lines.items()]
     _write(folder / "lines.json", "{\n" + ",\n".join(rows) + "\n}")
     _write(folder / "official.sha256", sha256_of(official))

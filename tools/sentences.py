@@ -130,7 +130,7 @@ def citing(folder: Path = REQUIREMENTS, version: str | None = None) -> dict[str,
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
         defaults = {"id": f"[defaults] of {path.name}", **tables.get("defaults", {})}
         for row in (defaults, *tables.get("requirement", ())):
-            if version is not None and not _is_about(row, version):
+            if version is not None and not is_about(row, version):
                 continue
             texts = [row["sentence"]] if "sentence" in row else []
             texts += [
@@ -145,7 +145,7 @@ def citing(folder: Path = REQUIREMENTS, version: str | None = None) -> dict[str,
     return {words: tuple(rows) for words, rows in found.items()}
 
 
-def _is_about(row: Mapping[str, Any], version: str) -> bool:
+def is_about(row: Mapping[str, Any], version: str) -> bool:
     """Return whether `since` and `until` leave a row to a version."""
     older, newer = row.get("since", version), row.get("until", version)
     return not is_newer(older, version) and not is_newer(version, newer)
