@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from icecheck.contract import DEFAULT_SPEC_VERSION, SPEC_VERSIONS, Contract
+from icecheck.contract import JUDGED_VERSIONS, SPEC_VERSIONS, Contract
 from icecheck.contract.frozen import RequirementSet, UnknownSet, frozen_set
 from icecheck.contract.releases import is_newer, newest
 from icecheck.findings.verdict import SkipKind, Verdict
@@ -16,14 +16,10 @@ OLDEST = "1.6.0"
 (200 for a rename).
 """
 
-JUDGED = tuple(each for each in SPEC_VERSIONS if not is_newer(each, DEFAULT_SPEC_VERSION))
-"""The versions that a run can hold to: of each demand there is a check, or a reason why not.
 
-A later version is known, and nothing is called conformant to it.
-"""
-
-
-def release_to_hold_to(text: str, option: str = "--spec", versions: Sequence[str] = JUDGED) -> str:
+def release_to_hold_to(
+    text: str, option: str = "--spec", versions: Sequence[str] = JUDGED_VERSIONS
+) -> str:
     """Return the release that a user named, which one of these versions covers.
 
     Raises UsageError for one whose document cannot be held to.

@@ -4,14 +4,13 @@ import json
 
 import pytest
 
-from icecheck.contract import SPEC_VERSIONS, Ref
+from icecheck.contract import JUDGED_VERSIONS, SPEC_VERSIONS, Ref
 from icecheck.contract.releases import is_newer, newest, number
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects.kit.rewriting import alter_body, refuse_as
-from icecheck.run.demands import JUDGED
 from tests.kit.contracts import CONTRACT
 
-NEWEST = newest(JUDGED)
+NEWEST = newest(JUDGED_VERSIONS)
 MAJOR, MINOR, PATCH = number(NEWEST)
 PATCHED = f"{MAJOR}.{MINOR}.{PATCH + 1}"  # a patch release has the same document
 AFTER = f"{MAJOR}.{MINOR + 1}.0"
@@ -149,7 +148,7 @@ def test_endpoints_of_later_documents_are_recognised(icecheck, tmp_path):
     assert told["spec_says"] == f"{later}: 1.11.0, A view is registered from its metadata file."
 
 
-@pytest.mark.parametrize("release", sorted({*SPEC_VERSIONS} - {*JUDGED}))
+@pytest.mark.parametrize("release", sorted({*SPEC_VERSIONS} - {*JUDGED_VERSIONS}))
 def test_a_document_whose_demands_have_no_checks_yet_is_not_judged_by(icecheck, release):
     """A run that cannot find what breaks a document must not call anything conformant to it."""
     result = icecheck("run", "--mock", "--spec", release)
