@@ -13,7 +13,7 @@ from icecheck.mock_server.core.context import (
     Reply,
     WriteFile,
 )
-from icecheck.mock_server.core.locations import METADATA_PATH, check_places
+from icecheck.mock_server.core.locations import METADATA_PATH
 from icecheck.mock_server.core.state import TableEntry
 from icecheck.mock_server.metadata.encoding import encode, encode_with_snapshots
 from icecheck.mock_server.metadata.model import TableMetadata
@@ -34,9 +34,8 @@ def published(
 ) -> tuple[TableEntry, tuple[FileEffect, ...]]:
     """Return the entry of a new table version and the effects on files that it needs.
 
-    Problem 400 for a compression codec that does not exist, or a location that is not allowed.
+    Its places are checked by then. Problem 400 for a compression codec that does not exist.
     """
-    check_places(context, metadata.location, metadata.properties)
     content = encode(metadata)
     file = metadata_file(
         context,

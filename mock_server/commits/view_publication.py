@@ -4,7 +4,6 @@ import msgspec
 
 from icecheck.mock_server.commits.publication import metadata_file
 from icecheck.mock_server.core.context import Context, Reply, WriteFile
-from icecheck.mock_server.core.locations import check_places
 from icecheck.mock_server.core.state import ViewEntry
 from icecheck.mock_server.metadata.builder import canonical_location
 from icecheck.mock_server.metadata.view_metadata import ViewMetadata, encode_view
@@ -16,10 +15,9 @@ def published_view(
 ) -> tuple[ViewEntry, WriteFile]:
     """Return the entry of a new view version with its LoadViewResult, and the file to write.
 
-    Problem 400 for a compression codec that does not exist, or a location that is not allowed.
+    Its places are checked by then. Problem 400 for a compression codec that does not exist.
     Earlier files stay: a view's metadata keeps no list of them.
     """
-    check_places(context, canonical_location(metadata.location), metadata.properties)
     content = encode_view(metadata)
     file = metadata_file(
         context,

@@ -26,6 +26,23 @@ def check_places(context: Context, location: str, properties: Mapping[str, str])
         _check_location(context, elsewhere)
 
 
+def check_changed_places(
+    context: Context,
+    metadata: TableMetadata | ViewMetadata,
+    before: TableMetadata | ViewMetadata | None,
+) -> None:
+    """Check the places of a commit's outcome, unless they are those that it had `before`.
+
+    Those were checked then, and a file that is written is looked at again.
+    """
+    if before is None or _metadata_places(before) != _metadata_places(metadata):
+        check_places(context, metadata.location, metadata.properties)
+
+
+def _metadata_places(metadata: TableMetadata | ViewMetadata) -> tuple[str, str | None]:
+    return metadata.location, metadata.properties.get(METADATA_PATH)
+
+
 def written_places(metadata: TableMetadata | ViewMetadata) -> list[str]:
     """Return the locations that a table or view writes to, its own first."""
     properties = metadata.properties

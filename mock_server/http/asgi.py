@@ -126,7 +126,7 @@ class CatalogApplication:
             return Answer(refusal)
         if method in _BODILESS_METHODS:
             body = b""
-        return self._app.handle(_request(method, raw_path, query, headers, body, headers_bytes))
+        return self._app.handle(request_of(method, raw_path, query, headers, body, headers_bytes))
 
     def app(self, answer: Answer) -> AsgiApp:
         """Return an application that gives an answer that there is already."""
@@ -148,7 +148,7 @@ class CatalogApplication:
             if len(received) > BODY_BYTES_MAX:
                 return Answer(body_too_large())
             body = received
-        request = _request(method, raw_path, query, headers, body, headers_bytes)
+        request = request_of(method, raw_path, query, headers, body, headers_bytes)
         if self._administration is not None and raw_path.startswith(_ADMINISTRATION_BYTES):
             client = (scope.get("client") or ("",))[0]
             return Answer(await _administered(self._administration, request, client))
@@ -174,7 +174,7 @@ def until_stopped(app: AsgiApp) -> AsgiApp:
     return serve
 
 
-def _request(
+def request_of(
     method: str,
     raw_path: bytes,
     query: bytes,
@@ -182,6 +182,7 @@ def _request(
     body: bytes,
     headers_bytes: int,
 ) -> Request:
+    """Return a request as ASGI gives it; `headers_bytes` are those of all names and values."""
     return Request(
         method,
         raw_path.decode("latin-1"),

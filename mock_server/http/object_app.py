@@ -6,10 +6,10 @@ from collections.abc import Callable
 from icecheck.mock_server.http.asgi import (
     AsgiApp,
     Message,
-    RawHeaders,
     Receive,
     Send,
     read_body,
+    request_of,
     send_reply,
 )
 from icecheck.mock_server.http.protocol import bytes_of, head_refusal
@@ -27,8 +27,8 @@ def object_app(answer: Callable[[Request], Reply]) -> AsgiApp:
         if scope["type"] != "http":
             raise ValueError(f"only http is served, not {scope['type']}")
         method, headers_bytes = scope["method"], bytes_of(scope["headers"])
-        url_bytes = len(scope["raw_path"]) + len(scope["query_string"])
-        refusal = head_refusal(url_bytes, headers_bytes)
+        raw_path, query = scope["raw_path"], scope["query_string"]
+        refusal = head_refusal(len(raw_path) + len(query), headers_bytes)
         if refusal is not None:
             await send_reply(send, method, refusal)
             return
@@ -39,14 +39,7 @@ def object_app(answer: Callable[[Request], Reply]) -> AsgiApp:
             message = f"One request has {BODY_BYTES_MAX} bytes at most: upload in parts"
             await send_reply(send, method, refusal_reply(S3Refusal(400, "EntityTooLarge", message)))
             return
-        request = Request(
-            method,
-            scope["raw_path"].decode("latin-1"),
-            scope["query_string"].decode("latin-1"),
-            RawHeaders(scope["headers"]),
-            body,
-            headers_bytes,
-        )
+        request = request_of(method, raw_path, query, scope["headers"], body, headers_bytes)
         await send_reply(send, method, await asyncio.to_thread(answer, request))
 
     return serve

@@ -4,6 +4,7 @@ from icecheck.mock_server.commits import publication
 from icecheck.mock_server.commits.commit import CommitRequest, apply_commit, decode_commit
 from icecheck.mock_server.commits.default_locations import default_location
 from icecheck.mock_server.core.context import Call, Context, FileEffect, Outcome
+from icecheck.mock_server.core.locations import check_changed_places
 from icecheck.mock_server.core.state import TableEntry, WarehouseState
 from icecheck.mock_server.operations.name_conflicts import check_free
 from icecheck.mock_server.operations.registry import operation
@@ -58,6 +59,7 @@ def committed(
         return state, entry, ()
     if entry is None:
         check_free(state, namespace, names.new_name(name), "table")
+    check_changed_places(context, metadata, None if entry is None else entry.metadata)
     changed, effects = publication.published(context, metadata, entry)
     if entry is None:
         effects = (*publication.prepared_directories(context, metadata.location), *effects)

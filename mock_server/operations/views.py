@@ -5,7 +5,7 @@ from icecheck.mock_server.commits.view_commit import apply_view_commit, decode_v
 from icecheck.mock_server.commits.view_create import decode_create_view, new_view_metadata
 from icecheck.mock_server.commits.view_publication import published_view
 from icecheck.mock_server.core.context import Call, Context, Outcome
-from icecheck.mock_server.core.locations import check_places
+from icecheck.mock_server.core.locations import check_changed_places, check_places
 from icecheck.mock_server.core.state import ViewEntry, WarehouseState
 from icecheck.mock_server.operations.listing import identifiers_reply
 from icecheck.mock_server.operations.name_conflicts import check_free, check_rename_target
@@ -64,6 +64,7 @@ def replace_view(context: Context, state: WarehouseState, call: Call) -> Outcome
     )
     if metadata is None:
         return Outcome(state, entry.reply)
+    check_changed_places(context, metadata, entry.metadata)
     changed, file = published_view(context, metadata, entry)
     return Outcome(state.with_view(call.namespace, call.name, changed), changed.reply, (file,))
 

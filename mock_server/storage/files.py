@@ -19,6 +19,7 @@ MEMORY_BYTES_MAX = 1024 * 1024 * 1024
 
 _FILE_DIGITS_MAX = 9
 
+_WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 # Without O_NONBLOCK, opening a pipe would wait for somebody who writes to it.
 _READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -136,14 +137,10 @@ class Files:
         path = self._places.path_of(location)
         if path is None:
             return
-        parent = path.rpartition("/")[0]
-        try:
-            # Both are new for a new table: to try the inner one first would fail each time.
-            with contextlib.suppress(FileExistsError):
-                os.mkdir(parent)  # noqa: PTH102 - a Path costs more than what it does
-            os.mkdir(path)  # noqa: PTH102
-        except OSError:
-            Path(path).mkdir(parents=True, exist_ok=True)
+        # Both are new for a new table: to try the inner one first would fail each time.
+        with contextlib.suppress(OSError):
+            os.mkdir(path.rpartition("/")[0])  # noqa: PTH102 - a Path costs more
+        _make_directory(path)
 
     def read(self, location: str) -> bytes:
         """Return the content of a file, uncompressed if its name says gzip; raises OSError."""
@@ -175,17 +172,25 @@ class Files:
                 Path(path).unlink()
 
 
+def _make_directory(path: str) -> None:
+    """Make a directory, most likely in one that is there."""
+    try:
+        os.mkdir(path)  # noqa: PTH102 - a Path costs more than what it does
+    except OSError:
+        Path(path).mkdir(parents=True, exist_ok=True)
+
+
 def _new_file_beside(path: str) -> tuple[int, str]:
     """Open a new file in the directory of a path, which is made; return it and its path."""
     directory, _, name = path.rpartition("/")
     temporary = f"{directory}/.{name}.tmp"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    try:
-        return os.open(temporary, flags, 0o644), temporary
-    except FileNotFoundError:
-        Path(directory).mkdir(parents=True, exist_ok=True)
-    except OSError:
-        pass  # one is there from a server that was killed, or the name is too long for it
+    # One may be there from a server that was killed, or the name is too long for it.
+    with contextlib.suppress(OSError):
+        try:
+            return os.open(temporary, _WRITING, 0o644), temporary
+        except FileNotFoundError:
+            _make_directory(directory)
+        return os.open(temporary, _WRITING, 0o644), temporary
     return tempfile.mkstemp(prefix=".", suffix=".tmp", dir=directory)
 
 

@@ -114,12 +114,14 @@ def test_a_run_that_ended_at_its_first_failure_is_derived_again(tmp_path):
     assert not shown.only_read  # the race was not run
 
 
+@pytest.mark.complete("a whole run is derived again in the usual command")
 def test_a_run_that_was_interrupted_is_derived_again(tmp_path):
     with open_catalog() as transport:
         recorded_run(tmp_path, Interrupted(transport, after=60), globs=("createTable.*",))
     assert lines_of(verification_of(tmp_path)) == []
 
 
+@pytest.mark.complete("a whole run is derived again in the usual command")
 def test_a_run_whose_catalog_fell_silent_is_derived_again(tmp_path, monkeypatch):
     monkeypatch.setattr("icecheck.judging.breaker._PATIENCE_SECONDS", 0.1)
     monkeypatch.setattr("icecheck.wire.retry._FIRST_WAIT_AFTER_LOSS_SECONDS", 0.001)

@@ -88,6 +88,7 @@ def test_a_replay_on_no_catalog_writes_a_report_that_says_so(icecheck, replay_fi
     assert "cannot be reached" in run["verdict"]["headline"]
 
 
+@pytest.mark.complete("what is kept is replayed in the usual command")
 def test_what_was_kept_is_part_of_a_later_run(icecheck, tmp_path, replay_file, broken, mended):
     directory = replay_file().parent / "regressions"
     directory.mkdir()

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from pyarrow.fs import LocalFileSystem, S3FileSystem, copy_files
 
 from icecheck.cli import main
-from icecheck.mock_server import MockCatalog
+from icecheck.mock_server import MockCatalog, WarehouseDeclaration
 from tests.evidence.reports_made import document, exchange, put
 
 pytestmark = pytest.mark.spark
@@ -73,3 +74,35 @@ def test_the_commands_of_the_page_do_what_it_says(tmp_path: Path) -> None:
     assert printed["quarantine"] == ""
     assert printed["report"].startswith("## Acme catalog: 3 runs")
     assert "1 runs side by side" in (tmp_path / "matrix.html").read_text()
+
+
+@pytest.mark.complete("a process with a Spark of its own, beside an object store")
+def test_reports_in_an_object_store_are_taken_in_with_the_credentials_of_the_environment(
+    tmp_path: Path,
+) -> None:
+    lines = [exchange(number) for number in range(1, 9)]
+    put(tmp_path / "made" / "night1", document("night1"), lines)
+    (tmp_path / "made" / "night1" / "index.html").write_text("no report")
+    with MockCatalog(warehouses=[WarehouseDeclaration("wh", location="s3://lake/wh")]) as mock:
+        assert mock.objects is not None
+        told = mock.objects.properties()
+        key, secret, endpoint = (
+            told[f"s3.{name}"] for name in ("access-key-id", "secret-access-key", "endpoint")
+        )
+        store = S3FileSystem(
+            access_key=key, secret_key=secret, endpoint_override=endpoint, region="us-east-1"
+        )
+        copy_files(str(tmp_path / "made"), "lake/reports", LocalFileSystem(), store)
+        given = {"AWS_ENDPOINT_URL": endpoint, "AWS_REGION": "us-east-1"}
+        given |= {"AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret}
+        ingest = [sys.executable, "-m", "icecheck", "evidence", "ingest", "s3://lake/reports"]
+        done = subprocess.run(
+            ingest,
+            cwd=tmp_path,
+            env=os.environ | given,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    assert "1 runs and 8 exchanges taken in" in done.stdout

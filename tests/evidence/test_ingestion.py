@@ -188,6 +188,7 @@ def planted(root: Path) -> dict[tuple[str, int], str]:
     return expected
 
 
+@pytest.mark.complete("half a minute of Spark; the usual command takes in runs without a fault")
 def test_ten_planted_reports_end_in_the_quarantine_and_the_rest_goes_in(
     evidence: Evidence, tmp_path: Path
 ) -> None:

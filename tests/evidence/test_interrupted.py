@@ -67,22 +67,19 @@ def test_two_ingestions_at_once_end_in_the_same_tables(
     tmp_path: Path, workbench: SparkWorkbench, alone: dict[str, list[str]]
 ) -> None:
     reports = write(tmp_path / "in")
-    together = threading.Barrier(2)
-
-    def take_in(evidence: Evidence) -> None:
-        together.wait()
-        evidence.take_in(reports, with_gold=True)
-
     with MockCatalog(root=tmp_path / "evidence", keep=True) as mock:
         target = Target(mock.uri, warehouse="evidence")
         two = [Evidence(store_in(workbench, target, "icecheck")) for _ in range(2)]
         two[0].store.prepare()
         with ThreadPoolExecutor(2) as threads:
-            for ended in [threads.submit(take_in, each) for each in two]:
+            # Both have made their first commit from the same version before either gets through.
+            with mock.gate("updateTable", holds=2) as first_commits:
+                takings = [threads.submit(each.take_in, reports, with_gold=True) for each in two]
+                first_commits.wait_for(timeout=120)
+            for ended in takings:
                 ended.result()
         assert two[0].content() == alone
-        refused = mock.journal.count("updateTable", status=409)
-        assert refused > 0, "the two never met"
+        assert mock.journal.count("updateTable", status=409) > 0, "the two never met"
 
 
 @pytest.mark.complete("two ingestions at once")

@@ -129,6 +129,7 @@ def test_no_command_tells_a_secret_when_the_catalog_refuses(
     expect_none(seen.leaks(canaries))
 
 
+@pytest.mark.complete("the plugin writes the reports that the command writes")
 def test_the_plugin_of_pytest_tells_no_secret(
     seen: Seen, echo: Echo, canaries: dict[str, str]
 ) -> None:

@@ -115,6 +115,7 @@ def test_a_server_that_is_slow_within_the_time_is_heard() -> None:
         connection.close()
 
 
+@pytest.mark.complete("waits for time-outs; a request that drips is ended in the usual command")
 def test_a_run_before_which_one_operation_drips_ends_without_blame() -> None:
     mock = MockCatalog(seed=1, warehouses=["wh"])
 

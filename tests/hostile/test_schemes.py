@@ -75,6 +75,7 @@ def test_a_certificate_that_nobody_knows_still_asks_for_its_authority(tmp_path: 
     mock.stop()
 
 
+@pytest.mark.complete("waits for time-outs; the servers that speak one are usual")
 @pytest.mark.parametrize("scheme", some(["http", "https"], 2))
 def test_a_server_that_speaks_neither_is_no_hint(scheme: str, tmp_path: Path) -> None:
     lie: Lie = where(lambda _: True, silent, silent)

@@ -1,6 +1,6 @@
 """The cost of a run: the number of its requests; no check uses the shared namespace as its own."""
 
-from functools import cache
+from functools import partial
 
 import pytest
 
@@ -17,6 +17,7 @@ from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
 from icecheck.targets.target import Principal, Target
 from icecheck.wire.exchange import Exchange, Step
+from tests.kit.once import made_once
 from tests.kit.shares import some
 from tests.laws.test_faithful import PlainRun
 
@@ -39,9 +40,13 @@ OF_A_NAMESPACE = frozenset(
 )
 
 
-@cache
 def sent(isolation: str, *globs: str) -> tuple[Exchange, ...]:
     """Return all requests of the checks to a mock that offers everything, like the bundled one."""
+    name = "-".join(["sent", isolation, *(["smoke"] if globs else [])])
+    return made_once(name, partial(_sent, isolation, globs))
+
+
+def _sent(isolation: str, globs: tuple[str, ...]) -> tuple[Exchange, ...]:
     nobody = Client("nobody", "law-secret", permissions=Permissions.nothing())
     mock = MockCatalog(
         seed=1,

@@ -267,6 +267,7 @@ def test_what_a_first_failure_leaves_unjudged_is_skipped_by_both(tmp_path: Path)
     assert differences(expected, found) == {}
 
 
+@pytest.mark.complete("starts workers; one process is usual")
 def test_a_worker_that_ends_at_a_first_failure_leaves_a_complete_run(tmp_path: Path) -> None:
     """A worker may still judge the checks that it was given before."""
     case = Case(("test_metrics",), lambda: served(prepare=no_metrics))
@@ -334,6 +335,7 @@ ledger_file.os = Full()
 """
 
 
+@pytest.mark.complete("starts workers; a full disk ends the command in the usual command")
 @pytest.mark.parametrize("how", some([(("-n", "1"),), (ALONE,)], 2), ids=["worker", "alone"])
 def test_a_full_disk_ends_a_run_under_pytest_with_what_was_judged_until_then(
     how: tuple[str, ...], tmp_path: Path

@@ -65,6 +65,7 @@ def test_a_catalog_that_passes_passes_the_job_and_one_that_fails_fails_it_last(w
     assert kept["verdict"]["exit_code"] == 1
 
 
+@pytest.mark.complete("a whole run in a shell; the exit codes of the command are usual")
 def test_a_target_that_cannot_be_used_is_exit_4_and_one_annotation(workspace):
     stale = workspace / "icecheck-report" / "run.json"
     stale.parent.mkdir()
@@ -82,6 +83,7 @@ HOSTILE = "a'b\"c $(touch pwned) `touch pwned` ;touch pwned; && ${HOME} %0A::err
 COMMANDS = "x\n::set-output name=verdict::conformant\nverdict=conformant\n::error::y"
 
 
+@pytest.mark.complete("whole runs in a shell; each input is refused or quoted in the usual command")
 def test_hostile_inputs_stay_values(workspace):
     token = f"secret-{HOSTILE}".encode("ascii", "ignore").decode().strip()
     inputs = {

@@ -101,6 +101,7 @@ def judged(defect: Defect, *checks: str) -> Judged:
     return found
 
 
+@pytest.mark.complete("a tool for developers, run by hand")
 def test_an_interrupted_run_goes_on_where_it_was(
     plan: Plan, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,11 +11,11 @@ import httpcore
 from icecheck.mock_server.core.context import Reply
 from icecheck.mock_server.http.asgi import (
     Message,
-    RawHeaders,
     Receive,
     Send,
     cut_connection,
     read_body,
+    request_of,
     send_reply,
 )
 from icecheck.mock_server.http.hosts import Hosts
@@ -107,8 +107,8 @@ class Forwarder:
         """Serve one request."""
         if scope["type"] != "http":
             raise ValueError(f"only http is served, not {scope['type']}")
-        url_bytes = len(scope["raw_path"]) + len(scope["query_string"])
-        if refusal := head_refusal(url_bytes, bytes_of(scope["headers"])):
+        query, headers_bytes = scope["query_string"], bytes_of(scope["headers"])
+        if refusal := head_refusal(len(scope["raw_path"]) + len(query), headers_bytes):
             await self._refuse(scope, send, refusal, "the URL or the headers are too large")
             return
         if refusal := self._hosts.refusal(scope["headers"]):
@@ -122,12 +122,8 @@ class Forwarder:
             too_long = replies.error_reply(413, "PayloadTooLargeException", words)
             await self._refuse(scope, send, too_long, "the body is too long")
             return
-        request = Request(
-            scope["method"],
-            _path(scope).decode("latin-1"),
-            scope["query_string"].decode("latin-1"),
-            RawHeaders(scope["headers"]),
-            body,
+        request = request_of(
+            scope["method"], _path(scope), query, scope["headers"], body, headers_bytes
         )
         signed = (request.headers.get("authorization") or "").lower().startswith(_SIGNED)
         if signed:

@@ -271,6 +271,7 @@ def test_another_interrupt_gives_up_and_says_how_to_clean(start_icecheck, mock, 
     assert files(out) == {"ledger.jsonl"}
 
 
+@pytest.mark.complete("one interrupt is usual")
 def test_a_second_interrupt_changes_nothing(start_icecheck, mock, out):
     process = []
     interrupt_at(mock, "dropNamespace", process, signal.SIGINT, signal.SIGINT, count=2)

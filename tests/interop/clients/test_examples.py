@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.kit.shares import some
+
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 LOST = """\
 answer-lost: fired 1, attempts 1, rows 1
@@ -72,7 +74,7 @@ def test_an_example_says_what_it_shows(example: str, tmp_path: Path) -> None:
     assert done.returncode == 0
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "4")], ids=["one", "four"])
+@pytest.mark.parametrize("workers", some([((),), (("-n", "4"),)], 2), ids=["one", "four"])
 def test_the_tests_among_them_pass_also_side_by_side(tmp_path: Path, workers: list[str]) -> None:
     words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *workers, str(EXAMPLES / TESTS)]
     done = run([sys.executable, *words], tmp_path)

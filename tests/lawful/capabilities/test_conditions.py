@@ -26,7 +26,7 @@ from icecheck.run.collect import collect
 from icecheck.run.demands import demanded_by, demanded_verdicts
 from tests.kill.refusing import refuse_if, updates_in
 from tests.kit.contracts import CONTRACT
-from tests.kit.shares import share
+from tests.kit.shares import share, some
 from tests.lawful.capabilities.designs import REFUSED, SPELLINGS, Spelling, stopped_on_the_way
 from tests.lawful.capabilities.serving import Said, every_check, said_of
 from tests.lawful.lawful import LAWFUL, Install, send_whole
@@ -274,7 +274,7 @@ def test_a_parent_that_is_ignored_is_found_whatever_the_levels(levels: str | Non
     assert [v.check for v in said.verdicts if v.outcome is Outcome.FAIL] == [BELOW[0]]
 
 
-@pytest.mark.parametrize("shown", [_referenced, _of_the_current_snapshot])
+@pytest.mark.parametrize("shown", some([_referenced, _of_the_current_snapshot], 2))
 def test_snapshots_that_are_not_shown_are_a_lack_and_no_fault(
     shown: Callable[[dict[str, Any]], dict[str, Any]],
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from icecheck.spark.java import choose_java
+from tests.kit.shares import some
 
 ORDERS = """\
 from pyiceberg.schema import Schema
@@ -28,6 +29,7 @@ def run_pytest(cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.complete("starts workers; one process is usual")
 def test_every_test_has_a_fresh_warehouse_also_with_two_workers(tmp_path: Path) -> None:
     (tmp_path / "test_mine.py").write_text(
         "import json, os, pathlib, pytest\n"
@@ -84,7 +86,9 @@ def requests_of(section: str) -> list[str]:
     return [f"{line[0]} {line[1]} {line[2].rpartition('/')[2]} {line[3]}" for line in lines]
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["one process", "a worker"])
+@pytest.mark.parametrize(
+    "workers", some([((),), (("-n", "1"),)], 2), ids=["one process", "a worker"]
+)
 def test_a_failing_test_tells_its_requests(tmp_path: Path, workers: tuple[str, ...]) -> None:
     (tmp_path / "test_mine.py").write_text(FAILING)
     done = run_pytest(tmp_path, *workers)
@@ -95,6 +99,7 @@ def test_a_failing_test_tells_its_requests(tmp_path: Path, workers: tuple[str, .
     assert of_call == [*of_setup, "404 HEAD missing tableExists"]
 
 
+@pytest.mark.complete("many requests; a short list is shown in the usual command")
 def test_a_long_list_of_requests_is_cut_and_says_so(tmp_path: Path) -> None:
     (tmp_path / "test_mine.py").write_text(
         "def test_fails(iceberg_catalog):\n"

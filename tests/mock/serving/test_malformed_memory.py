@@ -110,6 +110,7 @@ def test_the_largest_body_costs_a_few_times_its_size(server: Server, what: str) 
     assert peak < PEAK_BYTES_MAX
 
 
+@pytest.mark.complete("the largest body without a socket is usual")
 def test_the_largest_body_costs_no_more_over_a_socket(server: Server) -> None:
     start, unit, end = BODIES["text that nobody reads"][0]
     body = start + unit * ((BODY_BYTES_MAX - len(start) - len(end)) // len(unit)) + end

@@ -86,6 +86,7 @@ def test_a_known_failure_is_xfail_and_the_verdict_stays(verify, broken, tmp_path
     assert run["totals"]["expected_failures"] > 0
 
 
+@pytest.mark.complete("starts workers; one process is usual")
 def test_workers_know_the_entries_too(broken, tmp_path):
     (tmp_path / "icecheck.toml").write_text(entry(more=TEAPOT))
     command = [sys.executable, "-m", "pytest", *options(broken), "-n", "1"]

@@ -118,7 +118,7 @@ UNSUPPORTED = [(operation_id, 501) for operation_id in CHECKED_FOR_CONFLICTS]
 
 @pytest.mark.parametrize(
     ("operation_id", "status"),
-    some([*UNSUPPORTED, *zip(POSITIVE, itertools.cycle(REFUSALS), strict=False)], 2),
+    some([*UNSUPPORTED, *zip(POSITIVE, itertools.cycle(REFUSALS), strict=False)], 4),
 )
 def test_a_catalog_that_refuses_what_is_odd_is_not_blamed(
     operation_id, status, run_check, new_mock
