@@ -135,6 +135,7 @@ COMMANDS: dict[str, Rule] = {
     "icecheck list": Rule("typed", CORE),
     "icecheck list defects": Rule("typed", CORE),
     "icecheck list requirements": Rule("typed", CORE),
+    "icecheck list requirements --diff 1.10.0 1.11.0": Rule("typed", CORE),
     "icecheck list requirements --format markdown": Rule("typed", CORE),
     "icecheck explain": Rule("typed", CORE, exits=(2,)),
     "icecheck explain ID": Rule("typed", CORE),
