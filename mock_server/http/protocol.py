@@ -90,12 +90,26 @@ def _status_line(status: int) -> str:
 
 def protocol_on_h11() -> Any:
     """Return the protocol on h11, which itself bounds a head that does not end."""
+    from h11 import SERVER, Connection, EndOfMessage, RemoteProtocolError
     from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class H11Connection(Connection):
+        """Bounds the trailers of a request too; h11 does so only while they are incomplete."""
+
+        def next_event(self) -> Any:
+            event = super().next_event()
+            if isinstance(event, EndOfMessage) and bytes_of(event.headers) > HEAD_BYTES_MAX:
+                raise RemoteProtocolError("the trailers are too large", error_status_hint=431)
+            return event
 
     class H11Door(H11Protocol):
         """Answers what is no HTTP with the catalog's own errors."""
 
         refused = False
+
+        def connection_made(self, transport: Any) -> None:
+            self.conn = H11Connection(SERVER, HEAD_BYTES_MAX)
+            super().connection_made(transport)
 
         def data_received(self, data: bytes) -> None:
             if not self.refused:

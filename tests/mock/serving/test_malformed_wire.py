@@ -312,6 +312,15 @@ def test_trailers_without_end_are_431(server: MockCatalog, trailers: bytes, ende
         expect_error(server, 431, CHUNKS + trailers + (END if ended else b""))
 
 
+def test_long_trailers_are_431_however_they_arrive(server: MockCatalog) -> None:
+    trailer = b"a: " + b"x" * 140_000
+    with server.checkpoint(), opened(server) as wire, wire.makefile("rb") as file:
+        wire.sendall(CHUNKS + trailer[:70_000])
+        time.sleep(0.05)  # what has come by then is read apart from the rest, which ends them
+        wire.sendall(trailer[70_000:] + END)
+        assert answer(file)[0] == 431
+
+
 def test_a_long_chunked_body_is_no_long_trailer(server: MockCatalog) -> None:
     body = b'{"namespace": [""], "later": "' + b"x" * 500_000 + b'"}'
     parts = [body[start : start + 60_000] for start in range(0, len(body), 60_000)]
