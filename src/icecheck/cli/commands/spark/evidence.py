@@ -87,8 +87,8 @@ def ingest(paths: tuple[str, ...], upkeep: bool, quiet: bool, **options: Any) ->
         from icecheck.reports.evidence.upkeep import keep_up
 
         done = take_in(store, files, datetime.now(UTC), tell)
-        gold.build(store, tell)
-        if upkeep:
+        changed = gold.build(store, tell)
+        if upkeep and (changed or done.others):
             keep_up(store, tell)
     aside = [each for each in done.others if each.state == QUARANTINED]
     copies = len(done.others) - len(aside)
