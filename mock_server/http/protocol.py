@@ -90,10 +90,11 @@ def _status_line(status: int) -> str:
 
 def protocol_on_h11() -> Any:
     """Return the protocol on h11, which itself bounds a head that does not end."""
-    from h11 import SERVER, Connection, EndOfMessage, RemoteProtocolError
+    from h11 import SERVER, EndOfMessage, RemoteProtocolError
+    from h11 import Connection as HttpConnection
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
-    class H11Connection(Connection):
+    class H11Connection(HttpConnection):
         """Bounds the trailers of a request too; h11 does so only while they are incomplete."""
 
         def next_event(self) -> Any:
