@@ -7,13 +7,13 @@ import pytest
 from icecheck.bundles.second.validators import JsonSchemaValidator, Text
 from icecheck.contract import Level, load
 from icecheck.replies.schema import SchemaJudge
+from tests.contract.corrections import expect_repaired, expect_stricter, is_valid
 from tests.contract.test_contract_errata import (
     ERROR,
     METADATA_V2,
     REPAIRS,
     STRICTER,
     VIEW_NAMESPACES,
-    is_valid,
 )
 
 CONTRACT = load("1.11.0")
@@ -40,11 +40,7 @@ def test_what_was_fixed_is_gone_and_the_rest_remains() -> None:
 def test_a_repair_that_remains_lets_lawful_payloads_pass(
     erratum: str, schema: str, lawful: Any, unlawful: Any
 ) -> None:
-    assert not is_valid(RAW, schema, lawful), "the document does not have this defect"
-    assert is_valid(REPAIRED, schema, lawful)
-    assert not is_valid(REPAIRED, schema, unlawful), "the repair accepts anything"
-    without = CONTRACT.corrected(("repair",), leave_out=[erratum])
-    assert not is_valid(without, schema, lawful), "another erratum repairs it"
+    expect_repaired(CONTRACT, erratum, schema, lawful, unlawful)
 
 
 @pytest.mark.parametrize(
@@ -69,11 +65,7 @@ ID_IS_REQUIRED = {"status": "submitted"}
 def test_a_strict_correction_that_remains_refuses_the_same(
     erratum: str, schema: str, unlawful: Any, lawful: Any
 ) -> None:
-    assert is_valid(REPAIRED, schema, unlawful), "the document does not have this defect"
-    assert not is_valid(STRICT, schema, unlawful)
-    assert is_valid(STRICT, schema, lawful), "the correction refuses too much"
-    without = CONTRACT.corrected(("repair", "strict"), leave_out=[erratum])
-    assert is_valid(without, schema, unlawful), "another erratum refuses it"
+    expect_stricter(CONTRACT, erratum, schema, unlawful, lawful)
 
 
 def test_a_plan_needs_its_id_once_branches_do_not_overlap() -> None:  # E13, E34

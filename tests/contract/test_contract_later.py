@@ -4,22 +4,17 @@ import pytest
 
 from icecheck.contract import load
 from icecheck.replies.schema import schema_judge
+from tests.kit.residual_plans import plan_with
 
 CONTRACT = load("1.11.0")
 NAME, ID = {"type": "reference", "name": "a"}, {"type": "reference", "id": 1}
 FIVE = {"type": "literal", "value": 5, "data-type": "int"}
 
 
-def plan(predicate: object) -> dict[str, object]:
-    file = {
-        "content": "data", "file-path": "f", "file-format": "parquet", "spec-id": 0,
-        "partition": [], "file-size-in-bytes": 1, "record-count": 1,
-    }  # fmt: skip
-    return {
-        "status": "completed",
-        "plan-id": "p",
-        "file-scan-tasks": [{"data-file": file, "residual-filter": predicate}],
-    }
+def problems(predicate: object) -> object:
+    """What is wrong with a plan that leaves this predicate; 1.11.0 asks for its id."""
+    plan = plan_with(predicate, **{"plan-id": "p"})
+    return schema_judge(CONTRACT).response_problems("planTableScan", "200", plan)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +35,7 @@ def plan(predicate: object) -> dict[str, object]:
     ],
 )
 def test_a_residual_may_be_a_predicate_of_a_later_document(predicate: object) -> None:
-    assert schema_judge(CONTRACT).response_problems("planTableScan", "200", plan(predicate)) == ()
+    assert problems(predicate) == ()
 
 
 @pytest.mark.parametrize(
@@ -57,7 +52,7 @@ def test_a_residual_may_be_a_predicate_of_a_later_document(predicate: object) ->
     ],
 )
 def test_a_residual_that_no_document_knows_is_blamed(predicate: object) -> None:
-    assert schema_judge(CONTRACT).response_problems("planTableScan", "200", plan(predicate)) != ()
+    assert problems(predicate) != ()
 
 
 def test_what_came_with_the_document_itself_is_no_later_fact() -> None:

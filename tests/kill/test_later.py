@@ -16,6 +16,7 @@ from icecheck.run.collect import collect
 from icecheck.wire.exchange import Exchange
 from tests.kill.killing import words
 from tests.kit.contracts import CONTRACT
+from tests.kit.residual_plans import plan_with
 from tests.kit.shares import has_turn, in_shares, is_plain, share
 from tests.lawful.lawful_later import LAWFUL_LATER, SHOWN_BY
 
@@ -72,7 +73,9 @@ def test_plans_in_the_words_of_later_documents_are_not_blamed(mode: str) -> None
     ],
 )
 def test_a_residual_may_be_a_predicate_of_a_later_document(predicate: object) -> None:
-    assert schema_judge(CONTRACT).response_problems("planTableScan", "200", plan(predicate)) == ()
+    assert (
+        schema_judge(CONTRACT).response_problems("planTableScan", "200", plan_with(predicate)) == ()
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,7 +89,9 @@ def test_a_residual_may_be_a_predicate_of_a_later_document(predicate: object) ->
     ],
 )
 def test_a_residual_that_no_document_knows_is_blamed(predicate: object) -> None:
-    assert schema_judge(CONTRACT).response_problems("planTableScan", "200", plan(predicate)) != ()
+    assert (
+        schema_judge(CONTRACT).response_problems("planTableScan", "200", plan_with(predicate)) != ()
+    )
 
 
 def test_requests_are_written_by_this_document_all_the_same() -> None:
@@ -94,17 +99,6 @@ def test_requests_are_written_by_this_document_all_the_same() -> None:
     mine = {"type": "eq", "term": "a", "value": 1}
     assert schema_judge(CONTRACT).request_is_valid("planTableScan", {"filter": mine})
     assert not schema_judge(CONTRACT).request_is_valid("planTableScan", {"filter": later})
-
-
-def plan(predicate: object) -> dict[str, object]:
-    file = {
-        "content": "data", "file-path": "f", "file-format": "parquet", "spec-id": 0,
-        "partition": [], "file-size-in-bytes": 1, "record-count": 1,
-    }  # fmt: skip
-    return {
-        "status": "completed",
-        "file-scan-tasks": [{"data-file": file, "residual-filter": predicate}],
-    }
 
 
 def test_a_column_of_a_later_type_is_not_blamed() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from icecheck.contract import Requirement, contract_for
+from icecheck.contract import Level, Requirement, contract_for
 from icecheck.contract.releases import is_newer
 
 
@@ -36,15 +36,15 @@ def _changes(
         if known is None:
             yield _change("new", row)
         elif _is_reworded(known, row) or _says_changed_between(row, old, new):
-            level = f"{row.level}" if known.level is row.level else f"{known.level} → {row.level}"
-            yield RequirementChange("changed", id_, level, row.text.strip(), row.changed or "")
+            yield _change("changed", row, before=known.level)
     for id_, row in before.items():
         if id_ not in after:
             yield _change("dropped", row)
 
 
-def _change(kind: str, row: Requirement) -> RequirementChange:
-    return RequirementChange(kind, row.id, str(row.level), row.text.strip(), row.changed or "")
+def _change(kind: str, row: Requirement, before: Level | None = None) -> RequirementChange:
+    level = str(row.level) if before in {None, row.level} else f"{before} → {row.level}"
+    return RequirementChange(kind, row.id, level, row.text, row.changed or "")
 
 
 def _demanded_by(release: str) -> dict[str, Requirement]:
@@ -53,9 +53,7 @@ def _demanded_by(release: str) -> dict[str, Requirement]:
 
 
 def _is_reworded(known: Requirement, row: Requirement) -> bool:
-    one, other = (
-        (each.level, " ".join(each.text.split()), each.condition) for each in (known, row)
-    )
+    one, other = ((each.level, each.text, each.condition) for each in (known, row))
     return one != other
 
 
