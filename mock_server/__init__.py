@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from icecheck.mock_server.core.idempotency_settings import IdempotencySettings
     from icecheck.mock_server.core.vending_settings import VendingSettings
     from icecheck.mock_server.mock import MockCatalog
     from icecheck.mock_server.planning.plans import PlanningMode, PlanningSettings
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Client",
+    "IdempotencySettings",
     "MockCatalog",
     "MockSnapshot",
     "OAuth2Settings",
@@ -24,6 +26,7 @@ __all__ = [
 
 _HOMES = {
     "Client": "icecheck.mock_server.security.settings",
+    "IdempotencySettings": "icecheck.mock_server.core.idempotency_settings",
     "MockCatalog": "icecheck.mock_server.mock",
     "MockSnapshot": "icecheck.mock_server.serving.states",
     "OAuth2Settings": "icecheck.mock_server.security.settings",

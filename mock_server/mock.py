@@ -7,8 +7,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from icecheck.contract import DEFAULT_SPEC_VERSION
 from icecheck.mock_server.clients.in_process import IN_PROCESS_URI
 from icecheck.mock_server.core.clock import Clock, clock_from
+from icecheck.mock_server.core.idempotency_settings import KEYS_BY_DEFAULT, IdempotencySettings
 from icecheck.mock_server.core.identity import Identities
 from icecheck.mock_server.core.journal import Journal
 from icecheck.mock_server.core.state import WarehouseState
@@ -30,6 +32,7 @@ from icecheck.mock_server.serving.gates import RequestGate
 from icecheck.mock_server.serving.kept_state import KeptState
 from icecheck.mock_server.serving.opening import (
     Contexts,
+    ServedDocument,
     check_locations,
     check_settings,
     embedded_in,
@@ -38,7 +41,6 @@ from icecheck.mock_server.serving.opening import (
 from icecheck.mock_server.serving.states import MockSnapshot, States
 from icecheck.mock_server.serving.warehouses import (
     DEFAULT_WAREHOUSE,
-    Warehouse,
     WarehouseDeclaration,
 )
 from icecheck.mock_server.storage.files import Files
@@ -83,6 +85,11 @@ class MockCatalog:
     - `admin`: serve the administration at `/_mock/`, for clients on this machine, or for those with
       the `admin_token` if there is one.
     - `planning`: settings of scan planning: synchronous or asynchronous, tasks per answer.
+    - `spec`: the version of the document that is served.
+    - `idempotency`: how long repeated requests with an idempotency key get the first answer, as of
+      1.11.0; None: keys have no meaning, and no lifetime is announced.
+    - `namespace_separator`: percent-encoded, announced for clients to put between the levels of a
+      namespace in paths; the unit separator is always understood.
     - `prefix` False serves one warehouse at paths without a prefix.
 
     As a context manager it listens on `host`:`port` (0: any free port). Without being started it
@@ -113,8 +120,12 @@ class MockCatalog:
         allow_hosts: Iterable[str] = (),
         admin: bool = True,
         admin_token: str | None = None,
+        spec: str = DEFAULT_SPEC_VERSION,
+        idempotency: IdempotencySettings | None = KEYS_BY_DEFAULT,
+        namespace_separator: str | None = None,
     ) -> None:
         check_settings(page_size_max, admin_token)
+        self.served = ServedDocument.of(spec, idempotency, namespace_separator)
         declared = None if warehouses is None else tuple(warehouses)
         embedded = embedded_in(declared or (), vending)
         self.token, self.clock = token, clock_from(clock)
@@ -126,7 +137,9 @@ class MockCatalog:
             from icecheck.mock_server.profiles import profile_named
 
             install = profile_named(profile).install
-        self.registries = default_registries(hidden, install)
+        self.registries = default_registries(
+            spec, hidden, install, has_keys=self.served.idempotency is not None
+        )
         self.security = Security(self.clock, self.identities, token=token, oauth2=oauth2)
         self.journal = Journal(journal_entries_max)
         self.plans = Plans(planning)
@@ -136,10 +149,10 @@ class MockCatalog:
         self.objects = object_store(embedded, self.identities.token_key, self.clock)
         contexts = Contexts(
             self._root, self.clock, self.identities, self.registries, self.plans, self.security,
-            vending, table_locations, page_size_max, self.objects, keep,
+            vending, table_locations, page_size_max, self.served, self.objects, keep,
         )  # fmt: skip
         self.warehouses = open_warehouses(declared, contexts, served_prefix=prefix, kept=self._kept)
-        routed = routed_operations(self.registries.operations, hidden, self.objects)
+        routed = routed_operations(self.registries.operations, spec, hidden, self.objects)
         self.app = App(routed, self.warehouses, self.registries, self.journal, self.security)
         self.faults, self.gates = self.app.faults, self.app.gates
         self.states = States(self.warehouses, self._root)
@@ -321,18 +334,12 @@ class MockCatalog:
         """Return the lines with which a program in JavaScript reaches a warehouse."""
         return self.connection(warehouse).js()
 
-    # Access
-
     def access_token(self, client_id: str, *, seconds: int | None = None) -> str:
         """Return a token for one of the `oauth2` clients; KeyError if there is no such client.
 
         It is such a token as the token endpoint gives.
         """
-        oauth2 = self.security.oauth2
-        client = None if oauth2 is None else oauth2.client(client_id)
-        if client is None:
-            raise KeyError(f"no such client: {client_id}")
-        return self.security.access_token(client, seconds)
+        return self.security.token_for(client_id, seconds)
 
     def revoke_tokens(self) -> None:
         """Refuse from now on every token given so far, except the static one."""
@@ -344,11 +351,9 @@ class MockCatalog:
 
         return violations(self.journal.find(None, **matching))
 
-    # State
-
     def state(self, warehouse: str = DEFAULT_WAREHOUSE) -> WarehouseState:
         """Return the present content of a warehouse, as one immutable value."""
-        return self._warehouse(warehouse).state
+        return self.warehouses.existing(warehouse).state
 
     def snapshot(self) -> MockSnapshot:
         """Return the present state of every warehouse; this costs nothing."""
@@ -375,7 +380,7 @@ class MockCatalog:
         if warehouse is None:
             self.states.empty_all()
         else:
-            self.states.empty(self._warehouse(warehouse))
+            self.states.empty(self.warehouses.existing(warehouse))
 
     def remove(self, warehouse: str) -> None:
         """Forget a warehouse with its files; on demand it is opened again, empty."""
@@ -391,9 +396,3 @@ class MockCatalog:
         is_s3 = found is not None and found.context.objects is not None
         oauth2 = self.security.oauth2
         return connection(uri, warehouse, name, self.token, oauth2, credential, is_s3=is_s3)
-
-    def _warehouse(self, name: str) -> Warehouse:
-        found = self.warehouses.open(name)
-        if found is None:
-            raise KeyError(f"no such warehouse: {name}")
-        return found

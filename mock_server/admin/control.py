@@ -8,7 +8,6 @@ from msgspec import Meta
 
 from icecheck.mock_server.admin.declared import Asked, Parts, Refusal, no_such, route
 from icecheck.mock_server.core.clock import SystemClock, VirtualClock
-from icecheck.mock_server.protocol.served_contract import SERVED
 
 _TIME_MAX_MS = 253_402_300_799_999
 _ADVANCE_MAX_MS = 100 * 366 * 24 * 3600 * 1000
@@ -84,7 +83,9 @@ def get_info(parts: Parts, _asked: Asked) -> Info:
     from icecheck import __version__
 
     served = sorted(parts.registries.operations)
-    return Info(__version__, SERVED.version, parts.uri, parts.warehouses.on_demand, served)
+    return Info(
+        __version__, parts.served.contract.version, parts.uri, parts.warehouses.on_demand, served
+    )
 
 
 @route("GET", "/clock", answer=Time)

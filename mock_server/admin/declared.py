@@ -12,6 +12,7 @@ from icecheck.mock_server.defects.switching import DefectSwitches
 from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.serving.faults import Faults
 from icecheck.mock_server.serving.gates import Gates
+from icecheck.mock_server.serving.opening import ServedDocument
 from icecheck.mock_server.serving.states import States
 from icecheck.mock_server.serving.warehouses import Warehouses
 
@@ -40,6 +41,7 @@ class Parts(Protocol):
     registries: Registries
     faults: Faults
     gates: Gates
+    served: ServedDocument
 
     @property
     def uri(self) -> str:

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import msgspec
 
+from icecheck.contract import Contract
 from icecheck.mock_server.core.clock import Clock
+from icecheck.mock_server.core.idempotency_settings import IdempotencySettings
 from icecheck.mock_server.core.identity import Identities
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.core.vending_settings import VendingSettings
+from icecheck.mock_server.protocol.served_contract import SERVED
 from icecheck.mock_server.protocol.wire import Reply, Request
 from icecheck.mock_server.storage.files import Files
 
@@ -30,6 +33,7 @@ __all__ = [
     "FileEffect",
     "Gate",
     "Hold",
+    "KeyedOperation",
     "MakeDirectory",
     "Operation",
     "Outcome",
@@ -146,11 +150,15 @@ DoorEffect: TypeAlias = Delay | Hold | Drop | Truncate
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The result of an operation: the state to publish, the answer, and further effects."""
+    """The result of an operation: the state to publish, the answer, and further effects.
+
+    `plain` is the answer without credentials, where some were vended with it.
+    """
 
     state: WarehouseState
     reply: Reply
     effects: tuple[FileEffect | DoorEffect, ...] = ()
+    plain: Reply | None = None
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -167,6 +175,15 @@ class Operation(Protocol):
         """Return the outcome of a call."""
 
 
+class KeyedOperation(Protocol):
+    """What becomes of an operation's request with an idempotency key; raises Problem to refuse."""
+
+    def __call__(
+        self, operation: Operation, context: "Context", state: WarehouseState, call: Call, /
+    ) -> Outcome:
+        """Return the outcome of a call."""
+
+
 RequestGate: TypeAlias = "Callable[[Request, Security], Reply | None]"
 
 
@@ -176,7 +193,8 @@ class Registries(msgspec.Struct, frozen=True):
     `operations` by operationId; `updates` by action: (update, draft) -> None; `assertions` by type:
     (assertion, metadata or None) -> None; `gates`: (request, callers that are let in) -> the
     refusal of a request before it is routed, or None. `view_updates` and `view_assertions` are
-    those of replaceView: six actions have the same name for tables and for views.
+    those of replaceView: six actions have the same name for tables and for views. `keyed` are the
+    operations for which an idempotency key has a meaning, by operationId, and that meaning.
     """
 
     operations: MutableMapping[str, Operation]
@@ -185,6 +203,7 @@ class Registries(msgspec.Struct, frozen=True):
     gates: MutableMapping[str, RequestGate]
     view_updates: MutableMapping[str, Callable[[Any, Any], None]]
     view_assertions: MutableMapping[str, Callable[[Any, Any], None]]
+    keyed: MutableMapping[str, KeyedOperation]
 
 
 class TableLocations(StrEnum):
@@ -211,7 +230,9 @@ class Context(msgspec.Struct, frozen=True):
     `settings_of` takes the name that a client sends, and raises Problem 400 for a name that it
     cannot have. `vending` None: the tables of this warehouse come without credentials. `objects`
     is the server's object store, if this warehouse is there. `is_kept`: the state outlives the
-    server, and what it holds in memory does not.
+    server, and what it holds in memory does not. `contract` is of the document that is served;
+    `idempotency` None: keys have no meaning. `separator` is what getConfig announces to stand
+    between the levels of a namespace, as it stands in a path, or None.
     """
 
     clock: Clock
@@ -228,3 +249,6 @@ class Context(msgspec.Struct, frozen=True):
     page_size_max: int
     objects: "ObjectStore | None" = None
     is_kept: bool = False
+    contract: Contract = SERVED
+    idempotency: IdempotencySettings | None = None
+    separator: str | None = None

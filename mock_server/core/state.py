@@ -5,6 +5,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from icecheck.mock_server.core.keyed_answers import KeyedAnswers
 from icecheck.mock_server.core.sorted_map import SortedMap
 from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.metadata.view_metadata import ViewMetadata
@@ -44,9 +45,14 @@ class NamespaceEntry(msgspec.Struct, frozen=True):
 
 
 class WarehouseState(msgspec.Struct, frozen=True):
-    """All namespaces of one warehouse; every ancestor of a namespace is one too."""
+    """All namespaces of one warehouse; every ancestor of a namespace is one too.
+
+    `keyed` are the answers to requests with an idempotency key: what a request changed and that it
+    was answered are one state, so that neither is ever seen without the other.
+    """
 
     namespaces: SortedMap[tuple[str, ...], NamespaceEntry] = SortedMap()
+    keyed: KeyedAnswers = KeyedAnswers()
 
     def namespace(self, namespace: tuple[str, ...]) -> NamespaceEntry | None:
         """Return the namespace with this path, or None."""
@@ -99,11 +105,11 @@ class WarehouseState(msgspec.Struct, frozen=True):
         for depth in range(1, len(namespace)):
             if namespace[:depth] not in namespaces:
                 namespaces = namespaces.with_item(namespace[:depth], NamespaceEntry())
-        return WarehouseState(namespaces.with_item(namespace, entry))
+        return WarehouseState(namespaces.with_item(namespace, entry), self.keyed)
 
     def without_namespace(self, namespace: tuple[str, ...]) -> "WarehouseState":
         """Return a state without the namespace; KeyError if there is none."""
-        return WarehouseState(self.namespaces.without(namespace))
+        return WarehouseState(self.namespaces.without(namespace), self.keyed)
 
     def with_table(
         self, namespace: tuple[str, ...], name: str, table: TableEntry
@@ -143,4 +149,8 @@ class WarehouseState(msgspec.Struct, frozen=True):
         self, namespace: tuple[str, ...], entry: NamespaceEntry, **changed: SortedMap[str, Any]
     ) -> "WarehouseState":
         changed_entry = msgspec.structs.replace(entry, **changed)
-        return WarehouseState(self.namespaces.with_item(namespace, changed_entry))
+        return WarehouseState(self.namespaces.with_item(namespace, changed_entry), self.keyed)
+
+    def with_keyed(self, keyed: KeyedAnswers) -> "WarehouseState":
+        """Return a state with these answers to requests with a key."""
+        return WarehouseState(self.namespaces, keyed)

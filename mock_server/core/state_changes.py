@@ -5,6 +5,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from icecheck.mock_server.core.keyed_answers import KeyedAnswer
 from icecheck.mock_server.core.sorted_map import SortedMap
 from icecheck.mock_server.core.state import (
     Kind,
@@ -52,7 +53,24 @@ class RemovedObject(msgspec.Struct, frozen=True, tag="no-object", tag_field="is"
     name: str
 
 
-Change: TypeAlias = SetNamespace | RemovedNamespace | SetObject | RemovedObject
+class SetAnswer(msgspec.Struct, frozen=True, tag="answer", tag_field="is"):
+    """A caller's request with an idempotency key was answered."""
+
+    caller: str
+    key: str
+    answer: KeyedAnswer
+
+
+class RemovedAnswer(msgspec.Struct, frozen=True, tag="no-answer", tag_field="is"):
+    """The answer to a request with an idempotency key is no longer remembered."""
+
+    caller: str
+    key: str
+
+
+Change: TypeAlias = (
+    SetNamespace | RemovedNamespace | SetObject | RemovedObject | SetAnswer | RemovedAnswer
+)
 
 
 class Publication(msgspec.Struct, frozen=True):
@@ -69,6 +87,13 @@ class NamespaceContent(msgspec.Struct):
     objects: dict[tuple[Kind, str], SetObject] = {}
 
 
+class WarehouseContent(msgspec.Struct):
+    """The content of a warehouse: its namespaces, and answers by caller and key."""
+
+    namespaces: dict[tuple[str, ...], NamespaceContent] = {}
+    answers: dict[tuple[str, str], SetAnswer] = {}
+
+
 def changes_between(before: WarehouseState, after: WarehouseState) -> tuple[Change, ...]:
     """Return what leads from one state to the other, in an order in which it can be applied."""
     changes: list[Change] = []
@@ -82,6 +107,11 @@ def changes_between(before: WarehouseState, after: WarehouseState) -> tuple[Chan
         held = NamespaceEntry() if earlier is None else earlier
         changes += _of_objects("table", namespace, held.tables, entry.tables)
         changes += _of_objects("view", namespace, held.views, entry.views)
+    for (caller, key), answer in after.keyed.by_key.changes_since(before.keyed.by_key):
+        if answer is None:
+            changes.append(RemovedAnswer(caller, key))
+        else:
+            changes.append(SetAnswer(caller, key, answer))
     return tuple(changes)
 
 
@@ -106,15 +136,20 @@ def _encoded(entry: TableEntry | ViewEntry) -> bytes:
     return encode_view(entry.metadata)
 
 
-def apply(content: dict[tuple[str, ...], NamespaceContent], changes: Iterable[Change]) -> None:
-    """Apply changes to the namespaces of a warehouse; KeyError if they do not fit."""
+def apply(content: WarehouseContent, changes: Iterable[Change]) -> None:
+    """Apply changes to what a warehouse holds; KeyError if they do not fit."""
+    namespaces, answers = content.namespaces, content.answers
     for change in changes:
         match change:
             case SetNamespace(namespace, properties):
-                content.setdefault(namespace, NamespaceContent()).properties = properties
+                namespaces.setdefault(namespace, NamespaceContent()).properties = properties
             case RemovedNamespace(namespace):
-                del content[namespace]
+                del namespaces[namespace]
             case SetObject(kind, namespace, name):
-                content[namespace].objects[kind, name] = change
+                namespaces[namespace].objects[kind, name] = change
             case RemovedObject(kind, namespace, name):
-                del content[namespace].objects[kind, name]
+                del namespaces[namespace].objects[kind, name]
+            case SetAnswer(caller, key):
+                answers[caller, key] = change
+            case RemovedAnswer(caller, key):
+                del answers[caller, key]

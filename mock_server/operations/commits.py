@@ -3,7 +3,7 @@
 from icecheck.mock_server.commits import publication
 from icecheck.mock_server.commits.commit import CommitRequest, apply_commit, decode_commit
 from icecheck.mock_server.commits.default_locations import default_location
-from icecheck.mock_server.core.context import Call, Context, FileEffect, Outcome
+from icecheck.mock_server.core.context import Call, Context, FileEffect, Outcome, Reply
 from icecheck.mock_server.core.locations import check_changed_places
 from icecheck.mock_server.core.state import TableEntry, WarehouseState
 from icecheck.mock_server.operations.name_conflicts import check_free
@@ -20,7 +20,14 @@ def update_table(context: Context, state: WarehouseState, call: Call) -> Outcome
     """
     commit = decode_commit(call.request.body)
     state, entry, effects = committed(context, state, call.namespace, call.name, commit)
-    return Outcome(state, publication.commit_reply(entry), effects)
+    return Outcome(state, _reply(context, entry), effects)
+
+
+def _reply(context: Context, entry: TableEntry) -> Reply:
+    """Return the answer with the new version; since 1.11.0 it has an entity tag (L5067)."""
+    if context.contract.is_at_least("1.11.0"):
+        return publication.load_reply(entry)
+    return publication.commit_reply(entry)
 
 
 def committed(

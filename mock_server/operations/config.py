@@ -1,30 +1,48 @@
 """getConfig: the settings that a client needs before any other request."""
 
-from icecheck.mock_server.core.context import Call, Context, Outcome
+from typing import Any
+
+from icecheck.mock_server.core.context import Call, Context, Outcome, WarehouseSettings
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.operations.registry import operation
-from icecheck.mock_server.protocol import replies
-from icecheck.mock_server.protocol.served_contract import SERVED
+from icecheck.mock_server.protocol import problem, replies
+from icecheck.mock_server.protocol.problem import Problem
+from icecheck.mock_server.protocol.served_contract import operations_of
 
 
 @operation("getConfig")
 def get_config(context: Context, state: WarehouseState, call: Call) -> Outcome:
-    """Answer prefix and endpoints of a warehouse; 400 for one that is not there (L75-L160)."""
-    settings = context.settings_of(call.query.get("warehouse"))
+    """Answer prefix and endpoints of a warehouse (L75-L160), and what keys and paths it takes.
+
+    A warehouse that is not there is 404 as of 1.11.0, and 400 before, which had no 404 here.
+    """
+    settings = _settings(context, call)
     overrides = dict(settings.overrides)
     if settings.prefix:
         overrides["prefix"] = settings.prefix
-    body = {
+    if context.separator is not None:
+        overrides["namespace-separator"] = context.separator
+    body: dict[str, Any] = {
         "defaults": dict(settings.defaults),
         "overrides": overrides,
         "endpoints": endpoints(context),
     }
+    if context.idempotency is not None:
+        body["idempotency-key-lifetime"] = context.idempotency.lifetime
     return Outcome(state, replies.json_reply(body))
+
+
+def _settings(context: Context, call: Call) -> WarehouseSettings:
+    try:
+        return context.settings_of(call.query.get("warehouse"))
+    except Problem as refused:
+        if refused.status != 404 or context.contract.is_at_least("1.11.0"):
+            raise
+        raise problem.bad_request(refused.message) from None
 
 
 def endpoints(context: Context) -> list[str]:
     """Return the operations that this server has, as `VERB /path`, in the document's order."""
     served = context.registries.operations
-    return [
-        documented.endpoint for documented in SERVED.operations.values() if documented.id in served
-    ]
+    documented = operations_of(context.contract.version)
+    return [each.endpoint for each in documented.values() if each.id in served]

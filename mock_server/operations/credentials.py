@@ -3,7 +3,7 @@
 from icecheck.mock_server.core.context import Call, Context, Outcome
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.operations.registry import operation
-from icecheck.mock_server.operations.tables import existing_table
+from icecheck.mock_server.operations.tables import check_references, existing_table
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.security.vending import storage_credentials
 
@@ -13,6 +13,7 @@ _UNCACHED = (("cache-control", "no-store"),)
 @operation("loadCredentials")
 def load_credentials(context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Answer credentials for a table (L1188-L1222); an empty list where none are vended."""
+    check_references(context, call)
     entry = existing_table(state, call)
     body = {"storage-credentials": storage_credentials(context, call, entry.metadata)}
     return Outcome(state, replies.json_reply(body, headers=_UNCACHED))

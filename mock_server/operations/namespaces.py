@@ -29,7 +29,7 @@ class UpdatePropertiesRequest(msgspec.Struct, frozen=True):
 def list_namespaces(context: Context, state: WarehouseState, call: Call) -> Outcome:
     """List the direct children of `parent`, or the top level (L243-L290)."""
     parent_text = call.query.get("parent")
-    parent = names.split_namespace(parent_text) if parent_text else ()
+    parent = names.split_namespace(parent_text, context.separator) if parent_text else ()
     page = PageRequest(
         call.query,
         context.identities.token_key,

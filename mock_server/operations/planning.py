@@ -16,6 +16,7 @@ from icecheck.mock_server.planning.scan_tasks import scan_tasks_json
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.json_input import decode_json
 from icecheck.mock_server.protocol.problem import Problem
+from icecheck.mock_server.security.vending import with_planned_access
 
 
 class FetchScanTasksRequest(msgspec.Struct, frozen=True, rename="kebab"):
@@ -45,35 +46,39 @@ def plan_table_scan(context: Context, state: WarehouseState, call: Call) -> Outc
     if view.status == "completed":
         plans.keep(plan, now_ms)
         body["plan-id"] = view.plan_id
-    return _outcome(state, body)
+    return _with_credentials(context, state, call, metadata, body)
 
 
 @operation("fetchPlanningResult")
 def fetch_planning_result(context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Answer the status of a plan, with its first tasks once it is completed (L708-L726)."""
-    owner = _owner(context, _metadata(state, call))
+    metadata = _metadata(state, call)
+    owner = _owner(context, metadata)
     plans = context.plans
     plan_id = call.parameters["plan-id"]
     plan = plans.find(plan_id, owner, context.clock.now_ms())
     if plan is None:
-        message = f"Plan does not exist: {plan_id[:100]}"
-        raise Problem(404, "NoSuchPlanIdException", message)
+        raise _no_such_plan(plan_id)
     view = plan.poll(partial(plan_files, context.files))
     plans.trim()
-    return _outcome(state, _result(view))
+    return _with_credentials(context, state, call, metadata, _result(view))
 
 
 @operation("cancelPlanning")
 def cancel_planning(context: Context, state: WarehouseState, call: Call) -> Outcome:
-    """Discard a plan; one that does not exist needs no action (L763-L780).
+    """Discard a plan (L763-L780); since 1.11.0 one that does not exist is 404.
 
-    The document has no 404 for a plan that is gone. A cancelled plan is remembered for as long as
-    it would have been kept, so that a client that still asks learns why it is gone.
+    Before, the document had no 404 for a plan that is gone: it needed no action. A cancelled plan
+    is remembered for as long as it would have been kept, so that a client that still asks learns
+    why it is gone.
     """
     owner = _owner(context, _metadata(state, call))
-    plan = context.plans.find(call.parameters["plan-id"], owner, context.clock.now_ms())
+    plan_id = call.parameters["plan-id"]
+    plan = context.plans.find(plan_id, owner, context.clock.now_ms())
     if plan is not None:
         plan.cancel()
+    elif context.contract.is_at_least("1.11.0"):
+        raise _no_such_plan(plan_id)
     return Outcome(state, replies.NO_CONTENT)
 
 
@@ -110,6 +115,24 @@ def _result(view: PlanView) -> dict[str, Any]:
     if view.status == "completed":
         body |= scan_tasks_json(view.page(0), view.plan_tasks(), view.scan)
     return body
+
+
+def _with_credentials(
+    context: Context,
+    state: WarehouseState,
+    call: Call,
+    metadata: TableMetadata,
+    body: dict[str, Any],
+) -> Outcome:
+    """Answer a plan; since 1.11.0 with credentials for its files, if they are asked for (L3599)."""
+    plain = replies.json_reply(body)
+    if body["status"] != "completed" or not context.contract.is_at_least("1.11.0"):
+        return Outcome(state, plain)
+    return Outcome(state, with_planned_access(context, call, metadata, plain), (), plain)
+
+
+def _no_such_plan(plan_id: str) -> Problem:
+    return Problem(404, "NoSuchPlanIdException", f"Plan does not exist: {plan_id[:100]}")
 
 
 def _outcome(state: WarehouseState, body: dict[str, Any]) -> Outcome:

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable
 
 from icecheck.mock_server.commits import commit, view_commit
-from icecheck.mock_server.core.context import Registries, RequestGate
+from icecheck.mock_server.core.context import KeyedOperation, Registries, RequestGate
+from icecheck.mock_server.idempotency.performing import performed_once
 from icecheck.mock_server.operations import (
     commits,
     config,
@@ -19,6 +20,7 @@ from icecheck.mock_server.operations import (
     transactions,
     views,
 )
+from icecheck.mock_server.protocol.served_contract import keyed_operations, operations_of
 from icecheck.mock_server.security import authorization
 from icecheck.mock_server.security.settings import checked_operations
 
@@ -39,12 +41,17 @@ _MODULES = (
 
 
 def default_registries(
-    hidden: Iterable[str] = (), install: Callable[[Registries], None] | None = None
+    version: str,
+    hidden: Iterable[str] = (),
+    install: Callable[[Registries], None] | None = None,
+    *,
+    has_keys: bool = False,
 ) -> Registries:
     """Return fresh dictionaries of a server's whole behaviour, for one server to keep.
 
-    `install` changes the behaviour of what is served. `hidden` are operationIds that it has not;
-    ValueError for one that there is not, or getConfig.
+    `version` is that of the contract. `install` changes the behaviour of what is served. `hidden`
+    are operationIds that it has not; ValueError for one that there is not, or getConfig.
+    `has_keys`: idempotency keys have their meaning, where the contract has them.
     """
     without = checked_operations(hidden)
     if "getConfig" in without:
@@ -52,8 +59,12 @@ def default_registries(
     assertions, updates = commit.default_registries()
     view_assertions, view_updates = view_commit.default_view_registries()
     gates: dict[str, RequestGate] = {"authorization": authorization.refusal}
-    operations = registry.registered()
-    served = Registries(operations, updates, assertions, gates, view_updates, view_assertions)
+    known, keys = registry.registered(), keyed_operations(version) if has_keys else ()
+    operations = {id_: known[id_] for id_ in operations_of(version) if id_ in known}
+    keyed: dict[str, KeyedOperation] = dict.fromkeys(keys, performed_once)
+    served = Registries(
+        operations, updates, assertions, gates, view_updates, view_assertions, keyed
+    )
     if install is not None:
         install(served)  # a profile changes operations, which have to be there still
     for operation_id in without:

@@ -1,7 +1,7 @@
 """Remote signing: a table's client sends a request to the object store with a signature from here.
 
 It is the operation of the document of 1.11.0, which also serves clients of the older protocol of
-S3 signers: both send the same. The served document does not have it, so it is not announced.
+S3 signers: both send the same.
 """
 
 from collections.abc import Iterable, MutableMapping
@@ -16,7 +16,7 @@ from icecheck.mock_server.core.vending_settings import VendingSettings
 from icecheck.mock_server.operations.tables import existing_table
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.json_input import decode_json
-from icecheck.mock_server.protocol.served_contract import SERVED
+from icecheck.mock_server.protocol.served_contract import KNOWN, operations_of
 from icecheck.mock_server.security.settings import SIGNING
 from icecheck.mock_server.security.vending import GRANTED, may_commit
 
@@ -26,25 +26,22 @@ if TYPE_CHECKING:
     from icecheck.mock_server.objects.store import ObjectStore
 
 
-class SigningRoute(msgspec.Struct, frozen=True):
-    """The route of the operation."""
-
-    id: str = SIGNING
-    method: str = "POST"
-    path: str = "/v1/{prefix}/namespaces/{namespace}/tables/{table}/sign"
-
-
 def routed_operations(
     operations: MutableMapping[str, Operation],
+    version: str,
     hidden: Iterable[str],
     objects: "ObjectStore | None",
-) -> "Iterable[DocumentedOperation | SigningRoute]":
-    """Return the routes of a server; one with an object store signs too, if that is not hidden."""
+) -> "Iterable[DocumentedOperation]":
+    """Return the routes of a server; one with an object store signs too, if that is not hidden.
+
+    It does so whatever document it serves: an older one does not have the operation announced.
+    """
+    documented = {**operations_of(version), SIGNING: KNOWN.operations[SIGNING]}
     if objects is None or SIGNING in hidden:
-        return SERVED.operations.values()
-    route = SigningRoute()
-    operations[route.id] = sign_request
-    return (*SERVED.operations.values(), route)
+        del documented[SIGNING]
+    else:
+        operations[SIGNING] = sign_request
+    return documented.values()
 
 
 def sign_request(context: Context, state: WarehouseState, call: Call) -> Outcome:

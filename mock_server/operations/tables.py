@@ -11,6 +11,7 @@ from icecheck.mock_server.operations.name_conflicts import check_free
 from icecheck.mock_server.operations.purge import purged_files
 from icecheck.mock_server.operations.registry import operation
 from icecheck.mock_server.protocol import names, problem, replies
+from icecheck.mock_server.protocol.referenced_by import check_referenced_by
 from icecheck.mock_server.security.vending import table_path, with_access
 
 _REPRESENTATIONS = (publication.ALL_SNAPSHOTS, publication.REFERENCED_SNAPSHOTS)
@@ -50,13 +51,15 @@ def create_table(context: Context, state: WarehouseState, call: Call) -> Outcome
     path = table_path(call, name)
     if request.stage_create:
         staged = Reply(200, replies.JSON_CONTENT, publication.staged_body(metadata))
-        return Outcome(state, with_access(context, call, metadata, staged, path), directories)
+        reply = with_access(context, call, metadata, staged, path)
+        return Outcome(state, reply, directories, staged)
     entry, effects = publication.published(context, metadata)
-    reply = publication.load_reply(entry)
+    plain = publication.load_reply(entry)
     return Outcome(
         state.with_table(call.namespace, name, entry),
-        with_access(context, call, metadata, reply, path),
+        with_access(context, call, metadata, plain, path),
         (*directories, *effects),
+        plain,
     )
 
 
@@ -66,6 +69,7 @@ def load_table(context: Context, state: WarehouseState, call: Call) -> Outcome:
     representation = call.query.get("snapshots", publication.ALL_SNAPSHOTS)
     if representation not in _REPRESENTATIONS:
         raise problem.malformed(f"snapshots must be all or refs, not {representation[:40]!r}")
+    check_references(context, call)
     entry = existing_table(state, call)
     if_none_match = call.request.headers.get("if-none-match")
     reply = publication.load_reply(entry, representation)
@@ -96,6 +100,12 @@ def drop_table(context: Context, state: WarehouseState, call: Call) -> Outcome:
     )
     state = state.without_table(call.namespace, call.name)
     return Outcome(state, replies.NO_CONTENT, removal)
+
+
+def check_references(context: Context, call: Call) -> None:
+    """Refuse (400) a malformed list of views; older documents than 1.11.0 have none."""
+    if context.contract.is_at_least("1.11.0"):
+        check_referenced_by(call.request.query_string, context.separator)
 
 
 def existing_table(state: WarehouseState, call: Call) -> TableEntry:

@@ -11,6 +11,7 @@ from icecheck.mock_server.operations.listing import identifiers_reply
 from icecheck.mock_server.operations.name_conflicts import check_free, check_rename_target
 from icecheck.mock_server.operations.registry import operation
 from icecheck.mock_server.operations.rename import decode_rename
+from icecheck.mock_server.operations.tables import check_references
 from icecheck.mock_server.protocol import names, problem, replies
 
 
@@ -41,8 +42,9 @@ def create_view(context: Context, state: WarehouseState, call: Call) -> Outcome:
 
 
 @operation("loadView")
-def load_view(_context: Context, state: WarehouseState, call: Call) -> Outcome:
+def load_view(context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Answer the metadata and its location."""
+    check_references(context, call)
     return Outcome(state, _existing_view(state, call).reply)
 
 

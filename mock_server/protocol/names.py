@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Sequence
+from urllib.parse import unquote
 
 from icecheck.mock_server.protocol import problem
 
@@ -20,6 +21,8 @@ NAME_BYTES_MAX = 4096
 Escaped, each byte may take three in a URL: so every object with a name can also be requested.
 """
 
+_UNIT_IN_PATHS = "%1F"
+_ESCAPES = re.compile(r"(%[0-7][0-9A-Fa-f])+")
 _PLAIN_PREFIX = re.compile(r"[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*")
 _PREFIX = re.compile(
     r"(?:[A-Za-z0-9._~-]|%[0-9A-Fa-f]{2})+(/(?:[A-Za-z0-9._~-]|%[0-9A-Fa-f]{2})+)*"
@@ -63,9 +66,40 @@ def new_name(name: str, kind: str = "table") -> str:
     return name
 
 
-def split_namespace(text: str) -> tuple[str, ...]:
-    """Return the namespace in a decoded path segment or `parent` value; Problem 400 as above."""
+def split_namespace(text: str, separator: str | None = None) -> tuple[str, ...]:
+    """Return the namespace in decoded text, such as a `parent` value; Problem 400 as above.
+
+    `separator` is what the server announces, as in `checked_separator`. Text with the unit
+    separator is split at that alone: a client that sends it knows no other.
+    """
+    if separator is not None and NAMESPACE_SEPARATOR not in text:
+        return checked_namespace(text.split(unquote(separator)))
     return checked_namespace(text.split(NAMESPACE_SEPARATOR))
+
+
+def path_levels(segment: str, separator: str) -> list[str]:
+    """Return the levels of a namespace in a path segment, still escaped, as `split_namespace`.
+
+    The escapes count in upper and lower case (1.11.0, L1956).
+    """
+    for each in (_UNIT_IN_PATHS, separator):
+        levels = re.split(re.escape(each), segment, flags=re.IGNORECASE)
+        if len(levels) > 1:
+            return levels
+    return [segment]
+
+
+def checked_separator(separator: str) -> str:
+    """Return the separator that a server announces; ValueError for one that cannot be.
+
+    It is one character or several, percent-encoded as in a path: letters and digits stand in names.
+    """
+    if _ESCAPES.fullmatch(separator) is None or re.search(r"[\w\0]", unquote(separator, "latin-1")):
+        raise ValueError(
+            f"{separator!r} cannot separate the levels of a namespace: write percent escapes of"
+            " characters that are no letters or digits, such as %2E or %1D"
+        )
+    return separator
 
 
 def _check_length(name: str, kind: str) -> None:

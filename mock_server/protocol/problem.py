@@ -58,6 +58,11 @@ def forbidden(message: str) -> Problem:
     return Problem(403, "ForbiddenException", message)
 
 
+def no_such_warehouse(name: str) -> Problem:
+    """Return 404: the server has no warehouse of this name (1.11.0, L165)."""
+    return Problem(404, "NoSuchWarehouseException", f"Unknown warehouse: {name}")
+
+
 def no_such_namespace(namespace: Sequence[str]) -> Problem:
     """Return 404: the namespace, given as its levels, does not exist (L4865)."""
     return Problem(

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from icecheck.mock_server.protocol import problem
-from icecheck.mock_server.protocol.served_contract import SERVED
+from icecheck.mock_server.protocol.served_contract import KNOWN
 
 BODY_VALUES_MAX = 1_000_000
 """The maximum number of values in a body: an empty array takes 3 bytes of it, 64 of memory."""
@@ -58,8 +58,7 @@ def _check_headers(headers: Mapping[str, str]) -> None:
 
 @cache
 def _reads_json(operation_id: str) -> bool:
-    documented = SERVED.operations.get(operation_id)
-    return documented is None or documented.request_media_type == "application/json"
+    return KNOWN.operations[operation_id].request_media_type == "application/json"
 
 
 def _values_at_most(body: bytes) -> int:

@@ -96,6 +96,13 @@ class Security:
         caller = self.identify(authorization)
         return "" if isinstance(caller, Unknown) else caller.name
 
+    def token_for(self, client_id: str, seconds: int | None = None) -> str:
+        """Return a token for the client of this id; KeyError if there is none."""
+        client = None if self.oauth2 is None else self.oauth2.client(client_id)
+        if client is None:
+            raise KeyError(f"no such client: {client_id}")
+        return self.access_token(client, seconds)
+
     def access_token(self, client: Client, seconds: int | None = None) -> str:
         """Return a token for a client without the token endpoint, for tests of its permissions."""
         issued = self.clock.now_ms() // 1000

@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from icecheck.contract import Action
-from icecheck.mock_server.protocol.served_contract import SERVED
+from icecheck.mock_server.protocol.served_contract import KNOWN
 
 CATALOG_SCOPE = "catalog"
 """The only scope that the document names (L4952); it permits the catalog's routes."""
@@ -15,14 +15,14 @@ CLIENT_CREDENTIALS = "client_credentials"
 TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"  # noqa: S105 - a grant's name
 
 SIGNING = "signRequest"
-"""The operation that signs requests to the object store; the served document does not have it."""
+"""The operation that signs requests to the object store."""
 
 _GRANTING = frozenset({"loadTable", "loadCredentials"})
 """The operations whose answers let a caller read a table's files."""
 
-_OPEN_TO_CALLERS = SERVED.before_config
+_OPEN_TO_CALLERS = KNOWN.before_config
 _UNGUARDED = frozenset(
-    id_ for id_ in _OPEN_TO_CALLERS if SERVED.operations[id_].facts.action is Action.AUTHENTICATE
+    id_ for id_ in _OPEN_TO_CALLERS if KNOWN.operations[id_].facts.action is Action.AUTHENTICATE
 )
 
 
@@ -30,7 +30,7 @@ def checked_operations(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names as given; ValueError for one that is no operationId of a server."""
     given = (names,) if isinstance(names, str) else tuple(names)
     if given:
-        known = (*SERVED.operations, SIGNING)
+        known = KNOWN.operations
         unknown = [name for name in given if name not in known]
         if unknown:
             raise ValueError(f"there is no operation {unknown[0]!r}; there are {', '.join(known)}")
@@ -68,8 +68,7 @@ class Permissions(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def nothing(cls) -> "Permissions":
         """Return permissions for a token and the configuration, and for nothing else."""
-        served = {*SERVED.operations, SIGNING}
-        return cls(denied_operations=tuple(sorted(served - _OPEN_TO_CALLERS)))
+        return cls(denied_operations=tuple(sorted({*KNOWN.operations} - _OPEN_TO_CALLERS)))
 
     @property
     def restricts(self) -> bool:

@@ -10,7 +10,9 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Context, Reply
 from icecheck.mock_server.core.locations import written_places
+from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.core.vending_settings import SCHEMES, VendingSettings
+from icecheck.mock_server.metadata.encoding import decode
 from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.security.callers import Caller
 from icecheck.mock_server.security.settings import SIGNING
@@ -31,7 +33,21 @@ _REFRESHING: Mapping[str, str] = {
     "adls": "adls.refresh-credentials-endpoint",
 }
 _COMMIT = "updateTable"
+_VENDING = frozenset({"createTable", "registerTable"})
+"""The operations that are no reading, and whose answers have credentials for a new table."""
 _ADLS_HOST = "icecheck.dfs.core.windows.net"
+
+
+class _Named(msgspec.Struct):
+    name: str
+
+
+class _Loaded(msgspec.Struct):
+    metadata: msgspec.Raw
+
+
+class _Planned(msgspec.Struct):
+    status: str
 
 
 def with_access(
@@ -72,6 +88,32 @@ def with_access(
         signing = _own_signing(context.objects, settings, call, endpoint)
         return _extended(reply, {"config": signing}, f"signing-{tag}")
     return reply
+
+
+def with_planned_access(
+    context: Context, call: Call, metadata: TableMetadata, reply: Reply
+) -> Reply:
+    """Add credentials for the files of a completed plan, if the header asks for them."""
+    if context.vending is None or VENDED_CREDENTIALS not in _asked(call):
+        return reply
+    credentials = storage_credentials(context, call, metadata)
+    return _extended(reply, {"storage-credentials": credentials}, "") if credentials else reply
+
+
+def vended_again(context: Context, call: Call, state: WarehouseState, reply: Reply) -> Reply:
+    """Return the answer to a repeated request: what it lacks is vended for now, and its caller."""
+    if context.vending is None or reply.status != 200 or not _asked(call):
+        return reply
+    if call.operation_id == "planTableScan":
+        entry = state.table(call.namespace, call.name)
+        if entry is None or msgspec.json.decode(reply.body, type=_Planned).status != "completed":
+            return reply
+        return with_planned_access(context, call, entry.metadata, reply)
+    if call.operation_id not in _VENDING:
+        return reply
+    metadata = decode(bytes(msgspec.json.decode(reply.body, type=_Loaded).metadata))
+    name = msgspec.json.decode(call.request.body, type=_Named).name
+    return with_access(context, call, metadata, reply, table_path(call, name))
 
 
 def storage_credentials(

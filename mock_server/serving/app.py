@@ -22,10 +22,11 @@ from icecheck.mock_server.core.context import (
 )
 from icecheck.mock_server.core.journal import Journal
 from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.idempotency.performing import once
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.protocol.request_bodies import check_body
-from icecheck.mock_server.protocol.served_contract import SERVED
+from icecheck.mock_server.protocol.served_contract import KEY_HEADER, KNOWN
 from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.serving import permissions
 from icecheck.mock_server.serving.faults import Faulted, Faults
@@ -44,7 +45,7 @@ from icecheck.mock_server.serving.warehouses import Warehouse, Warehouses
 BODY_BYTES_MAX = 64 * 1024 * 1024
 
 # These operations leave the state as it is: many can work on one warehouse.
-_WITHOUT_LOCK = frozenset(o.id for o in SERVED.operations.values() if not o.facts.locks)
+_WITHOUT_LOCK = frozenset(o.id for o in KNOWN.operations.values() if not o.facts.locks)
 _NO_NAMES: tuple[str, ...] = ()
 
 _log = logging.getLogger(__name__)
@@ -86,13 +87,13 @@ class App:
                     refusal = _no_route(found)
                 else:
                     route = found
-                    operation = self.registries.operations[route.operation_id]
+                    operation, remembers = self._served(route.operation_id, request)
                     if not self._security.is_open:
                         principal = self._security.name_of(request.headers.get("authorization"))
                     if self.faults:
                         operation = faulted = self.faults.around(operation, principal)
                     operation = self._guarded(operation)
-                    call, outcome = _perform(route, operation, request)
+                    call, outcome = _perform(route, operation, request, remembers)
                     reply = outcome.reply
                     if outcome.effects:
                         effects = _door_effects(outcome)
@@ -134,6 +135,14 @@ class App:
         except Problem:
             return None
         return None if isinstance(found, NoRoute) else found
+
+    def _served(self, operation_id: str, request: Request) -> tuple[Operation, bool]:
+        """Return the operation for a request, and whether its answer may be remembered."""
+        operation = self.registries.operations[operation_id]
+        if KEY_HEADER not in request.headers:
+            return operation, False
+        keyed = self.registries.keyed.get(operation_id)
+        return (operation, False) if keyed is None else (once(operation, keyed), True)
 
     def _guarded(self, operation: Operation) -> Operation:
         if self._security.restricts:
@@ -198,12 +207,17 @@ def body_too_large() -> Reply:
     )
 
 
-def _perform(route: Route, operation: Operation, request: Request) -> tuple[Call, Outcome]:
+def _perform(
+    route: Route,
+    operation: Operation,
+    request: Request,
+    remembers: bool,
+) -> tuple[Call, Outcome]:
     warehouse = route.warehouse
     query = query_values(request.query_string)
     if request.body:
         check_body(route.operation_id, request.headers, request.body)
-    if route.operation_id in _WITHOUT_LOCK:
+    if route.operation_id in _WITHOUT_LOCK and not remembers:
         state = warehouse.state
         call = _call(route, request, query, state)
         return call, operation(warehouse.context, state, call)
@@ -276,7 +290,7 @@ def _refused(refused: Problem, route: Route | None) -> Reply:
 
 
 def _no_route(found: NoRoute) -> Reply:
-    if found.unserved and "406" in SERVED.operations[found.unserved].responses:
+    if found.unserved and "406" in KNOWN.operations[found.unserved].responses:
         return replies.problem_reply(problem.unsupported(f"No {found.unserved} on this server"))
     if found.allowed:
         allow = (("allow", ", ".join(sorted(found.allowed))),)

@@ -6,10 +6,10 @@ from typing import Any, Literal
 import msgspec
 
 from icecheck.mock_server.core.context import Call
-from icecheck.mock_server.protocol.served_contract import SERVED
+from icecheck.mock_server.protocol.served_contract import KNOWN
 
-_COMMITS = tuple(o.id for o in SERVED.operations.values() if o.facts.commits)
-_OTHER_THAN_TOKENS = tuple(id_ for id_ in SERVED.operations if id_ != "getToken")
+_COMMITS = tuple(o.id for o in KNOWN.operations.values() if o.facts.commits)
+_OTHER_THAN_TOKENS = tuple(id_ for id_ in KNOWN.operations if id_ != "getToken")
 _TYPES = {
     401: "NotAuthorizedException",
     403: "ForbiddenException",
@@ -229,7 +229,7 @@ def parse_fault(text: str) -> FaultRule:
 
 def _wrong(rule: FaultRule) -> str:
     """Return in words what is wrong with the values of a rule; "" if nothing is."""
-    if rule.operation and rule.operation not in SERVED.operations:
+    if rule.operation and rule.operation not in KNOWN.operations:
         return f"there is no operation {rule.operation!r}; see `icecheck list operations`"
     if rule.times < 0 or rule.after < 0 or rule.every < 1:
         return "times and after from 0, every from 1"

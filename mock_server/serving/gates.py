@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta
 
 from icecheck.mock_server.core.context import Gate
-from icecheck.mock_server.protocol.served_contract import SERVED
+from icecheck.mock_server.protocol.served_contract import KNOWN
 
 RELEASE_SECONDS = 30.0
 """How long a release waits for a request that it let go to be handled."""
@@ -31,7 +31,7 @@ class GateRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     anything of it is applied, "after" holds its answer.
     """
 
-    operation: Annotated[str, Meta(extra_json_schema={"enum": sorted(SERVED.operations)})]
+    operation: Annotated[str, Meta(extra_json_schema={"enum": sorted(KNOWN.operations)})]
     warehouse: str = ""
     namespace: str = ""
     table: str = ""
@@ -156,7 +156,7 @@ class Gates:
     def add(self, operation: str | GateRule, **settings: Any) -> RequestGate:
         """Make a gate; raises UnknownGate for an operation or a setting that does not exist."""
         rule = operation if isinstance(operation, GateRule) else _rule(operation, settings)
-        if rule.operation not in SERVED.operations:
+        if rule.operation not in KNOWN.operations:
             raise UnknownGate(
                 f"there is no operation {rule.operation!r}; see `icecheck list operations`"
             )

@@ -17,10 +17,11 @@ from icecheck.mock_server.core.state import (
     WarehouseState,
 )
 from icecheck.mock_server.core.state_changes import (
-    NamespaceContent,
     Publication,
+    SetAnswer,
     SetNamespace,
     SetObject,
+    WarehouseContent,
     apply,
     changes_between,
 )
@@ -41,7 +42,7 @@ class KeptState:
 
     def __init__(self, root: Path) -> None:
         self._lock = threading.Lock()
-        self._content: dict[str, dict[tuple[str, ...], NamespaceContent]] = {}
+        self._content: dict[str, WarehouseContent] = {}
         self._file = StateFile(root)
         try:
             self._read(self._file.read())
@@ -62,7 +63,9 @@ class KeptState:
     @property
     def warehouses(self) -> tuple[str, ...]:
         """The names of the warehouses that hold anything."""
-        return tuple(name for name, content in self._content.items() if content)
+        return tuple(
+            name for name, content in self._content.items() if content.namespaces or content.answers
+        )
 
     def begin(self) -> None:
         """Begin to keep what changes; the file then has one line for each warehouse.
@@ -79,7 +82,8 @@ class KeptState:
         ValueError if one of the files is missing or no metadata.
         """
         state = WarehouseState()
-        for namespace, held in sorted(self._content.get(warehouse, {}).items()):
+        content = self._content.get(warehouse, WarehouseContent())
+        for namespace, held in sorted(content.namespaces.items()):
             tables: list[tuple[str, TableEntry]] = []
             views: list[tuple[str, ViewEntry]] = []
             for kept in held.objects.values():
@@ -90,7 +94,10 @@ class KeptState:
                         views.append((kept.name, view))
             entry = NamespaceEntry(held.properties, SortedMap.of(tables), SortedMap.of(views))
             state = state.with_whole_namespace(namespace, entry)
-        return state
+        keyed, now_ms = state.keyed, context.clock.now_ms()
+        for each in content.answers.values():
+            keyed = keyed.with_answer(each.caller, each.key, each.answer, now_ms)
+        return state.with_keyed(keyed)
 
     def record(self, warehouse: str, before: WarehouseState, after: WarehouseState) -> None:
         """Keep what leads from one state of a warehouse to the next; OSError if it cannot."""
@@ -107,7 +114,7 @@ class KeptState:
         for number, line in enumerate(lines):
             try:
                 publication = msgspec.json.decode(line, type=Publication)
-                content = self._content.setdefault(publication.warehouse, {})
+                content = self._content.setdefault(publication.warehouse, WarehouseContent())
                 apply(content, publication.changes)
             except (msgspec.DecodeError, KeyError) as error:
                 where = self._file.line_words(number)
@@ -117,10 +124,11 @@ class KeptState:
 
     def _lines(self) -> Iterator[bytes]:
         for warehouse, content in self._content.items():
-            changes: list[SetNamespace | SetObject] = []
-            for namespace, held in content.items():
+            changes: list[SetNamespace | SetObject | SetAnswer] = []
+            for namespace, held in content.namespaces.items():
                 changes.append(SetNamespace(namespace, held.properties))
                 changes += held.objects.values()
+            changes += content.answers.values()
             if changes:
                 yield msgspec.json.encode(Publication(warehouse, tuple(changes)))
 

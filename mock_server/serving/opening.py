@@ -5,12 +5,16 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from icecheck.contract import Contract
 from icecheck.mock_server.core.clock import Clock
 from icecheck.mock_server.core.context import Context, Registries, TableLocations
+from icecheck.mock_server.core.idempotency_settings import IdempotencySettings
 from icecheck.mock_server.core.identity import Identities
 from icecheck.mock_server.core.vending_settings import VendingSettings
 from icecheck.mock_server.objects.places import place_of
 from icecheck.mock_server.planning.plans import Plans
+from icecheck.mock_server.protocol.names import checked_separator
+from icecheck.mock_server.protocol.served_contract import served_contract
 from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.serving.kept_state import KeptState
 from icecheck.mock_server.serving.warehouses import WarehouseDeclaration, Warehouses
@@ -52,6 +56,27 @@ def embedded_in(
     return found
 
 
+class ServedDocument(msgspec.Struct, frozen=True):
+    """The contract that a server serves, and what it announces of that which is optional there."""
+
+    contract: Contract
+    idempotency: IdempotencySettings | None
+    separator: str | None
+
+    @classmethod
+    def of(
+        cls, version: str, idempotency: IdempotencySettings | None, separator: str | None
+    ) -> "ServedDocument":
+        """Return what these settings say; ValueError for a version or a separator that is none.
+
+        Keys have a meaning only where the document has them.
+        """
+        contract = served_contract(version)
+        has_keys = contract.is_at_least("1.11.0")
+        announced = None if separator is None else checked_separator(separator)
+        return cls(contract, idempotency if has_keys else None, announced)
+
+
 class Contexts(msgspec.Struct, frozen=True):
     """Makes the context of each warehouse of one server."""
 
@@ -64,6 +89,7 @@ class Contexts(msgspec.Struct, frozen=True):
     vending: VendingSettings | None
     table_locations: TableLocations | str
     page_size_max: int
+    served: ServedDocument
     objects: "ObjectStore | None" = None
     is_kept: bool = False
 
@@ -93,6 +119,9 @@ class Contexts(msgspec.Struct, frozen=True):
             page_size_max=self.page_size_max,
             objects=objects,
             is_kept=self.is_kept,
+            contract=self.served.contract,
+            idempotency=self.served.idempotency,
+            separator=self.served.separator,
         )
 
 

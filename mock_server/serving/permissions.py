@@ -12,14 +12,14 @@ from icecheck.mock_server.operations.register import RegisterTableRequest
 from icecheck.mock_server.operations.rename import decode_rename
 from icecheck.mock_server.protocol import names, problem, replies
 from icecheck.mock_server.protocol.json_input import decode_json
-from icecheck.mock_server.protocol.served_contract import SERVED
+from icecheck.mock_server.protocol.served_contract import KNOWN
 from icecheck.mock_server.security.callers import Caller, Security
 from icecheck.mock_server.security.settings import Permissions
 from icecheck.mock_server.storage.places import same_file
 
 WRITING = frozenset(
     operation.id
-    for operation in SERVED.operations.values()
+    for operation in KNOWN.operations.values()
     if operation.facts.changes is Changes.OBJECTS
 )
 """The operations that a read-only caller may not use."""
@@ -31,13 +31,15 @@ def guarded(operation: Operation, security: Security) -> Operation:
     """Return the operation with a permission check before it."""
 
     def permitted(context: Context, state: WarehouseState, call: Call, /) -> Outcome:
-        refused = refusal(call, security, state)
+        refused = refusal(context, call, state, security)
         return operation(context, state, call) if refused is None else Outcome(state, refused)
 
     return permitted
 
 
-def refusal(call: Call, security: Security, state: WarehouseState) -> Reply | None:
+def refusal(
+    context: Context, call: Call, state: WarehouseState, security: Security
+) -> Reply | None:
     """Return the 403 for a call that its sender may not make; None when it may go on.
 
     The whole call is refused where any name in it is denied; no answer leaves out denied objects
@@ -51,44 +53,43 @@ def refusal(call: Call, security: Security, state: WarehouseState) -> Reply | No
     needed = None if security.oauth2 is None else security.oauth2.required_scope
     if needed is not None and needed not in caller.scopes:
         return _forbidden(f"This needs the scope {needed}", _INSUFFICIENT_SCOPE)
-    if not all(_permits(each, call, state) for each in caller.permissions):
+    if not all(_permits(each, context, call, state) for each in caller.permissions):
         return _forbidden(f"{caller.name[:80]} may not do this")
     return None
 
 
-def _permits(permissions: Permissions, call: Call, state: WarehouseState) -> bool:
+def _permits(permissions: Permissions, context: Context, call: Call, state: WarehouseState) -> bool:
     if permissions.denies_operation(call.operation_id):
         return False
     if permissions.read_only and call.operation_id in WRITING:
         return False
     if not permissions.denied_namespaces:
         return True
-    return not any(map(permissions.denies_namespace, _namespaces(call, state)))
+    return not any(map(permissions.denies_namespace, _namespaces(context, call, state)))
 
 
-def _namespaces(call: Call, state: WarehouseState) -> Iterator[tuple[str, ...]]:
+def _namespaces(context: Context, call: Call, state: WarehouseState) -> Iterator[tuple[str, ...]]:
     """Yield every namespace that a call names: in its path, its query or its body."""
     if call.namespace:
         yield call.namespace
-    documented = SERVED.operations.get(call.operation_id)
-    if documented is None:
-        return  # signRequest has names in its path alone
-    facts = documented.facts
+    facts = KNOWN.operations[call.operation_id].facts
     for place in facts.names:
-        yield from _named_at(place, facts.object, call)
+        yield from _named_at(place, facts.object, call, context.separator)
     if facts.action is Action.REGISTER:
         request = decode_json(RegisterTableRequest, call.request.body)
         yield from _owners(state, request.metadata_location)
 
 
-def _named_at(place: Place, kind: Object, call: Call) -> Iterator[tuple[str, ...]]:
+def _named_at(
+    place: Place, kind: Object, call: Call, separator: str | None
+) -> Iterator[tuple[str, ...]]:
     match place:
         case Place.PATH | Place.NAME | Place.IDENTIFIER:
             return  # the path's namespace
         case Place.PARENT:
             parent = call.query.get("parent")
             if parent:
-                yield names.split_namespace(parent)
+                yield names.split_namespace(parent, separator)
         case Place.NAMESPACE:
             yield decode_json(CreateNamespaceRequest, call.request.body).namespace
         case Place.SOURCE | Place.DESTINATION:
@@ -100,8 +101,11 @@ def _named_at(place: Place, kind: Object, call: Call) -> Iterator[tuple[str, ...
 
 
 def _owners(state: WarehouseState, metadata_location: str) -> Iterator[tuple[str, ...]]:
-    """Yield the namespaces of the tables of a metadata file: to register it is to read them."""
+    """Yield the namespaces of those whose metadata file it is: to register it is to read them."""
     for namespace, entry in state.namespaces.after():
+        for _, view in entry.views.after():
+            if _is_same(metadata_location, view.metadata_location):
+                yield namespace
         for _, table in entry.tables.after():
             logged = (each.metadata_file for each in table.metadata.metadata_log)
             known = (table.metadata_location, *logged)

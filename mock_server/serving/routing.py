@@ -242,18 +242,23 @@ def _find(
 def _route(
     operation_id: str, warehouse: Warehouse, captured: list[tuple[str, str]], *, has_plus: bool
 ) -> Route:
-    form = None
+    form, separator = None, warehouse.context.separator
     if has_plus:
-        form = _names([(name, segment.replace("+", "%20")) for name, segment in captured])
-    return Route(operation_id, warehouse, _names(captured), form)
+        spaced = [(name, segment.replace("+", "%20")) for name, segment in captured]
+        form = _names(spaced, separator)
+    return Route(operation_id, warehouse, _names(captured, separator), form)
 
 
-def _names(captured: list[tuple[str, str]]) -> Names:
+def _names(captured: list[tuple[str, str]], separator: str | None) -> Names:
     namespace: tuple[str, ...] = ()
     name = ""
     is_view = False
     others: dict[str, str] = {}
     for parameter, segment in captured:
+        if parameter == "namespace" and separator is not None:
+            levels = names.path_levels(segment, separator)
+            namespace = names.checked_namespace([_decoded(level) for level in levels])
+            continue
         value = _decoded(segment)
         if parameter == "namespace":
             namespace = names.split_namespace(value)

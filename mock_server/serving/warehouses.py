@@ -9,7 +9,7 @@ from icecheck.mock_server.core.context import Context, WarehouseSettings
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.core.vending_settings import VendingSettings
 from icecheck.mock_server.protocol import names
-from icecheck.mock_server.protocol.problem import bad_request
+from icecheck.mock_server.protocol.problem import bad_request, no_such_warehouse
 from icecheck.mock_server.serving.kept_state import KeptState
 
 DEFAULT_WAREHOUSE = "warehouse"
@@ -133,11 +133,19 @@ class Warehouses:
             found.announced = True
         return found
 
+    def existing(self, name: str) -> Warehouse:
+        """Return the warehouse of this name, as `open`; KeyError if there is none."""
+        found = self.open(name)
+        if found is None:
+            raise KeyError(f"no such warehouse: {name}")
+        return found
+
     def asked_for(self, name: str | None) -> Warehouse:
-        """Return the warehouse that a client asks for; Problem 400 if it cannot be had.
+        """Return the warehouse that a client asks for; Problem 404 if there is none.
 
         On demand a name of up to `WAREHOUSE_NAME_BYTES_MAX` opens one, as long as there are fewer
-        than `ON_DEMAND_WAREHOUSES_MAX`; open warehouses and the default one can always be had.
+        than `ON_DEMAND_WAREHOUSES_MAX`; Problem 400 for others. Open warehouses and the default one
+        can always be had.
         """
         if self.on_demand and name and name not in self._by_name and name != self.default_name:
             if len(name.encode()) > WAREHOUSE_NAME_BYTES_MAX:
@@ -151,11 +159,11 @@ class Warehouses:
                 )
         found = self.open(name)
         if found is None:
-            raise bad_request(f"Unknown warehouse: {name}")
+            raise no_such_warehouse(name or "")
         return found
 
     def settings_of(self, name: str | None) -> WarehouseSettings:
-        """Return a warehouse's settings for clients; Problem 400 as from `asked_for`."""
+        """Return a warehouse's settings for clients; Problem as from `asked_for`."""
         found = self.asked_for(name)
         return WarehouseSettings(
             found.prefix, found.declaration.defaults, found.declaration.overrides

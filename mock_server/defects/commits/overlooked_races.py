@@ -74,7 +74,7 @@ def _publish_row(present: WarehouseState, decided: WarehouseState, call: Call) -
     entry = decided.namespace(call.namespace)
     if entry is None or call.namespace not in present.namespaces:
         return present
-    return WarehouseState(present.namespaces.with_item(call.namespace, entry))
+    return WarehouseState(present.namespaces.with_item(call.namespace, entry), present.keyed)
 
 
 _DROPS = {"dropNamespace": _publish_drop}

@@ -90,6 +90,10 @@ class Contract:
 
     version: str
 
+    def is_at_least(self, release: str) -> bool:
+        """Return whether this version is a release's, or a later one."""
+        return not releases.is_newer(release, self.version)
+
     @property
     def operations(self) -> Mapping[str, Operation]:
         """Operation id -> Operation, 30 of them in 1.10.0, in the document's order."""

@@ -3,6 +3,8 @@
 from collections.abc import MutableMapping
 from typing import Any
 
+from icecheck.contract import SPEC_VERSIONS
+from icecheck.contract.releases import newest
 from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects import Defect
 from icecheck.mock_server.operations.served import default_registries
@@ -13,7 +15,7 @@ Entry = tuple[str, str]
 
 def changed_by(defect: Defect) -> frozenset[Entry]:
     """Return the entries that a defect replaces or removes."""
-    registries = default_registries()
+    registries = default_registries(newest(SPEC_VERSIONS), has_keys=True)
     before = {name: dict(entries) for name, entries in entries_of(registries)}
     defect.install(registries)
     return frozenset(

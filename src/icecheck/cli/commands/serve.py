@@ -9,6 +9,7 @@ import click
 
 from icecheck.cli.ending import fail
 from icecheck.cli.serving.ready import ready_line, write_ready
+from icecheck.contract import DEFAULT_SPEC_VERSION, SPEC_VERSIONS
 
 if TYPE_CHECKING:
     from icecheck.cli.serving.request_log import Form
@@ -88,6 +89,28 @@ _BY_DEFAULT = click.core.ParameterSource.DEFAULT
     metavar="NAME",
     help="Behave as a server that people meet: fixture-1.10 (Apache's REST fixture), "
     "legacy-no-endpoints, single-level-namespaces.",
+)
+@click.option(
+    "--spec",
+    type=click.Choice(SPEC_VERSIONS),
+    default=DEFAULT_SPEC_VERSION,
+    show_default=True,
+    help="Version of the document to serve.",
+)
+@click.option(
+    "--idempotency-lifetime",
+    "lifetime",
+    default="PT30M",
+    show_default=True,
+    metavar="DURATION",
+    help="How long repeated requests with an Idempotency-Key get the first answer, as of 1.11.0; "
+    "off: keys have no meaning.",
+)
+@click.option(
+    "--namespace-separator",
+    metavar="ESCAPE",
+    help="Announce this for clients to put between the levels of a namespace in paths, as %2E; "
+    "%1F is always understood.",
 )
 @click.option("--seed", type=int, help="Make generated ids reproducible.")
 @click.option(
@@ -235,10 +258,16 @@ def _mock(
     defect_globs: tuple[str, ...],
     root: str | None,
     seed_files: tuple[str, ...],
+    lifetime: str,
     **settings: Any,
 ) -> "MockCatalog":
     """Return the mock that the options describe; ValueError, Problem or OSError say why not."""
-    from icecheck.mock_server import MockCatalog, VendingSettings, WarehouseDeclaration
+    from icecheck.mock_server import (
+        IdempotencySettings,
+        MockCatalog,
+        VendingSettings,
+        WarehouseDeclaration,
+    )
     from icecheck.mock_server.serving.fault_rules import parse_fault
     from icecheck.mock_server.storage.places import is_on_disk, location_uri
 
@@ -252,6 +281,7 @@ def _mock(
         warehouses=declared or None,
         oauth2=_oauth2(clients, token_seconds),
         vending=VendingSettings(storage=storage) if storage else None,
+        idempotency=None if lifetime == "off" else IdempotencySettings(lifetime),
         root=root,
         keep=root is not None and is_on_disk(location_uri(root)),
         **settings,
