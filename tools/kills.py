@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from icecheck.client.catalog import Catalog
+from icecheck.contract import DEFAULT_SPEC_VERSION
 from icecheck.judging.check import Check
 from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Registries
@@ -20,11 +21,14 @@ def proven_by(killed: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
     return {check: sorted(d for d, found in killed.items() if check in found) for check in checks}
 
 
-def reached_by(checks: Iterable[Check]) -> dict[str, frozenset[Entry]]:
-    """Return check id -> the entries that serve its requests on the faithful mock."""
+def reached_by(
+    checks: Iterable[Check], spec: str = DEFAULT_SPEC_VERSION
+) -> dict[str, frozenset[Entry]]:
+    """Return check id -> the entries that serve its requests on the faithful mock of a version."""
     reached: set[Entry] = set()
     found: dict[str, frozenset[Entry]] = {}
-    with defective_session([lambda registries: _watch(registries, reached)]) as (_, session):
+    watching = [lambda registries: _watch(registries, reached)]
+    with defective_session(watching, spec=spec) as (_, session):
         for check in checks:
             reached.clear()
             judge(check, Catalog(session, check.id))

@@ -10,6 +10,7 @@ from icecheck import conformance, scenarios
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
+from icecheck.contract import DEFAULT_SPEC_VERSION, Contract
 from icecheck.findings.verdict import Outcome, Verdict
 from icecheck.judging.check import Check, check_of
 from icecheck.judging.judge import judge
@@ -62,13 +63,13 @@ MODULES = {
 """The short name of each module of checks, and its full one."""
 
 
-def checks_of(*modules: str) -> tuple[Check, ...]:
+def checks_of(*modules: str, contract: Contract = CONTRACT) -> tuple[Check, ...]:
     """Return the checks of these modules of the conformance folder, in order of definition."""
     found: dict[str, Check] = {}
     for module in modules:
         members = vars(importlib.import_module(MODULES[module]))
         for name, value in members.items():
-            check = check_of(value, CONTRACT) if name.startswith("test_") else None
+            check = check_of(value, contract) if name.startswith("test_") else None
             if check is not None:
                 assert check.id not in found, f"two checks are called {check.id}"
                 found[check.id] = check
@@ -87,13 +88,14 @@ def mock_session(
     *,
     isolation: str = "auto",
     planning: PlanningSettings | None = None,
+    spec: str = DEFAULT_SPEC_VERSION,
 ) -> Iterator[tuple[MockCatalog, Session]]:
     """Yield a mock with these defects, and a session with it in this mode of isolation."""
     installs = [defects()[name].install for name in defect_names]
     options: dict[str, Any] = {"isolation": isolation}
     if isolation == "parent":
         options = {"namespace": GIVEN_PARENT, "prepare": _make_parent}
-    with defective_session(installs, planning=planning, **options) as (mock, session):
+    with defective_session(installs, planning=planning, spec=spec, **options) as (mock, session):
         yield mock, session
 
 
@@ -116,10 +118,14 @@ def open_flat(mock: MockCatalog) -> Iterator[Session]:
 
 
 def run_check(
-    check: Check, defect_names: Iterable[str] = (), *, isolation: str = "auto"
+    check: Check,
+    defect_names: Iterable[str] = (),
+    *,
+    isolation: str = "auto",
+    spec: str = DEFAULT_SPEC_VERSION,
 ) -> Verdict:
     """Return the verdict of one check on a mock with these defects (none: the faithful mock)."""
-    with mock_session(defect_names, isolation=isolation) as (_, session):
+    with mock_session(defect_names, isolation=isolation, spec=spec) as (_, session):
         return judge(check, Catalog(session, check.id))
 
 

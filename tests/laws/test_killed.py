@@ -1,18 +1,26 @@
 """Law 2: every check is failed by a defect, and every defect fails a check."""
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
 import pytest
 from tools.kills import proven_by
 
-from icecheck.findings.verdict import Group, Outcome
+from icecheck.contract import DEFAULT_SPEC_VERSION, SPEC_VERSIONS, load
+from icecheck.findings.verdict import Group, Outcome, Verdict
 from icecheck.judging.check import Check
 from icecheck.mock_server.defects import Defect, defects
-from icecheck.proof.kill_matrix import GROUPS, fail_anyway, judged_with, kills, misses
+from icecheck.proof.kill_matrix import (
+    GROUPS,
+    fail_anyway,
+    judged_with,
+    kills,
+    misses,
+    version_of,
+)
 from icecheck.run.collect import collect
-from tests.kit.contracts import CONTRACT
 from tests.laws.golden import expect_debts, expect_golden, expect_part, key_of, reviewed, updating
 
 MATRIX = "kill_matrix.txt"
@@ -29,8 +37,13 @@ PART_MAX = 60
 
 
 @cache
-def checks() -> tuple[Check, ...]:
-    return collect(GROUPS, CONTRACT, disruptive=True)
+def checks(version: str = DEFAULT_SPEC_VERSION) -> tuple[Check, ...]:
+    return collect(GROUPS, load(version), disruptive=True)
+
+
+def checks_for(defect: Defect) -> tuple[Check, ...]:
+    """Return the checks of the version whose mock gets a defect."""
+    return checks(version_of(defect.breaks))
 
 
 def families() -> dict[str, list[Defect]]:
@@ -57,9 +70,9 @@ def matrix() -> dict[str, list[str]]:
     return found
 
 
-def test_every_defect_breaks_a_requirement_of_the_register() -> None:
-    register = CONTRACT.requirements
-    assert [d.name for d in defects().values() if d.breaks not in register] == []
+def test_every_defect_breaks_a_requirement_of_a_register() -> None:
+    known = {id_ for version in SPEC_VERSIONS for id_ in load(version).requirements}
+    assert [d.name for d in defects().values() if d.breaks not in known] == []
 
 
 def test_a_defect_says_who_suffers() -> None:
@@ -79,7 +92,7 @@ one seed; for the lists, hundreds of objects are made."""
 @cache
 def caught_by() -> dict[str, str]:
     """Return the check of a defect's requirement that the reviewed matrix names first."""
-    by_id = {check.id: check for check in checks()}
+    by_id = {check.id: check for version in SPEC_VERSIONS for check in checks(version)}
     found: dict[str, str] = {}
     for name, failed in matrix().items():
         if name in defects():
@@ -96,7 +109,11 @@ def caught_by() -> dict[str, str]:
 def judged_by(defect: Defect) -> tuple[Check, ...]:
     """Return the one check that is known to catch a defect, or all where a passive one does."""
     known = caught_by().get(defect.name)
-    return tuple(check for check in checks() if known in {None, check.id})
+    return tuple(check for check in checks_for(defect) if known in {None, check.id})
+
+
+def missed(defect: Defect, failed: Sequence[Verdict]) -> str:
+    return misses(defect, failed, load(version_of(defect.breaks)))
 
 
 def first_caught() -> dict[str, list[Defect]]:
@@ -121,10 +138,10 @@ def test_each_check_catches_a_defect_of_this_family_that_nothing_before_has_trie
 ) -> None:
     """The check that was reviewed as the first to catch a defect still does, at its level."""
     found = {
-        defect.name: misses(defect, kills(defect, judged_by(defect)), CONTRACT)
+        defect.name: missed(defect, kills(defect, judged_by(defect)))
         for defect in first_caught()[family]
     }
-    assert {name: missed for name, missed in found.items() if missed} == {}
+    assert {name: told for name, told in found.items() if told} == {}
 
 
 MISSED = (
@@ -144,10 +161,10 @@ def test_the_defects_of_a_family_are_caught_by_what_was_reviewed(family: str) ->
     """A check of the broken requirement fails at its level; the golden file has other failures."""
     lines, wrong, faulty = [], [], []
     for defect in families()[family]:
-        failed = kills(defect, checks())
-        faulty += (f"{check}, of {defect.name}" for check in fail_anyway(defect, failed, checks()))
-        if missed := misses(defect, failed, CONTRACT):
-            wrong.append(f"{defect.name}: {missed}")
+        failed = kills(defect, due := checks_for(defect))
+        faulty += (f"{check}, of {defect.name}" for check in fail_anyway(defect, failed, due))
+        if told := missed(defect, failed):
+            wrong.append(f"{defect.name}: {told}")
         lines.append(f"{defect.name} | {defect.breaks} | {' '.join(v.check for v in failed)}")
     # First: of a defect that is not caught, no line may be written.
     assert not wrong, f"{MISSED}:\n" + "\n".join(wrong)
@@ -165,7 +182,8 @@ def test_the_kill_matrix_is_about_the_defects_that_there_are() -> None:
 
 
 def test_every_check_is_failed_by_a_defect() -> None:
-    due = {check.id for check in collect(tuple(Group), CONTRACT, disruptive=True)}
+    groups, every = tuple(Group), map(load, SPEC_VERSIONS)
+    due = {check.id for each in every for check in collect(groups, each, disruptive=True)}
     failed = {check_id for found in matrix().values() for check_id in found}
     expect_debts("unkilled", due - failed)
 

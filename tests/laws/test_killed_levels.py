@@ -6,14 +6,14 @@ from functools import cache
 import pytest
 from tools.kills import reached_by
 
-from icecheck.contract import Level
+from icecheck.contract import Level, load
 from icecheck.findings.verdict import Group, Outcome
 from icecheck.judging.check import Check
 from icecheck.mock_server.defects import Defect, defects
-from icecheck.proof.kill_matrix import judged_with
+from icecheck.mock_server.protocol.served_contract import KNOWN
+from icecheck.proof.kill_matrix import judged_with, version_of
 from icecheck.proof.reach import Entry, changed_by
 from icecheck.run.collect import collect
-from tests.kit.contracts import CONTRACT
 from tests.kit.shares import some
 from tests.laws.golden import key_of, reviewed
 from tests.laws.test_killed import families
@@ -27,15 +27,17 @@ WRONG = {Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR}
 
 
 @cache
-def reach() -> dict[Check, frozenset[Entry]]:
+def reach(version: str) -> dict[Check, frozenset[Entry]]:
     """Return the checks of a MUST with the mock's behaviour that each of them uses."""
-    must = [check for check in collect((Group.CHECKS,), CONTRACT) if check.level is Level.MUST]
-    met = reached_by(must)
+    contract = load(version)
+    must = [check for check in collect((Group.CHECKS,), contract) if check.level is Level.MUST]
+    met = reached_by(must, version)
     return {check: met[check.id] for check in must}
 
 
 def is_lesser(defect: Defect) -> bool:
-    return CONTRACT.requirements[defect.breaks].level is not Level.MUST
+    contract = load(version_of(defect.breaks))
+    return contract.requirements[defect.breaks].level is not Level.MUST
 
 
 def is_part_of_a_wider_one(defect: Defect) -> bool:
@@ -44,13 +46,13 @@ def is_part_of_a_wider_one(defect: Defect) -> bool:
     Such a defect may fail the checks that the wider one fails.
     """
     name, _, operation_id = defect.name.rpartition("-")
-    return operation_id in CONTRACT.operations and name in defects()
+    return operation_id in KNOWN.operations and name in defects()
 
 
 def concerned(defect: Defect) -> list[Check]:
     """Return the checks that use behaviour which the defect changes."""
     changed = changed_by(defect)
-    return [check for check, met in reach().items() if met & changed]
+    return [check for check, met in reach(version_of(defect.breaks)).items() if met & changed]
 
 
 def some_of(checks: list[Check], defect: Defect) -> list[Check]:

@@ -67,6 +67,7 @@ def forecast(options: RunOptions, transport: httpx.BaseTransport | None = None) 
     others = target.second or target.reader
     hidden = [id_ for id_ in unclaimed if id_ not in contract.before_config]
     mock = MockCatalog(
+        spec=contract.version,
         seed=options.seed,
         token=target.token,
         hidden=hidden,

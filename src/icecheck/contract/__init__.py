@@ -43,12 +43,10 @@ from icecheck.contract.model import (
     UnresolvedRows,
 )
 
-JUDGED_VERSIONS = tuple(
-    version for version in SPEC_VERSIONS if not releases.is_newer(version, DEFAULT_SPEC_VERSION)
-)
+JUDGED_VERSIONS = SPEC_VERSIONS
 """The versions that a run can hold to: of each demand there is a check, or a reason why not.
 
-A later version is known, and nothing is called conformant to it.
+A version that is only imported is not among them: nothing is called conformant to it.
 """
 
 __all__ = [

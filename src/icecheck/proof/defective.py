@@ -7,6 +7,7 @@ from typing import Any
 from icecheck.client.adapting import adapt
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
+from icecheck.contract import DEFAULT_SPEC_VERSION
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions, VendingSettings
 from icecheck.mock_server.defects import Install
 from icecheck.mock_server.planning.plans import PlanningSettings
@@ -26,6 +27,7 @@ def defective_session(
     *,
     from_the_start: bool = False,
     planning: PlanningSettings | None = None,
+    spec: str = DEFAULT_SPEC_VERSION,
     prepare: Callable[[MockCatalog], None] | None = None,
     **options: Any,
 ) -> Iterator[tuple[MockCatalog, Session]]:
@@ -33,12 +35,13 @@ def defective_session(
 
     The defects come after the session has found out how to work in the catalog, so that only checks
     meet them. With ``from_the_start`` they are there before, and the run adapts to them as on a
-    real catalog; TargetUnusable is raised if no run can work there. The mock's files are local, in
-    a directory of its own. ``prepare`` arranges what a user would have arranged; ``options`` are
-    those of a Target.
+    real catalog; TargetUnusable is raised if no run can work there. The mock serves the version
+    ``spec``; its files are local, in a directory of its own. ``prepare`` arranges what a user would
+    have arranged; ``options`` are those of a Target.
     """
     client_id, _, secret = CREDENTIAL.partition(":")
     mock = MockCatalog(
+        spec=spec,
         seed=1,
         token=TOKEN,
         planning=planning,
@@ -57,7 +60,9 @@ def defective_session(
             prepare(mock)
         if from_the_start:
             _install(mock, installs)
-        session = open_session(target_of_mock(**options), run_id="kill01", transport=transport)
+        session = open_session(
+            target_of_mock(**options), run_id="kill01", spec=spec, transport=transport
+        )
         # Nobody else uses this mock, so the probe for other users' objects is left out.
         session.keeps_full_namespaces = True
         if from_the_start:

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from icecheck.client.catalog import Catalog
-from icecheck.contract import Contract
+from icecheck.contract import DEFAULT_SPEC_VERSION, SPEC_VERSIONS, Contract, load
+from icecheck.contract.releases import newest, number
 from icecheck.findings.verdict import Group, Level, Outcome, Verdict
 from icecheck.judging import losers
 from icecheck.judging.check import Check
@@ -23,15 +24,33 @@ _MANY, _OF_EACH = 60, 4
 """Of more checks than many, so many of each operation are tried first."""
 
 
+@cache
+def version_of(requirement: str) -> str:
+    """Return the oldest version that has a requirement; LookupError if none has."""
+    for version in sorted(SPEC_VERSIONS, key=number):
+        if requirement in load(version).requirements:
+            return version
+    raise LookupError(f"no version has the requirement {requirement}")
+
+
 def judged_with(
-    defects: Iterable[Defect], checks: Iterable[Check], *, from_the_start: bool = False
+    defects: Iterable[Defect],
+    checks: Iterable[Check],
+    *,
+    spec: str | None = None,
+    from_the_start: bool = False,
 ) -> list[Verdict]:
     """Return the verdicts on one mock with all these defects, those of passive checks last.
 
-    With ``from_the_start`` the run meets them before its first check too, and may adapt to them.
+    ``spec`` is the version that is served and judged by: by default the oldest one that has the
+    requirements which the defects break. With ``from_the_start`` the run meets the defects before
+    its first check too, and may adapt to them.
     """
-    installs = [defect.install for defect in defects]
-    with defective_session(installs, from_the_start=from_the_start) as (_, session):
+    planted = [*defects]
+    broken = [version_of(defect.breaks) for defect in planted]
+    version = spec or newest([DEFAULT_SPEC_VERSION, *broken])
+    installs = [defect.install for defect in planted]
+    with defective_session(installs, spec=version, from_the_start=from_the_start) as (_, session):
         verdicts: list[Verdict] = []
         observed: dict[str, Observed] = {}
         for check in checks:
@@ -60,7 +79,10 @@ def aimed_at(defect: Defect, checks: Sequence[Check]) -> Sequence[Check]:
 
 
 def kills(defect: Defect, checks: Sequence[Check]) -> tuple[Verdict, ...]:
-    """Return the failures of the checks that a defect is to fail, sorted by check."""
+    """Return the failures of the checks that a defect is to fail, sorted by check.
+
+    The checks are those of the version of what it breaks (`version_of`).
+    """
     aimed = aimed_at(defect, checks)
     for some in (_few_of(aimed), aimed):
         verdicts = judged_with((defect,), some)
@@ -83,14 +105,15 @@ def fail_anyway(
     asked = {check for check in aimed if check.id in ids}
     if any(verdict.passive for verdict in failed):
         asked |= {*_few_of(aimed)}
-    faulty = {id_ for check in asked for id_ in _failures_without_a_defect(check)}
+    spec = version_of(defect.breaks)
+    faulty = {id_ for check in asked for id_ in _failures_without_a_defect(check, spec)}
     return tuple(sorted(ids & faulty))
 
 
 @cache
-def _failures_without_a_defect(check: Check) -> frozenset[str]:
+def _failures_without_a_defect(check: Check, spec: str) -> frozenset[str]:
     """Return what fails when this check alone is judged on the faithful mock."""
-    verdicts = judged_with((), [check])
+    verdicts = judged_with((), [check], spec=spec)
     return frozenset(v.check for v in verdicts if v.outcome is Outcome.FAIL)
 
 

@@ -240,6 +240,7 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
     """
     import random
 
+    from icecheck.contract import contract_for
     from icecheck.mock_server import (
         Client,
         MockCatalog,
@@ -259,6 +260,7 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
     # The user who starts the mock here also chooses the locations of the run's tables.
     placed = options["location_root"] or ""
     mock = MockCatalog(
+        spec=contract_for(release_of_run(options)).version,
         seed=seed,
         clock=clock,
         oauth2=OAuth2Settings(

@@ -34,24 +34,32 @@ def command(globs: tuple[str, ...], *, quiet: bool) -> int:
     """
     require_suite()
     from icecheck.cli.listings.defect_names import named_defects
-    from icecheck.contract import DEFAULT_SPEC_VERSION, load
-    from icecheck.proof.kill_matrix import GROUPS, aimed_at
+    from icecheck.contract import load
+    from icecheck.proof.kill_matrix import GROUPS, aimed_at, version_of
     from icecheck.run.collect import collect
 
     started = time.monotonic()
     planted = named_defects(globs or ("*",))
-    contract = load(DEFAULT_SPEC_VERSION)
-    checks = collect(GROUPS, contract, disruptive=True)
-    aimed = {check.id: check for defect in planted for check in aimed_at(defect, checks)}
-    blamed = _blamed(list(aimed.values()))
+    versions = {defect.name: version_of(defect.breaks) for defect in planted}
+    contracts = {version: load(version) for version in dict.fromkeys(versions.values())}
+    checks = {v: collect(GROUPS, contract, disruptive=True) for v, contract in contracts.items()}
+    aimed: dict[str, dict[str, Check]] = {version: {} for version in contracts}
+    for defect in planted:
+        version = versions[defect.name]
+        aimed[version] |= {check.id: check for check in aimed_at(defect, checks[version])}
+    blamed = sum(_blamed(list(each.values()), version) for version, each in aimed.items())
     missed = 0
     for number, defect in enumerate(planted, 1):
-        words, caught = _noticed(defect, checks, contract)
+        version = versions[defect.name]
+        words, caught = _noticed(defect, checks[version], contracts[version])
         missed += not caught
         if not (quiet and caught):
             click.echo(f"{number:>{len(str(len(planted)))}}/{len(planted)}  {words}")
     seconds = time.monotonic() - started
-    click.echo(_closing(len(planted), missed, len(aimed), blamed) + f" ({seconds:.0f} s)")
+    click.echo(
+        _closing(len(planted), missed, len({c for each in aimed.values() for c in each}), blamed)
+        + f" ({seconds:.0f} s)"
+    )
     return _NOT_AS_DUE if missed or blamed else 0
 
 
@@ -65,12 +73,12 @@ def _closing(planted: int, missed: int, aimed: int, blamed: int) -> str:
     )
 
 
-def _blamed(checks: "Sequence[Check]") -> int:
+def _blamed(checks: "Sequence[Check]", version: str) -> int:
     """Print the checks that do not pass on a mock without defects, and return their number."""
     from icecheck.findings.verdict import Outcome
     from icecheck.proof.kill_matrix import judged_with
 
-    wrong = [v for v in judged_with((), checks) if v.outcome is not Outcome.PASS]
+    wrong = [v for v in judged_with((), checks, spec=version) if v.outcome is not Outcome.PASS]
     for verdict in wrong:
         click.echo(f"on the faithful mock: {verdict.check} {verdict.outcome}: {verdict.summary}")
     return len(wrong)
