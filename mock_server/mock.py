@@ -345,11 +345,13 @@ class MockCatalog:
         """Refuse from now on every token given so far, except the static one."""
         self.security.revoke_tokens()
 
-    def violations(self, **matching: object) -> "tuple[Violation, ...]":
+    def violations(
+        self, operation: str | None = None, **matching: object
+    ) -> "tuple[Violation, ...]":
         """Return what clients sent that the document forbids (needs `icecheck[suite]`)."""
         from icecheck.mock_server.linting.client_lint import violations
 
-        return violations(self.journal.find(None, **matching))
+        return violations(self.journal.find(operation, **matching), self.served.contract)
 
     def state(self, warehouse: str = DEFAULT_WAREHOUSE) -> WarehouseState:
         """Return the present content of a warehouse, as one immutable value."""

@@ -122,7 +122,7 @@ def compare_sequence(parts: Parts, asked: Asked) -> Compared:
 def list_violations(parts: Parts, asked: Asked) -> Violations:
     """List what clients sent in the requests that match, and what the document forbids."""
     try:
-        return Violations([*violations(_found(parts, asked.query))])
+        return Violations([*violations(_found(parts, asked.query), parts.served.contract)])
     except LintUnavailable as missing:
         raise Refusal(409, str(missing)) from None
 

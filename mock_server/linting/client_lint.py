@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from icecheck.contract import Contract
 from icecheck.contract.document import resolve
 from icecheck.mock_server.core.journal_entry import JournalEntry
-from icecheck.mock_server.protocol.served_contract import SERVED
 from icecheck.mock_server.protocol.wire import Request
 
 _HOST = "http://localhost"
@@ -69,13 +69,13 @@ class _Asked(Struct):
     body: bytes | None
 
 
-def violations(entries: Iterable[JournalEntry]) -> tuple[Violation, ...]:
-    """Return what is not allowed in these requests, the same thing of one client once.
+def violations(entries: Iterable[JournalEntry], contract: Contract) -> tuple[Violation, ...]:
+    """Return what a version does not allow in these requests, the same thing of one client once.
 
     Requests that no operation answered, and those whose content was forgotten, are not judged.
     Raises LintUnavailable without openapi-core.
     """
-    lint = ClientLint()
+    lint = ClientLint(contract)
     for entry in entries:
         if entry.content.request is not None and entry.operation:
             lint.add(entry.operation, entry.content.request, entry.sequence)
@@ -83,14 +83,15 @@ def violations(entries: Iterable[JournalEntry]) -> tuple[Violation, ...]:
 
 
 class ClientLint:
-    """Judges one request after the other; the same thing of one client is found once.
+    """Judges one request after the other by a version; the same of one client is found once.
 
     Not safe for threads.
     """
 
-    __slots__ = ("_found",)
+    __slots__ = ("_contract", "_found")
 
-    def __init__(self) -> None:
+    def __init__(self, contract: Contract) -> None:
+        self._contract = contract
         self._found: dict[tuple[str, str, str, str], Violation] = {}
 
     @property
@@ -103,7 +104,7 @@ class ClientLint:
         client = _client(request)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # of members that the document has
-            for operation, place, words, lines in _wrong(operation_id, request):
+            for operation, place, words, lines in _wrong(self._contract, operation_id, request):
                 key = client, operation, place, words
                 seen = self._found.get(key)
                 self._found[key] = (
@@ -113,31 +114,33 @@ class ClientLint:
                 )
 
 
-def _wrong(operation_id: str, request: Request) -> Iterator[tuple[str, str, str, str]]:
+def _wrong(
+    contract: Contract, operation_id: str, request: Request
+) -> Iterator[tuple[str, str, str, str]]:
     """Yield operation, place, words and lines of what is wrong with a request."""
     scheme, _, token = (request.headers.get("authorization") or "").partition(" ")
     if scheme.lower() == "bearer" and token.strip().lower() in _NO_TOKENS:
         words = f"a bearer token that is none: {token.strip()!r}"
         yield "", "header Authorization", words, ""
-    operation = SERVED.operations.get(operation_id)
+    operation = contract.operations.get(operation_id)
     if operation is None:
-        return  # signRequest is of a later document
-    parameters, bodies = _validators()
+        return  # it is of a later document, and served nevertheless
+    parameters, bodies = _validators(contract)
     if not _can_be_read(request):
         yield operation_id, "body", "it cannot be read", ""
         return
-    asked = _asked(operation.path, operation.method, request)
+    asked = _asked(contract, operation.path, operation.method, request)
     for error in parameters.iter_errors(asked):
         name = getattr(error, "name", "")
-        lines = _parameter_lines(operation.path, operation.method, name)
+        lines = _parameter_lines(contract, operation.path, operation.method, name)
         for place, words in _explained(error, f"{getattr(error, 'location', '')} {name}".strip()):
             yield operation_id, place, words, lines
-    if not _has_body(operation.path, operation.method):
+    if operation.request_media_type is None:
         return
     for error in bodies.iter_errors(asked):
         within = f"/paths/{_escaped(operation.path)}/{operation.method.lower()}/requestBody"
         for place, words in _explained(error, "body"):
-            yield operation_id, place, words, _span(within)
+            yield operation_id, place, words, _span(contract, within)
 
 
 def _explained(error: Any, where: str) -> Iterator[tuple[str, str]]:
@@ -201,7 +204,7 @@ def _words(error: Exception) -> str:
     return f"it cannot be read as {wanted}" if wanted else type(cause).__name__
 
 
-def _asked(path: str, method: str, request: Request) -> _Asked:
+def _asked(contract: Contract, path: str, method: str, request: Request) -> _Asked:
     from urllib.parse import parse_qs
 
     names = path.replace("{", "").replace("}", "")
@@ -210,7 +213,7 @@ def _asked(path: str, method: str, request: Request) -> _Asked:
         for name, values in parse_qs(request.query_string, keep_blank_values=True).items()
     }
     headers = {
-        name.title(): _tight(value) if name.title() in _list_headers() else value
+        name.title(): _tight(value) if name.title() in _list_headers(contract) else value
         for name, value in request.headers.items()
     }
     sent = (request.headers.get("content-type") or "application/json").partition(";")[0].strip()
@@ -230,9 +233,9 @@ def _tight(value: str) -> str:
 
 
 @cache
-def _list_headers() -> frozenset[str]:
+def _list_headers(contract: Contract) -> frozenset[str]:
     """Return the names of the headers that are lists, each word of them with a capital."""
-    document = SERVED.corrected(("repair",))
+    document = contract.corrected(("repair",))
     of_operations = (
         told
         for path in document["paths"].values()
@@ -270,7 +273,7 @@ class _Anything(dict[str, Any]):
 
 
 @cache
-def _validators() -> tuple[Any, Any]:
+def _validators(contract: Contract) -> tuple[Any, Any]:
     """Return the validators of parameters and of bodies, made once."""
     try:
         from jsonschema_path import SchemaPath
@@ -284,7 +287,7 @@ def _validators() -> tuple[Any, Any]:
         raise LintUnavailable(
             f"{missing.name} is not installed: {install_command('suite')}"
         ) from None
-    told = {**SERVED.corrected(("repair",)), "servers": [{"url": _HOST}]}
+    told = {**contract.corrected(("repair",)), "servers": [{"url": _HOST}]}
     document = SchemaPath.from_dict(told)
     return (
         V31RequestParametersValidator(document, format_validators={}),
@@ -292,13 +295,9 @@ def _validators() -> tuple[Any, Any]:
     )
 
 
-def _has_body(path: str, method: str) -> bool:
-    return "requestBody" in SERVED.raw["paths"][path][method.lower()]
-
-
-def _parameter_lines(path: str, method: str, name: str) -> str:
+def _parameter_lines(contract: Contract, path: str, method: str, name: str) -> str:
     """Return the lines that describe a parameter, or else those of the operation."""
-    document = SERVED.raw
+    document = contract.raw
     within = f"/paths/{_escaped(path)}"
     for pointer, node in (
         (f"{within}/{method.lower()}", document["paths"][path][method.lower()]),
@@ -306,16 +305,16 @@ def _parameter_lines(path: str, method: str, name: str) -> str:
     ):
         for position, told in enumerate(node.get("parameters", ())):
             if resolve(document, told)["name"] == name:
-                own = _span(f"{pointer}/parameters/{position}")
-                return own or _span(told.get("$ref", "").removeprefix("#"))
-    return _span(f"{within}/{method.lower()}")
+                own = _span(contract, f"{pointer}/parameters/{position}")
+                return own or _span(contract, told.get("$ref", "").removeprefix("#"))
+    return _span(contract, f"{within}/{method.lower()}")
 
 
-def _span(pointer: str) -> str:
+def _span(contract: Contract, pointer: str) -> str:
     from icecheck.contract.model import UnknownRef
 
     try:
-        first, last = SERVED.lines(pointer)
+        first, last = contract.lines(pointer)
     except UnknownRef:
         return ""
     return f"L{first}" if first == last else f"L{first}-L{last}"

@@ -54,7 +54,11 @@ class CatalogProxy:
         self._listening = Listening(host, port)
         self._started_at = datetime.now(UTC)
         self._watch = Watch(
-            target, options.contract, options.redactor, record, ClientLint() if lint else None
+            target,
+            options.contract,
+            options.redactor,
+            record,
+            ClientLint(options.contract) if lint else None,
         )
         self._app = Forwarder(
             target,
