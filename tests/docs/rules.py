@@ -159,6 +159,7 @@ COMMANDS: dict[str, Rule] = {
     "icecheck serve --journal-file requests.jsonl": Rule("served", CORE),
     "icecheck serve --state DIR": Rule("served", CORE),
     "icecheck serve --table-locations by-name": Rule("served", CORE),
+    "icecheck serve --spec 1.11.0": Rule("served", CORE),
     "icecheck serve --warehouse wh=s3://lake/wh": Rule("served", "s3"),
     "icecheck serve --seed-file seed.yaml": Rule("typed", exits=(2,)),
     "icecheck serve --run -- COMMAND": Rule("typed", CORE, exits=(127,)),

@@ -1,13 +1,17 @@
 """The options that choose among the checks, and end a run early."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from icecheck.cli.option_groups import adding
 from icecheck.cli.stored_run import stored_run
+
+if TYPE_CHECKING:
+    from icecheck.run.options import RunOptions
 
 SMOKE = ("getConfig.*", "*.succeeds", "*.exists-at-once")
 """The globs of a quick test: one request of each kind that has to succeed."""
@@ -16,7 +20,8 @@ _FAILED = frozenset({"fail", "blocked", "error"})
 spec_option = click.option(
     "--spec",
     metavar="RELEASE",
-    help="Hold the catalog to the document of another release of Iceberg, such as 1.9.0.",
+    help="Hold the catalog to the document of another release of Iceberg, such as 1.9.0; auto: the "
+    "newest of which its config shows a feature; 1.10.0,1.11.0: the newest, with the other beside.",
 )
 """Decorates a command with the one option that names the version of the document."""
 
@@ -68,15 +73,15 @@ def selected(options: Mapping[str, Any], report: Path) -> tuple[str, ...]:
     return failed
 
 
-def release_of_run(options: Mapping[str, Any]) -> str:
-    """Return the release that `--spec` names, or the default one.
+def with_release(wanted: "RunOptions", options: Mapping[str, Any]) -> "RunOptions":
+    """Return the options of a run that holds to what `--spec` says.
 
-    Raises UsageError for one whose document cannot be used.
+    Raises UsageError for a release whose document cannot be used.
     """
-    from icecheck.contract import DEFAULT_SPEC_VERSION
-    from icecheck.run.demands import release_to_hold_to
+    from icecheck.run.chosen_release import chosen_release
 
-    return release_to_hold_to(options["spec"] or DEFAULT_SPEC_VERSION)
+    chosen = chosen_release(options["spec"], wanted.target, wanted.redactor)
+    return replace(wanted, spec=chosen.spec, spec_reason=chosen.reason, beside=chosen.beside)
 
 
 def _failed_in(report: Path) -> tuple[str, ...]:

@@ -3,10 +3,18 @@
 Older releases demand less, later ones more.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from icecheck.contract import Contract, Ref, RefKind
+from icecheck.contract import (
+    DEFAULT_SPEC_VERSION,
+    SPEC_VERSIONS,
+    Contract,
+    Later,
+    Ref,
+    RefKind,
+    load,
+)
 from icecheck.contract.releases import is_newer, newest
 from icecheck.findings.verdict import Outcome, Verdict
 from icecheck.targets.offer import Offer
@@ -28,6 +36,37 @@ def evident_release(offer: Offer, contract: Contract) -> str | None:
     if _later_endpoints(offer, contract):
         shown.add(contract.version)
     return newest({contract.since(_LIST, contract.lines(_LIST_MEMBER)), *shown})
+
+
+def shown_version(config: Mapping[str, Any], offer: Offer) -> tuple[str, str]:
+    """Return the newest version of which a config shows a feature, and why, in words.
+
+    Features are those that an older version knows to be in later documents: endpoints, and members
+    of the config. The default version is the answer to a config that shows nothing newer.
+    """
+    before = load(DEFAULT_SPEC_VERSION)
+    shown = {
+        fact.name: fact.release
+        for fact in before.later
+        if fact.release in SPEC_VERSIONS and _shows(config, offer, fact)
+    }
+    version = newest({DEFAULT_SPEC_VERSION, *shown.values()})
+    names = [name for name, release in shown.items() if release == version]
+    if not names:
+        return version, "auto: the config shows nothing of a later document"
+    return version, f"auto: the config shows {', '.join(names)}"
+
+
+def _shows(config: Mapping[str, Any], offer: Offer, fact: Later) -> bool:
+    if fact.kind == "endpoint":
+        return fact.name in (offer.endpoints or ())
+    schema, _, path = fact.name.partition(".")
+    if fact.kind != "member" or schema != "CatalogConfig":
+        return False
+    found: Any = config
+    for name in path.split("."):
+        found = found.get(name) if isinstance(found, dict) else None
+    return found is not None
 
 
 def observations_of(

@@ -28,7 +28,7 @@ _OPTIONS: tuple[_Option, ...] = (
     ("conformance-run-id", _TEXT, "ID", "token in every name of the run"),
     ("conformance-seed", _TEXT, "N", "generated data; default: 0"),
     ("conformance-expectations", _TEXT, "FILE", "known failures; default: icecheck.toml, if here"),
-    ("conformance-spec", _TEXT, "RELEASE", "hold to the document of another release, as 1.9.0"),
+    ("conformance-spec", _TEXT, "RELEASE", "hold to another release: 1.9.0, auto, or several"),
     ("conformance-requirement-set", _TEXT, "ID", "judge by a frozen set of requirements"),
     ("conformance-witnessed-only", _FLAG, "", "no failure for what no other catalog has passed"),
     ("conformance-regressions", _TEXT, "DIR", "run the histories of these replay files again too"),

@@ -13,7 +13,7 @@ import pytest
 
 from icecheck.client.opening import preflight
 from icecheck.client.session import Beginning
-from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, contract_for
+from icecheck.contract import Contract, contract_for
 from icecheck.contract.frozen import RequirementSet
 from icecheck.findings.expectations import in_force
 from icecheck.findings.expected_failures import ExpectationFile
@@ -27,9 +27,10 @@ from icecheck.pytest.termination import Termination
 from icecheck.pytest.worker_report import WorkerReport
 from icecheck.reports.exchanges import ExchangeLog
 from icecheck.run.check_runner import NotBegun, not_begun
+from icecheck.run.chosen_release import chosen_release
 from icecheck.run.closing import residue_lines, unmet_lines
 from icecheck.run.collect import collect, left_out
-from icecheck.run.demands import release_to_hold_to, set_to_judge_by
+from icecheck.run.demands import set_to_judge_by
 from icecheck.run.expectations import expectations_from, gated, selection_among
 from icecheck.run.finish import ProcessReport, finish, left_to_skip
 from icecheck.run.options import RunOptions
@@ -86,11 +87,13 @@ class CatalogRun:
         marks = None if key is None else SecretMarks.from_handed(key)
         try:
             target = _target(config)
-            named = option(config, "conformance-spec") or DEFAULT_SPEC_VERSION
-            spec = release_to_hold_to(named, "--conformance-spec")
+            redactor = Redactor(target.secrets, target.headers, marks)
+            named = option(config, "conformance-spec") or None
+            chosen = chosen_release(named, target, redactor, "--conformance-spec")
+            contract = contract_for(chosen.spec)
             seed = _seed(option(config, "conformance-seed"))
-            file = _expectation_file(option(config, "conformance-expectations"), contract_for(spec))
-            frozen = _frozen_set(option(config, "conformance-requirement-set"), contract_for(spec))
+            file = _expectation_file(option(config, "conformance-expectations"), contract)
+            frozen = _frozen_set(option(config, "conformance-requirement-set"), contract)
             report = option(config, "conformance-report")
             kept = option(config, "conformance-regressions")
             replays = regressions_in(kept and Path(kept), report and Path(report))
@@ -108,9 +111,11 @@ class CatalogRun:
             ledger=None if report is None else Path(report) / _ledger_file(worker),
             witnessed_only=bool(option(config, "conformance-witnessed-only")),
             requirement_set=frozen,
-            spec=spec,
+            spec=chosen.spec,
+            spec_reason=chosen.reason,
+            beside=chosen.beside,
             foreseen=in_force(file, datetime.now(UTC).date()),
-            redactor=Redactor(target.secrets, target.headers, marks),
+            redactor=redactor,
             replays=replays,
         )
         return cls(options, Recorder(options, worker), report, file)

@@ -30,11 +30,9 @@ class WorkerReport:
         if self.process is not None:
             sent["process"] = {
                 "session": msgspec.to_builtins(self.process.session),
-                "observed": {
-                    check: msgspec.to_builtins(
-                        [seen.seen, list(seen.findings.items()), seen.evidence]
-                    )
-                    for check, seen in self.process.observed.items()
+                "observed": _sent(self.process.observed),
+                "observed_beside": {
+                    version: _sent(found) for version, found in self.process.observed_beside.items()
                 },
                 "tripped": self.process.tripped,
                 "unwritten": self.process.unwritten,
@@ -51,13 +49,25 @@ class WorkerReport:
         if told is not None:
             process = ProcessReport(
                 msgspec.convert(told["session"], SessionSummary),
-                {check: _observed(*seen) for check, seen in told["observed"].items()},
+                _received(told["observed"]),
                 told["tripped"],
                 told["unwritten"],
                 msgspec.convert(told["preflight"], tuple[Evidence, ...]),
                 told["engine"],
+                {version: _received(each) for version, each in told["observed_beside"].items()},
             )
         return cls([*sent["asked"]], process, sent["misused"])
+
+
+def _sent(observed: Mapping[str, Observed]) -> dict[str, Any]:
+    return {
+        check: msgspec.to_builtins([seen.seen, list(seen.findings.items()), seen.evidence])
+        for check, seen in observed.items()
+    }
+
+
+def _received(observed: Mapping[str, Any]) -> dict[str, Observed]:
+    return {check: _observed(*seen) for check, seen in observed.items()}
 
 
 def _observed(seen: int, findings: list[Any], evidence: Any) -> Observed:

@@ -10,6 +10,7 @@ from icecheck.client.deletion_probe import DropIgnored, require_deletion
 from icecheck.client.opening import open_session
 from icecheck.client.session import Beginning, Session, SessionSummary
 from icecheck.client.shared_setup import remove_shared
+from icecheck.contract import contract_for
 from icecheck.findings.telling.finding_card import one_line
 from icecheck.findings.verdict import Verdict
 from icecheck.judging.breaker import Breaker
@@ -60,7 +61,8 @@ class CheckRunner:
         self.session = session
         self.resources = Resources(options)
         self.breaker = Breaker(session, sleep=sleep)
-        self._observer = PassiveObserver(session, on_exchange)
+        beside = [contract_for(release) for release in options.beside]
+        self._observer = PassiveObserver(session, on_exchange, beside)
         self._announced: list[Check] = []
 
     def announce(self, *checks: Check) -> None:
@@ -100,6 +102,7 @@ class CheckRunner:
             self.breaker.why,
             unwritten,
             engine=self.resources.engine,
+            observed_beside=self._observer.observed_beside,
         )
 
     def end(self) -> str:

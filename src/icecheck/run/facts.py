@@ -65,6 +65,7 @@ def facts_of(
             "url": url,
             "overlays": [{"id": "icecheck-errata", "applied": sorted(contract.errata)}],
             "channel": "release",
+            **({"reason": options.spec_reason} if options.spec_reason else {}),
         },
         "target": _target(options, session),
         "environment": {

@@ -1,11 +1,11 @@
 """Builds the finished run from what one or several workers saw."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from icecheck.client.session import SessionSummary
-from icecheck.contract import Contract, Level
+from icecheck.contract import Contract, Level, contract_for
 from icecheck.findings.capability_assessment import capabilities_of
 from icecheck.findings.causes import causes_of
 from icecheck.findings.conclusion import (
@@ -25,6 +25,7 @@ from icecheck.judging.judge import not_run
 from icecheck.judging.observed import Observed
 from icecheck.judging.probes import CAPABILITIES
 from icecheck.judging.settling import settled_with_passive
+from icecheck.run.beside import told_beside
 from icecheck.run.demands import demanded_verdicts
 from icecheck.run.facts import facts_of
 from icecheck.run.options import RunOptions
@@ -41,6 +42,7 @@ class ProcessReport:
     breaker opened, or why no check could begin, and is empty if neither is so. ``unwritten`` says
     which file could not be written, if any. ``preflight`` is what was sent where no check could
     begin. ``engine`` names the Spark and Iceberg that checks used, and is empty if none did.
+    ``observed_beside`` is by the version of each contract beside that of the run.
     """
 
     session: SessionSummary
@@ -49,6 +51,7 @@ class ProcessReport:
     unwritten: str = ""
     preflight: tuple[Evidence, ...] = ()
     engine: str = ""
+    observed_beside: Mapping[str, Mapping[str, Observed]] = field(default_factory=dict)
 
 
 def finish(
@@ -71,7 +74,7 @@ def finish(
     """
     contract = options.contract
     session = _together([process.session for process in processes])
-    observed = _merged(processes)
+    observed = _merged([process.observed for process in processes])
     tripped = _first(process.tripped for process in processes)
     unwritten = _first(process.unwritten for process in processes)
     offer = None if session.config is None else Offer.read(session.config, options.target)
@@ -120,6 +123,12 @@ def finish(
         ),
         preflight=next((process.preflight for process in processes if process.preflight), ()),
     )
+    for release in options.beside:
+        seen = _merged(
+            [p.observed_beside.get(contract_for(release).version, {}) for p in processes]
+        )
+        told = told_beside(release, run, options.groups, seen, session, offer)
+        run.facts["spec"].setdefault("beside", []).append(told)
     return without_room(run, unwritten) if unwritten else run
 
 
@@ -158,11 +167,11 @@ def left_to_skip(checks: Iterable[Check], verdicts: Iterable[Verdict]) -> list[V
     ]
 
 
-def _merged(processes: Sequence[ProcessReport]) -> dict[str, Observed]:
+def _merged(observed: Iterable[Mapping[str, Observed]]) -> dict[str, Observed]:
     """Merge the passive observations of several processes."""
     merged: dict[str, Observed] = {}
-    for process in processes:
-        for check, seen in process.observed.items():
+    for each in observed:
+        for check, seen in each.items():
             merged.setdefault(check, Observed()).merge(seen)
     return merged
 

@@ -18,7 +18,10 @@ class RunOptions:
 
     ``globs`` select by check id, ``spark_options`` go to the launcher, ``ledger`` is the file in
     which every object of the run is recorded. Checks that the document of ``spec`` does not demand
-    are skipped. ``fail_fast`` ends the run at the first failure of a MUST check that is none of the
+    are skipped; ``spec_reason`` says why it was chosen, if the user did not name it. What older
+    releases ``beside`` it say of the same answers is told too, and decides nothing.
+
+    ``fail_fast`` ends the run at the first failure of a MUST check that is none of the
     ``foreseen``; the rest is skipped as excluded by the user. With several ``workers`` so many
     checks are judged at a time, each over its own connections; those with real clients one after
     the other. ``redactor`` is told every secret that comes up. ``replays`` are histories that
@@ -30,6 +33,8 @@ class RunOptions:
     run_id: str
     seed: int = 0
     spec: str = DEFAULT_SPEC_VERSION
+    spec_reason: str = ""
+    beside: tuple[str, ...] = ()
     groups: tuple[Group, ...] = (Group.CHECKS, Group.GENERATED, Group.SCENARIOS)
     globs: tuple[str, ...] = ()
     command: str = ""

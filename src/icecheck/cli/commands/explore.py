@@ -11,7 +11,7 @@ import click
 from icecheck.cli.commands.run import options_of_run, target_for
 from icecheck.cli.ending import ExitOnError
 from icecheck.cli.extras import require_suite
-from icecheck.cli.selection import release_of_run, spec_option
+from icecheck.cli.selection import spec_option, with_release
 from icecheck.cli.target_options import expect_one_catalog, target_options
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def command(findings: Path, minutes: float, **options: Any) -> int:
         target = target_for(options | {"only": (), "spark": False, "seed": seed}, stack)
         target = replace(target, disruptive=True, race_rounds=_ROUNDS)
         named = options_of_run(last_resort, target, findings, seed)
-        wanted = replace(named, spec=release_of_run(options), command="icecheck explore")
+        wanted = replace(with_release(named, options), command="icecheck explore")
         return _explored(wanted, Corpus(findings), minutes * 60)
 
 

@@ -6,7 +6,7 @@ import click
 
 from icecheck.cli.ending import ExitOnError
 from icecheck.cli.extras import require_suite
-from icecheck.cli.selection import release_of_run, spec_option
+from icecheck.cli.selection import spec_option, with_release
 from icecheck.cli.target_options import target_of, target_options
 
 if TYPE_CHECKING:
@@ -47,12 +47,11 @@ def command(only: tuple[str, ...], globs: tuple[str, ...], **options: Any) -> No
             target=target,
             run_id=options["run_id"] or new_run_id(),
             seed=options["seed"],
-            spec=release_of_run(options),
             groups=tuple(Group(name) for name in only or _GROUPS),
             globs=globs,
             redactor=redactor,
         )
-        found = forecast(wanted)
+        found = forecast(with_release(wanted, options))
     click.echo(f"would judge {found.checks} checks")
     for line in _made(found, target):
         click.echo(line)

@@ -11,7 +11,7 @@ import click
 from icecheck.cli.ending import ExitOnError
 from icecheck.cli.extras import require_clients, require_spark, require_suite
 from icecheck.cli.gate import Gate, gate_options
-from icecheck.cli.selection import release_of_run, selected, selection_options
+from icecheck.cli.selection import selected, selection_options, with_release
 from icecheck.cli.target_options import (
     expect_one_catalog,
     expect_what_mock_lacks,
@@ -95,22 +95,20 @@ def command(output: Path, **options: Any) -> int:
         require_clients()
     with ExitOnError(output) as last_resort, contextlib.ExitStack() as stack:
         from icecheck.cli.shown_command import shown_command
-        from icecheck.contract import contract_for
         from icecheck.findings.verdict import Group
         from icecheck.run.demands import set_to_judge_by
         from icecheck.run.replays.files import regressions_in
 
         target = target_for(options, stack)
         named = options_of_run(last_resort, target, output, options["seed"], options["run_id"])
-        spec = release_of_run(options)
-        contract = contract_for(spec)
+        named = with_release(named, options)
+        contract = named.contract
         gate = Gate.read(options, contract)
         frozen = options["requirement_set"]
         wanted = replace(
             named,
             groups=tuple(Group(g) for g in groups),
             globs=selected(options, output),
-            spec=spec,
             fail_fast=options["fail_fast"],
             witnessed_only=options["witnessed_only"],
             requirement_set=set_to_judge_by(frozen, contract) if frozen else None,
@@ -249,6 +247,7 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
         VendingSettings,
     )
     from icecheck.mock_server.core.clock import VirtualClock
+    from icecheck.run.chosen_release import named_releases
     from icecheck.targets.target import Principal
 
     seed = options["seed"]
@@ -260,7 +259,7 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
     # The user who starts the mock here also chooses the locations of the run's tables.
     placed = options["location_root"] or ""
     mock = MockCatalog(
-        spec=contract_for(release_of_run(options)).version,
+        spec=contract_for(named_releases(options["spec"])[0]).version,
         seed=seed,
         clock=clock,
         oauth2=OAuth2Settings(
