@@ -159,3 +159,14 @@ def excused_words(run: Run) -> str:
     plural = "s" if counts[ExpectationKind.KNOWN_FAILURE] != 1 else ""
     names = {ExpectationKind.KNOWN_FAILURE: f"known failure{plural}"}
     return ", ".join(f"{many} {names.get(kind, kind)}" for kind, many in counts.items() if many)
+
+
+def release_lines(run: Run) -> list[str]:
+    """Return why the release was chosen, if the user named none, and what others say."""
+    spec = run.facts["spec"]
+    lines = [f"spec: {spec['id']} ({spec['reason']})"] if "reason" in spec else []
+    for other in spec.get("beside", ()):
+        words = str(other["status"]).replace("-", " ").upper()
+        otherwise = f"; {len(other['differs'])} end otherwise there" * bool(other["differs"])
+        lines.append(f"by {other['id']}: {words}: {other['headline']}{otherwise}")
+    return lines

@@ -12,6 +12,7 @@ from icecheck.reports.joined import (
     expected_causes,
     is_judged,
     next_step,
+    release_lines,
 )
 from icecheck.reports.tables import (
     EngineRow,
@@ -53,7 +54,8 @@ def _head(run: Run) -> str:
     lines = [title, "", judged, "", f"Checks: {counts_words(run)}.", ""]
     if step := next_step(run):
         lines += [f"To look closer, with the same options: {markdown(step)}", ""]
-    notes = [f"access: {words}" for words in access_lines(run)]
+    notes = release_lines(run)
+    notes += [f"access: {words}" for words in access_lines(run)]
     notes += [f"accommodated: {words}" for words in target.get("accommodations", ())]
     lines += [f"- {markdown(one_line(words, 300))}" for words in notes]
     return "\n".join([*lines, *([""] * bool(notes))])

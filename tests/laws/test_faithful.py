@@ -14,6 +14,7 @@ import pytest
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import given_namespace, given_table
 from icecheck.client.opening import open_session
+from icecheck.contract import DEFAULT_SPEC_VERSION
 from icecheck.findings.verdict import Group, Outcome, Run
 from icecheck.judging.check import Check
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions, VendingSettings
@@ -36,13 +37,16 @@ PARENT = "given_parent"
 ADDRESS = "http://mock.invalid"
 
 
-def faithful(prefix: str | None = None, *, secured: bool = True) -> MockCatalog:
+def faithful(
+    prefix: str | None = None, *, secured: bool = True, spec: str = DEFAULT_SPEC_VERSION
+) -> MockCatalog:
     """Return the mock with tokens and storage credentials, so that no check is skipped."""
     client_id, _, secret = CREDENTIAL.partition(":")
     reader = Client("reader", "reader-secret", permissions=Permissions(read_only=True))
     clients = (Client(client_id, secret), client_without_rights(SECOND), reader)
     return MockCatalog(
         seed=1,
+        spec=spec,
         oauth2=OAuth2Settings(clients=clients) if secured else None,
         token=TOKEN if secured else None,
         vending=VendingSettings(storage="s3", table_config={"token": TOKEN}),
@@ -122,15 +126,18 @@ def direct_run(
     order: int | None,
     checks: Iterable[Check] | None = None,
     on_exchange: Callable[[Exchange], None] | None = None,
+    served: str = DEFAULT_SPEC_VERSION,
+    spec: str = DEFAULT_SPEC_VERSION,
 ) -> tuple[Run, list[tuple[str, ...]]]:
     """Return a run in process, in the checks' own order or a random one, and its residue.
 
-    Some of the ``checks`` are judged, or all.
+    Some of the ``checks`` are judged, or all. The mock has the version ``served``, and is held to
+    ``spec``.
     """
-    mock = faithful(cell.prefix, secured=cell.secured)
+    mock = faithful(cell.prefix, secured=cell.secured, spec=served)
     where = target(mock, cell.isolation, secured=cell.secured)
     with choosing(order, checks):
-        options = RunOptions(where, run_id="law", workers=workers, groups=GROUPS)
+        options = RunOptions(where, run_id="law", workers=workers, groups=GROUPS, spec=spec)
         run = run_checks(options, transport=mock.httpx_transport(), on_exchange=on_exchange)
     left = left_on(mock)
     mock.stop()

@@ -1,8 +1,6 @@
 """The last lines of a run: verdict, gate, counts, causes, and where the report is."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from icecheck.findings.telling.finding_card import Card, describe, one_line
 from icecheck.findings.verdict import Cause, Run
@@ -13,6 +11,7 @@ from icecheck.reports.joined import (
     counts_words,
     excused_words,
     expected_causes,
+    release_lines,
 )
 from icecheck.run.closing import residue_lines, unmet_lines
 
@@ -47,9 +46,7 @@ def closing_lines(run: Run, page: Path) -> list[str]:
         f"gate: {gate}, exit {run.exit_code}; profiles: {claimed or 'none claimed'}",
         f"checks: {counts_words(run)}; {timing['requests']} requests in {timing['wall_s']} s",
     ]
-    if reason := spec.get("reason"):
-        lines.append(f"spec: {spec['id']} ({reason})")
-    lines += [_beside(each) for each in spec.get("beside", ())]
+    lines += release_lines(run)
     lines += [f"access: {words}" for words in access_lines(run)]
     lines += [f"accommodated: {words}" for words in target.get("accommodations", ())]
     lines += unmet_lines(run)
@@ -68,13 +65,6 @@ def closing_lines(run: Run, page: Path) -> list[str]:
     # The last lines are seen best, so those about residue say there what to do.
     lines += [f"report: {page}", *residue_lines(run, [page.parent / LEDGER_FILE])]
     return [line if line.startswith("  ") else one_line(line, 1_000) for line in lines]
-
-
-def _beside(told: Mapping[str, Any]) -> str:
-    """Return what an older document says of the same answers."""
-    words = str(told["status"]).replace("-", " ").upper()
-    otherwise = f"; {len(told['differs'])} end otherwise there" if told["differs"] else ""
-    return f"by {told['id']}: {words}: {told['headline']}{otherwise}"
 
 
 def _cards(run: Run) -> dict[str, Card]:

@@ -1,14 +1,15 @@
 """The verdict on the same answers by the document of an older release, beside that of the run."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from icecheck.client.session import SessionSummary
-from icecheck.contract import Contract, contract_for
+from icecheck.contract import Contract, Level, contract_for
 from icecheck.findings.causes import causes_of
 from icecheck.findings.conclusion import conclude, profiles_of
 from icecheck.findings.verdict import Group, Outcome, Run, Verdict
+from icecheck.judging.check import Check
 from icecheck.judging.observed import Observed
 from icecheck.judging.settling import settled_with_passive
 from icecheck.run.collect import collect
@@ -25,20 +26,27 @@ def told_beside(
     observed: Mapping[str, Observed],
     session: SessionSummary,
     offer: Offer | None,
+    left_out: Collection[str] = (),
 ) -> dict[str, Any]:
     """Return as JSON what an older release says of the catalog, and which checks end otherwise.
 
-    ``observed`` are its passive checks. In `differs`, `outcome` and `level` are those of the run,
-    `there` is how the check ends by the older document, None where that does not demand it, and
-    `changed` says what the requirement was before.
+    ``observed`` are its passive checks, ``left_out`` the checks that were not asked for. In
+    `differs`, `outcome` and `level` are those of the run, `there` is how the check ends by the
+    older document, None where that does not demand it, and `changed` says what the requirement was
+    before.
     """
     contract = contract_for(release)
+    bound = collect(groups, contract, disruptive=True)
+    in_part = {c.profile for c in bound if c.id in left_out and c.level is Level.MUST}
     own = [verdict for verdict in run.verdicts if not verdict.passive]
     known, passive = settled_with_passive(
-        _demanded(release, own, groups), session.permitted, observed, contract
+        _demanded(release, own, bound), session.permitted, observed, contract
     )
     verdicts = (*known, *demanded_verdicts(passive, release, contract))
-    causes, profiles = causes_of(verdicts, contract), profiles_of(verdicts, offer, contract)
+    causes, profiles = (
+        causes_of(verdicts, contract),
+        profiles_of(verdicts, offer, contract, in_part),
+    )
     conclusion = conclude(
         verdicts,
         profiles,
@@ -60,14 +68,13 @@ def told_beside(
 
 
 def _demanded(
-    release: str, verdicts: Iterable[Verdict], groups: Iterable[Group]
+    release: str, verdicts: Iterable[Verdict], bound: Iterable[Check]
 ) -> tuple[Verdict, ...]:
     """Return the verdicts of checks as a release demands them.
 
     A requirement may be a SHOULD in one document and a MUST in another; what a document does not
     demand is skipped, or left out where its contract does not know of it.
     """
-    bound = collect(groups, contract_for(release), disruptive=True)
     demanded, skipped = demanded_by(release, bound)
     due, not_due = {c.id: c for c in demanded}, {verdict.check: verdict for verdict in skipped}
     found = []

@@ -127,7 +127,8 @@ def finish(
         seen = _merged(
             [p.observed_beside.get(contract_for(release).version, {}) for p in processes]
         )
-        told = told_beside(release, run, options.groups, seen, session, offer)
+        apart = {check.id for check in left_out}
+        told = told_beside(release, run, options.groups, seen, session, offer, apart)
         run.facts["spec"].setdefault("beside", []).append(told)
     return without_room(run, unwritten) if unwritten else run
 

@@ -49,7 +49,7 @@ def test_auto_sees_what_the_config_announces_without_a_list_of_endpoints(
         alter_body(
             catalog.registries,
             "getConfig",
-            lambda body: {"defaults": {}, "overrides": {}, member: shown[member]},
+            lambda _body: {"defaults": {}, "overrides": {}, member: shown[member]},
         )
         icecheck("run", catalog.uri, *IN_THE_WAY, "--spec", "auto")
     assert spec_of(tmp_path)["id"] == "iceberg-rest/1.11.0"
