@@ -10,11 +10,11 @@ import signal
 import sys
 from pathlib import Path
 
-from icecheck.contract import DEFAULT_SPEC_VERSION, load
+from icecheck.contract import load
 from icecheck.mock_server.defects import defects
 from tools.matrix.digests import Digests
 from tools.matrix.kept import Kept
-from tools.matrix.plan import Plan, judging_checks, reach_of, slice_of
+from tools.matrix.plan import VERSION, Plan, judging_checks, reach_of, slice_of
 from tools.matrix.report import known_of, report, requests_of
 from tools.matrix.running import judge_missing, rows_of
 from tools.matrix.table import FILE, read_table, write_table
@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     index, of = options.slice
     every = [*defects().values()]
-    contract = load(DEFAULT_SPEC_VERSION)
+    contract = load(VERSION)
     checks = judging_checks(contract)
     if options.report:
         rows = read_table(options.file)

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from icecheck.client.catalog import Catalog
-from icecheck.contract import DEFAULT_SPEC_VERSION, Level, load
+from icecheck.contract import Level, load
 from icecheck.findings.verdict import Outcome
 from icecheck.judging.check import Check
 from icecheck.judging.judge import judge
 from icecheck.judging.passive import observe, passive_verdicts
 from icecheck.mock_server.defects import Defect, defects
 from icecheck.proof.defective import defective_session
-from tools.matrix.plan import Cell, judging_checks
+from tools.matrix.plan import VERSION, Cell, judging_checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def judged(defect: Defect, checks: Iterable[Check]) -> Judged:
     failed: dict[str, Level] = {}
     shown: dict[str, tuple[Level, tuple[str, ...]]] = {}
     errors: dict[str, str] = {}
-    with defective_session([defect.install]) as (_, session):
+    with defective_session([defect.install], spec=VERSION) as (_, session):
         for check in checks:
             session.exchanges.clear()
             verdict = judge(check, Catalog(session, check.id))
@@ -66,4 +66,4 @@ def judge_cells(cells: Iterable[Cell]) -> list[tuple[Cell, Judged]]:
 
 @cache
 def _checks() -> dict[str, Check]:
-    return {check.id: check for check in judging_checks(load(DEFAULT_SPEC_VERSION))}
+    return {check.id: check for check in judging_checks(load(VERSION))}

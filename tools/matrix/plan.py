@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from icecheck.contract import Contract
+from icecheck.contract import JUDGED_VERSIONS, Contract
+from icecheck.contract.releases import newest
 from icecheck.judging.check import Check
 from icecheck.mock_server.defects import Defect
 from icecheck.proof.kill_matrix import GROUPS
@@ -11,6 +12,9 @@ from icecheck.proof.reach import Entry, changed_by
 from icecheck.run.collect import collect
 from tools.kills import reached_by
 from tools.matrix.digests import Digests
+
+VERSION = newest(JUDGED_VERSIONS)
+"""The version of the matrix: its mock can have every defect, and it has every check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ def reach_of(checks: Iterable[Check]) -> dict[str, frozenset[Entry]]:
     Each check has a session of its own here: otherwise the first one that needs a shared table
     would be the only one that is seen to create it.
     """
-    return {check.id: reached_by([check])[check.id] for check in checks}
+    return {check.id: reached_by([check], VERSION)[check.id] for check in checks}
 
 
 def family_of(check: Check) -> str:

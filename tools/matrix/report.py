@@ -8,6 +8,7 @@ from icecheck.judging.observed import Observed
 from icecheck.judging.passive import passive_checks, passive_verdicts
 from icecheck.mock_server.defects import Defect
 from icecheck.proof.kill_matrix import judged_with
+from tools.matrix.plan import VERSION
 from tools.matrix.table import Row
 from tools.matrix.worth import Known, Matrix, Worth, matrix_of, needless, worth_of
 
@@ -16,7 +17,7 @@ _COLUMNS = "requests  kills  alone  proofs alone  check"
 
 def requests_of(checks: Iterable[Check]) -> dict[str, int]:
     """Return check -> the requests that it sends in a run of all of them on the faithful mock."""
-    return {v.check: v.requests for v in judged_with((), checks) if not v.passive}
+    return {v.check: v.requests for v in judged_with((), checks, spec=VERSION) if not v.passive}
 
 
 def known_of(contract: Contract, checks: Iterable[Check], defects: Iterable[Defect]) -> Known:
