@@ -10,6 +10,7 @@ from icecheck.conformance.generated.flaws import Flaw, spots_in
 from icecheck.conformance.generated.generation import cases_of
 from icecheck.conformance.generated.sample_values import sampled_schemas, seeded
 from icecheck.conformance.generated.test_generated import BODIES, OPERATIONS
+from icecheck.contract import load
 from icecheck.replies.schema import schema_judge
 from tests.kit.contracts import CONTRACT
 
@@ -102,6 +103,16 @@ def test_no_case_carries_a_header_that_the_operation_does_not_name():
         known = {p.name.lower() for p in parameters if p.location == "header"}
         sent = {name.lower() for c in cases_of(operation_id, CONTRACT) for name, _ in c.headers}
         assert sent <= known
+
+
+def test_no_case_carries_an_idempotency_key() -> None:
+    """The same key in two requests says that they are one: a catalog may answer the first again."""
+    contract = load("1.11.0")
+    cases = [case for id_ in ("createTable", "dropTable") for case in cases_of(id_, contract)]
+    assert cases
+    sent = {name.lower() for case in cases for name, _ in case.headers}
+    assert "x-iceberg-access-delegation" in sent
+    assert "idempotency-key" not in sent
 
 
 def test_commits_are_generated_for_every_update_and_every_requirement():
