@@ -1,4 +1,4 @@
-"""``python -m tests.reference [--spark] [--record] [NAME …]``: verify catalogs, or record them.
+"""``python -m tests.reference [--spark|--own] [--record] [NAME …]``: verify catalogs, or record them.
 
 A catalog whose packages cannot be fetched is skipped with the reason. Exit code 1: a catalog did
 not start, something failed that its expectations.toml does not explain, a check that passed in the
@@ -39,14 +39,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.reference")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names)}")
     parser.add_argument("--spark", action="store_true", help="run the Spark checks instead")
+    parser.add_argument("--own", action="store_true", help="judge by their own releases alone")
     parser.add_argument("--record", action="store_true", help="write what the runs find")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where whole reports are kept")
     options = parser.parse_args()
     if unknown := set(options.names) - set(names):
         parser.error(f"no catalog {', '.join(sorted(unknown))}")
-    file = recording.SPARK_RUN if options.spark else recording.RUN
+    files = [recording.SPARK_RUN] if options.spark else [recording.RUN, recording.OWN_RUN]
     chosen = [c for c in CATALOGS if not options.names or c.name in options.names]
-    holds = [_holds(c, file, options.keep, record=options.record) for c in chosen]
+    holds = [
+        _holds(catalog, file, options.keep, record=options.record)
+        for catalog in chosen
+        for file in (files[1:] if options.own else files)
+        if catalog.own_release or file != recording.OWN_RUN
+    ]
     return 0 if all(holds) else 1
 
 
@@ -59,7 +65,7 @@ def _holds(catalog: ReferenceCatalog, file: str, keep: Path | None, *, record: b
             starting = catalog.start(data)
             spark = starting.for_spark() if file == recording.SPARK_RUN else None
             with running(starting) as url:
-                code = _verify(catalog, url, report, spark)
+                code = _verify(catalog, url, report, file, spark)
         except Unavailable as why:
             _say(catalog, f"skipped: {why}")
             return True
@@ -105,13 +111,18 @@ def _record(name: str, document: dict[str, Any], file: str) -> None:
 
 
 def _verify(
-    catalog: ReferenceCatalog, url: str, report: Path, spark: Mapping[str, str] | None
+    catalog: ReferenceCatalog,
+    url: str,
+    report: Path,
+    file: str,
+    spark: Mapping[str, str] | None,
 ) -> int:
     """Run the suite, or in the environment ``spark`` nothing but its Spark checks."""
     command = [
         sys.executable, "-m", "icecheck", "run", url, *catalog.options, "--run-id", RUN_ID,
         "--implementation", catalog.implementation, "--output", str(report), "--quiet",
-        "--expectations", str(recording.DIRECTORY / catalog.name / "expectations.toml"),
+        "--expectations", str(recording.expectations_of(catalog.name, file)),
+        *(("--spec", catalog.own_release) if file == recording.OWN_RUN else ()),
         *(() if spark is None else ("--only", "spark")),
     ]  # fmt: skip
     environment = {**os.environ, **(spark or {})}
@@ -125,7 +136,7 @@ def _compared(catalog: ReferenceCatalog, document: dict[str, Any], file: str) ->
     A race may find by chance what another check is known to find.
     """
     comparison = compare(recording.read(catalog.name, file), document)
-    entries = recording.entries(catalog.name)
+    entries = recording.entries(catalog.name, file)
     flaky = {e for e in entries if e.kind is ExpectationKind.FLAKY}
     sys.stdout.write(as_text(comparison))
     excused = {row["id"] for row in document["checks"] if row["expectation"]}

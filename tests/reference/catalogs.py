@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from icecheck.contract import SPEC_VERSIONS
+from icecheck.contract.releases import newest
 from icecheck.spark.runtime import find_pyspark, wheel_jar
 from icecheck.spark.unavailable import SparkUnavailable
 from icecheck.spark.versions import combinations
@@ -59,13 +61,15 @@ class ReferenceCatalog:
     """One catalog in one configuration.
 
     ``name`` is that of its directory under docs/catalogs; ``start`` gets an empty directory for its
-    data; ``options`` are the suite's options besides the URL.
+    data; ``options`` are the suite's options besides the URL. ``own_release`` is its own, where it
+    is judged by that too.
     """
 
     name: str
     implementation: str
     start: Callable[[Path], Starting]
     options: tuple[str, ...] = ()
+    own_release: str = ""
 
 
 def _fixture(version: str, data: Path, *, strict: bool) -> Starting:
@@ -224,6 +228,7 @@ def _fixture_of(version: str, *, strict: bool) -> ReferenceCatalog:
         f"iceberg-rest-fixture-{version}",
         f"Apache Iceberg REST fixture {version}",
         partial(_fixture, version, strict=strict),
+        own_release=version if version == newest(SPEC_VERSIONS) else "",
     )
 
 

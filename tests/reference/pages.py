@@ -25,15 +25,27 @@ def page_of(name: str, page: str) -> str:
     """Return the page with everything from "Recorded" on taken from the records."""
     run, entries = recording.read(name), recording.entries(name)
     head, _, _ = page.partition(f"\n{_RECORDED}")
-    profiles = "; ".join(f"{p['id']} {p['status']}" for p in run["profiles"] if p["claimed"])
     return (
-        f"{head}\n{_summary(run)} Profiles: {profiles}.\n\n## Findings\n\n{_table(run, entries)}"
-        f"{_with_spark(name)}{_FOOT}"
+        f"{head}\n{_summary(run)} {_profiles(run)}\n\n## Findings\n\n{_table(run, entries)}"
+        f"{_by_own_release(name)}{_with_spark(name)}{_FOOT}"
     )
 
 
+def _by_own_release(name: str) -> str:
+    if not recording.has(name, recording.OWN_RUN):
+        return ""
+    run, entries = (f(name, recording.OWN_RUN) for f in (recording.read, recording.entries))
+    head = f"## By its own release ({run['spec']['id']})"
+    return f"\n{head}\n\n{_summary(run)} {_profiles(run)}\n\n{_table(run, entries)}"
+
+
+def _profiles(run: Mapping[str, Any]) -> str:
+    claimed = (f"{p['id']} {p['status']}" for p in run["profiles"] if p["claimed"])
+    return f"Profiles: {'; '.join(claimed)}."
+
+
 def _with_spark(name: str) -> str:
-    if not (recording.DIRECTORY / name / recording.SPARK_RUN).is_file():
+    if not recording.has(name, recording.SPARK_RUN):
         return ""
     spark = recording.read(name, recording.SPARK_RUN)
     return f"\n## With Spark\n\n{_summary(spark)}\n\n{_table(spark, recording.entries(name))}"

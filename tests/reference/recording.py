@@ -15,6 +15,11 @@ RUN = "run.json"
 SPARK_RUN = "run.spark.json"
 """The record of the Spark checks, which need PySpark and reachable files, unlike the others."""
 
+OWN_RUN = "run.own.json"
+"""The record by the catalog's own release, where that is later than the default one."""
+
+_OWN_EXPECTATIONS = "expectations.own.toml"
+
 _BLOCKS = (
     "kind", "report_version", "run_id", "generated_at", "complete", "verdict", "suite", "spec",
     "target", "config", "totals", "causes", "profiles", "safety",
@@ -78,7 +83,17 @@ def is_witness(row: Mapping[str, Any]) -> bool:
     return row["outcome"] == "pass" and not row.get("without")
 
 
-def entries(name: str) -> tuple[Expectation, ...]:
-    """Return the recorded expectations for a catalog's failures."""
-    path = DIRECTORY / name / "expectations.toml"
+def has(name: str, file: str) -> bool:
+    """Return whether there is such a record of a catalog."""
+    return (DIRECTORY / name / file).is_file()
+
+
+def expectations_of(name: str, file: str = RUN) -> Path:
+    """Return the file with the expectations for a catalog's failures in such a run."""
+    return DIRECTORY / name / (_OWN_EXPECTATIONS if file == OWN_RUN else "expectations.toml")
+
+
+def entries(name: str, file: str = RUN) -> tuple[Expectation, ...]:
+    """Return the recorded expectations for a catalog's failures in such a run."""
+    path = expectations_of(name, file)
     return parse(path.read_text(encoding="utf-8"), str(path)).entries

@@ -24,6 +24,7 @@ WITHOUT_SPARK = {"seaweedfs-4.48-open", "lakana-server-0.20.0", *UNDELETING}
 """Spark on the same machine cannot read and write their files, or was not tried."""
 RECORDS = [
     *((name, recording.RUN) for name in NAMES),
+    *((catalog.name, recording.OWN_RUN) for catalog in CATALOGS if catalog.own_release),
     *((name, recording.SPARK_RUN) for name in NAMES if name not in WITHOUT_SPARK),
 ]
 CAUSES_MAX = 12
@@ -74,7 +75,7 @@ def test_few_checks_of_a_catalog_are_blocked(name: str, file: str) -> None:
 
 @pytest.mark.parametrize(("name", "file"), RECORDS)
 def test_every_finding_is_adjudicated(name: str, file: str) -> None:
-    entries = recording.entries(name)
+    entries = recording.entries(name, file)
     assert [e.words for e in entries if not e.reason.startswith(JUDGEMENTS)] == []
     wrong = [c for c in recording.read(name, file)["checks"] if c["outcome"] in {"fail", "blocked"}]
     assert wrong or file == recording.SPARK_RUN

@@ -19,7 +19,17 @@ _HEAD = """\
 def records() -> dict[str, dict[str, Any]]:
     """Return the recorded runs, catalog name -> run, in the order of their names."""
     names = sorted(path.parent.name for path in recording.DIRECTORY.glob("*/run.json"))
-    return {name: recording.read(name) for name in names}
+    return {name: _with_own(name) for name in names}
+
+
+def _with_own(name: str) -> dict[str, Any]:
+    """Return the record of a catalog, with the checks that only its own release has."""
+    run = recording.read(name)
+    if not recording.has(name, recording.OWN_RUN):
+        return run
+    known = {check["id"] for check in run["checks"]}
+    own = recording.read(name, recording.OWN_RUN)["checks"]
+    return {**run, "checks": [*run["checks"], *(c for c in own if c["id"] not in known)]}
 
 
 def text_of(runs: Mapping[str, Mapping[str, Any]]) -> str:
