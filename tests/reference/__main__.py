@@ -1,4 +1,4 @@
-"""``python -m tests.reference [--spark|--own] [--record] [NAME …]``: verify catalogs, or record them.
+"""``python -m tests.reference [--spark|--own] [--record] [NAME …]``: verify or record catalogs.
 
 A catalog whose packages cannot be fetched is skipped with the reason. Exit code 1: a catalog did
 not start, something failed that its expectations.toml does not explain, a check that passed in the
