@@ -1,0 +1,61 @@
+"""Iceberg 1.11's Java client repeats what was not answered with its key, and nothing counts twice."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.complete("a process of its own: no other test has this runtime of Iceberg"),
+]
+
+RUNTIME = "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.11.0"
+STATEMENTS = {
+    "createNamespace": "CREATE NAMESPACE ice.ns",
+    "createTable": "CREATE TABLE ice.ns.t (id bigint) USING iceberg",
+    "updateTable": "INSERT INTO ice.ns.t VALUES (1)",
+    "renameTable": "ALTER TABLE ice.ns.t RENAME TO ns.u",
+    "createView": "CREATE VIEW ice.ns.v AS SELECT * FROM ice.ns.u",
+    "dropView": "DROP VIEW ice.ns.v",
+    "dropTable": "DROP TABLE ice.ns.u",
+    "dropNamespace": "DROP NAMESPACE ice.ns",
+}
+"""Each is applied, answered 503 with Retry-After, and repeated by the client."""
+PROGRAM = f"""
+import json
+from icecheck.mock_server import MockCatalog
+from icecheck.spark import SparkWorkbench
+
+seen, snapshots = {{}}, 0
+with MockCatalog(spec="1.11.0") as mock, SparkWorkbench.start(packages={RUNTIME!r}) as workbench:
+    conf = {{"type": "rest", "uri": mock.uri, "warehouse": "warehouse"}}
+    spark = workbench.catalog_session("ice", conf)
+    lost = {{"phase": "after", "status": 503, "retry_after": 1, "times": 1}}
+    for operation, statement in {STATEMENTS!r}.items():
+        mock.faults.add("custom", operation=operation, **lost)
+        spark.sql(statement)
+        seen[operation] = [
+            (each.status, each.content.request.headers.get("idempotency-key"))
+            for each in mock.journal.find(operation)
+        ]
+        if operation == "updateTable":
+            snapshots = spark.sql("SELECT count(*) FROM ice.ns.t.snapshots").collect()[0][0]
+print(json.dumps({{"seen": seen, "snapshots": snapshots}}))
+"""
+
+
+def test_a_statement_whose_answers_are_lost_takes_effect_once() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["snapshots"] == 1
+    assert {*told["seen"]} == {*STATEMENTS}
+    for operation, answers in told["seen"].items():
+        assert [status for status, _ in answers][0] == 503, operation
+        assert answers[-1][0] in {200, 204}, operation
+        assert len({key for _, key in answers}) == 1, operation
+        assert answers[0][1], f"{operation} was sent without a key"
