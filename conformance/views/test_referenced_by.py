@@ -53,7 +53,7 @@ def test_a_table_that_views_lead_to(catalog: Catalog) -> None:
 def test_a_view_that_a_view_leads_to(catalog: Catalog) -> None:
     """A view is loaded through a view of it as it is loaded by itself."""
     chain = _chain(catalog)
-    names = {"namespace": chain.inner.namespace, "view": chain.inner.name}
+    names: Names = {"namespace": chain.inner.namespace, "view": chain.inner.name}
     reply = _through(catalog, "loadView", names, chain.outer).expect(200, detail="through a view")
     _expect_member(reply, "view-uuid", chain.inner.uuid)
 
@@ -66,7 +66,7 @@ def test_credentials_of_a_table_that_views_lead_to(catalog: Catalog) -> None:
     alone = catalog.load_credentials(table.namespace, table.name).expect(200)
     if not object_in(alone).get("storage-credentials"):
         raise not_applicable("the catalog vends no credentials for an ordinary table")
-    names = {"namespace": table.namespace, "table": table.name}
+    names: Names = {"namespace": table.namespace, "table": table.name}
     reply = _through(catalog, "loadCredentials", names, chain.outer, chain.inner)
     reply.expect(200, detail="through views")
     if not object_in(reply).get("storage-credentials"):
@@ -112,7 +112,7 @@ def _view_of(table: str, name: str, namespace: Namespace) -> dict[str, object]:
 
 
 def _expect_same_table(catalog: Catalog, table: Table, *views: View) -> None:
-    names = {"namespace": table.namespace, "table": table.name}
+    names: Names = {"namespace": table.namespace, "table": table.name}
     alone = catalog.load_table(table.namespace, table.name).expect(200)
     reply = _through(catalog, "loadTable", names, *views).expect(200, detail="through views")
     _expect_member(reply, "table-uuid", str(table.metadata.get("table-uuid")))

@@ -256,7 +256,7 @@ class Catalog:
     # ---- scans
 
     def plan_table_scan(
-        self, table: Table, headers: Headers | None = None, **members: Json
+        self, table: Table, headers: Headers | None = None, /, **members: Json
     ) -> Reply:
         """POST a scan to be planned; ``members`` are those of the body, with underscores."""
         body = {key.replace("_", "-"): value for key, value in members.items()}

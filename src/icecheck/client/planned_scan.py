@@ -101,7 +101,7 @@ def expect_state(reply: Reply, *states: str) -> Reply:
 
 
 def planned(
-    catalog: Catalog, table: Table, headers: Headers | None = None, **members: Json
+    catalog: Catalog, table: Table, headers: Headers | None = None, /, **members: Json
 ) -> Planned:
     """Plan a scan as a client does, up to its last plan task.
 
