@@ -8,6 +8,7 @@ from urllib.parse import quote, unquote, urlsplit
 from icecheck.contract import Contract
 from icecheck.targets.addresses import (
     is_allowed_host,
+    is_decodable,
     origin_of,
     path_flaw,
     prefix_flaw,
@@ -202,8 +203,9 @@ class Offer:
 
 
 def _announced_separator(overrides: Mapping[str, Any], defaults: Mapping[str, Any]) -> str | None:
+    """Return the announced text, or None for one of which no path can be made."""
     said = overrides.get("namespace-separator", defaults.get("namespace-separator"))
-    return said if isinstance(said, str) and said else None
+    return said if isinstance(said, str) and said and is_decodable(said) else None
 
 
 def _filled(template: Sequence[str], segments: Sequence[str]) -> Mapping[str, str] | None:
