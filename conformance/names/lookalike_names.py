@@ -167,12 +167,22 @@ def given_bearers(
     """Make an object under each name, and return those that the catalog accepts.
 
     If a name is refused, each of its oddities gets a name for itself. A name has a beginning only
-    in a namespace that the check has for itself. ``make`` creates the object if not left out.
+    in a namespace that the check has for itself, and a namespace none with the announced separator
+    in it. ``make`` creates the object if not left out.
     """
     stem = catalog.new_name("_")
     its_own = namespace != catalog.session.isolation.base
     make = make or (lambda it: made_as(kind.create(catalog, it), it))
-    possible = ([odd for odd in odds if its_own or not odd.beginning] for odds in names)
+    offer = catalog.session.offer
+    possible = (
+        [
+            odd
+            for odd in odds
+            if (its_own or not odd.beginning)
+            and not (kind.word == "namespace" and offer.separates(odd.beginning + odd.ending))
+        ]
+        for odds in names
+    )
     waiting = deque(filter(None, possible))
     addressed = _addressed(catalog, kind, waiting)
     made: list[Bearer] = []

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from http import HTTPStatus
-from urllib.parse import unquote
 
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
@@ -103,7 +102,6 @@ def test_a_long_name_of_a_table(catalog: Catalog) -> None:
 @check("names.dot")
 def test_a_dot_in_a_name(catalog: Catalog) -> None:
     """A dot inside a name is an ordinary character and splits nothing."""
-    _require_no_separator(catalog, ".")
     _expect_round_trip(catalog, ".b", "a dot", "names-with-dot")
 
 
@@ -210,6 +208,7 @@ def test_the_name_of_a_view(catalog: Catalog) -> None:
 def test_a_space_sent_as_a_plus_sign(catalog: Catalog) -> None:
     """A name with a space is also found when the path spells the space as a plus sign."""
     require(catalog, "createNamespace")
+    _require_no_separator(catalog, " b")
     namespace = catalog.new_namespace_name(" b")
     made = catalog.create_namespace(namespace)
     offered(catalog, "names-with-space", made, is_declined).expect(200)
@@ -258,10 +257,10 @@ def test_levels_are_not_joined(catalog: Catalog) -> None:
     expect_levels(reply.expect(200), two_levels)
 
 
-def _require_no_separator(catalog: Catalog, character: str) -> None:
-    """End the check if this character separates the levels of namespaces in paths."""
-    if unquote(catalog.session.offer.separator) == character:
-        raise not_applicable(f"the catalog announces {character!r} as the end of a level")
+def _require_no_separator(catalog: Catalog, text: str) -> None:
+    """End the check if what separates the levels of namespaces in paths is in this text."""
+    if catalog.session.offer.separates(text):
+        raise not_applicable(f"the catalog announces what is in {text!r} as the end of a level")
 
 
 def _expect_found_under_separator(catalog: Catalog, separator: str) -> None:
@@ -283,6 +282,7 @@ def _expect_round_trip(catalog: Catalog, ending: str, what: str, capability: str
     Names can be judged without drops, where the catalog does not carry any out.
     """
     require(catalog, "createNamespace", "loadNamespaceMetadata", "dropNamespace")
+    _require_no_separator(catalog, ending)
     namespace = catalog.new_namespace_name(ending)
     if ending.startswith(_STOPPED_ON_THE_WAY):
         # An object that was made by a body and cannot be addressed in a path could not be dropped.

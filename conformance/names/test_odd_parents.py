@@ -4,8 +4,6 @@ Beside each name that looks like a path stands the namespace of that path, so th
 splits names at another character than the unit separator lists the other's children.
 """
 
-from urllib.parse import unquote
-
 from icecheck.client.catalog import Catalog, Query
 from icecheck.client.given import given_namespace
 from icecheck.conformance.names.lookalike_names import (
@@ -47,11 +45,8 @@ _NAMES: Names = (
 
 def _given_parents(catalog: Catalog, home: Namespace) -> dict[Namespace, Bearer]:
     """Make the accepted namespaces with a child each; return them by the child's path."""
-    # A newer catalog may announce a separator that a name contains; such names are left out.
-    separator = unquote(catalog.session.offer.separator)
-    names = [[odd for odd in odds if separator not in odd.ending] for odds in _NAMES]
     inside: dict[Namespace, Bearer] = {}
-    for it in given_bearers(catalog, NAMESPACES, home, names):
+    for it in given_bearers(catalog, NAMESPACES, home, _NAMES):
         # A server that splits the odd name finds the plain namespace and this child of it.
         child = Bearer(it.path, it.stem, it.mark, it.what, "")
         child = child if it.odd else Bearer(it.path, "", "b", it.what, "")

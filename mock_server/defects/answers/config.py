@@ -10,7 +10,13 @@ from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.remembering import remembering
 from icecheck.mock_server.defects.kit.requests import Json
-from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, alter_call, wrap
+from icecheck.mock_server.defects.kit.rewriting import (
+    Faithful,
+    alter_body,
+    alter_call,
+    refuse_as,
+    wrap,
+)
 
 declare_each(
     ("config-ignores-warehouse", "getConfig.warehouse-parameter",
@@ -121,3 +127,57 @@ def _silent_about_gaps(registries: Registries) -> None:
         return {key: value for key, value in body.items() if key != "endpoints"}
 
     alter_body(registries, "getConfig", silent)
+
+
+# ------------------------------------------------- what the document has since 1.11.0
+
+
+def _announce(registries: Registries, separator: str) -> None:
+    """Announce other text than what is understood between levels."""
+
+    def announced(body: Json) -> Json:
+        return body | {"overrides": body["overrides"] | {"namespace-separator": separator}}
+
+    alter_body(registries, "getConfig", announced)
+
+
+@defect(
+    "config-separator-of-nothing-by-default",
+    on=answer_of("getConfig"),
+    breaks="getConfig.separator-not-empty",
+    suffering="Clients that have no separator of their own do not start.",
+)
+def _separator_of_nothing(body: Json) -> Json:
+    """A setting that nobody has set is announced as a default, empty."""
+    overrides = {k: v for k, v in body["overrides"].items() if k != "namespace-separator"}
+    defaults = body["defaults"] | {"namespace-separator": ""}
+    return body | {"defaults": defaults, "overrides": overrides}
+
+
+declare_each(
+    ("config-separator-empty", "getConfig.separator-not-empty",
+     "The separator of levels is announced as empty text, for none.",
+     "Java's client and PyIceberg do not start.", by(_announce, "")),
+    ("config-separator-raw", "getConfig.separator-encoded",
+     "The separator of levels is announced as the character that it is.",
+     "Clients put it into paths as it is announced.", by(_announce, "\x1d")),
+    ("config-separator-half-encoded", "getConfig.separator-encoded",
+     "The separator of levels is announced with a percent sign and half of its code.",
+     "Clients put it into paths as it is announced.", by(_announce, "%D")),
+    ("config-unknown-warehouse-400", "getConfig.404",
+     "A warehouse that does not exist is a bad request, as before 1.11.0.",
+     "A user who has misspelled the warehouse looks for a mistake of the client.",
+     by(refuse_as, "getConfig", 404, 400, "BadRequestException")),
+    ("config-unknown-warehouse-500", "getConfig.404",
+     "A warehouse that does not exist is an internal error.",
+     "A user who has misspelled the warehouse waits for the server to recover.",
+     by(refuse_as, "getConfig", 404, 500, "InternalServerError")),
+    ("config-unknown-warehouse-not-found", "getConfig.type-of-missing-warehouse",
+     "Whatever is not found has one type of error, a warehouse too.",
+     "Who tells by the type what is missing takes the URL for wrong.",
+     by(refuse_as, "getConfig", 404, 404, "NotFoundException")),
+    ("config-unknown-warehouse-is-a-namespace", "getConfig.type-of-missing-warehouse",
+     "The refusal of a warehouse that does not exist says that a namespace is missing.",
+     "Who tells by the type what is missing makes a namespace.",
+     by(refuse_as, "getConfig", 404, 404, "NoSuchNamespaceException")),
+)  # fmt: skip

@@ -248,20 +248,26 @@ class Catalog:
         """POST a metrics report."""
         return self.call("reportMetrics", {"namespace": namespace, "table": name}, body=report)
 
-    def load_credentials(self, namespace: Namespace, name: str) -> Reply:
+    def load_credentials(self, namespace: Namespace, name: str, query: Query = ()) -> Reply:
         """GET the credentials for a table's files."""
-        return self.call("loadCredentials", {"namespace": namespace, "table": name})
+        names: Names = {"namespace": namespace, "table": name}
+        return self.call("loadCredentials", names, query=query)
 
     # ---- scans
 
-    def plan_table_scan(self, table: Table, **members: Json) -> Reply:
+    def plan_table_scan(
+        self, table: Table, headers: Headers | None = None, /, **members: Json
+    ) -> Reply:
         """POST a scan to be planned; ``members`` are those of the body, with underscores."""
         body = {key.replace("_", "-"): value for key, value in members.items()}
-        return self.call("planTableScan", _of_table(table), body=body)
+        return self.call("planTableScan", _of_table(table), body=body, headers=headers)
 
-    def fetch_planning_result(self, table: Table, plan_id: str) -> Reply:
+    def fetch_planning_result(
+        self, table: Table, plan_id: str, headers: Headers | None = None
+    ) -> Reply:
         """GET what became of a plan."""
-        return self.call("fetchPlanningResult", {**_of_table(table), "plan-id": plan_id})
+        names = {**_of_table(table), "plan-id": plan_id}
+        return self.call("fetchPlanningResult", names, headers=headers)
 
     def cancel_planning(self, table: Table, plan_id: str) -> Reply:
         """DELETE a plan."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from icecheck.client.catalog import Catalog, Table
+from icecheck.client.sender import Headers
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import SkipKind
 from icecheck.replies.expect import NotOffered, Reply, Violation
@@ -53,12 +54,13 @@ class Planned:
 
     ``tasks`` are the file scan tasks, each with its delete files under ``delete-files`` in place of
     references. ``plan_id`` is what the answer to the request named, ``plan_tasks`` what the
-    completed plan named.
+    completed plan named. ``completed`` is the answer with that plan, ``last`` the last one.
     """
 
     tasks: tuple[dict[str, Any], ...]
     plan_id: str | None
     plan_tasks: tuple[str, ...]
+    completed: Reply
     last: Reply
 
     @property
@@ -98,29 +100,34 @@ def expect_state(reply: Reply, *states: str) -> Reply:
     return reply
 
 
-def planned(catalog: Catalog, table: Table, **members: Json) -> Planned:
+def planned(
+    catalog: Catalog, table: Table, headers: Headers | None = None, /, **members: Json
+) -> Planned:
     """Plan a scan as a client does, up to its last plan task.
 
-    Raises Violation for an answer that a client cannot continue with, and where the catalog does
-    not claim an operation that its own plan needs; NotOffered where a plan stays submitted too
-    long.
+    ``headers`` ask for access to the files, where the document lets a client ask for it. Raises
+    Violation for an answer that a client cannot continue with, and where the catalog does not claim
+    an operation that its own plan needs; NotOffered where a plan stays submitted too long.
     """
-    asked = catalog.plan_table_scan(table, **members).expect(200)
-    found = [*answers(catalog, table, asked)]
+    asked = catalog.plan_table_scan(table, headers, **members).expect(200)
+    found = [*answers(catalog, table, asked, headers)]
     return Planned(
         tuple(task for reply in found for task in file_scan_tasks(reply)),
         asked.json().get("plan-id"),
         tuple(found[0].json().get("plan-tasks") or ()),
+        found[0],
         found[-1],
     )
 
 
-def answers(catalog: Catalog, table: Table, asked: Reply) -> Iterator[Reply]:
+def answers(
+    catalog: Catalog, table: Table, asked: Reply, headers: Headers | None = None
+) -> Iterator[Reply]:
     """Yield the completed plan of a scan that was asked for, then the answer to each plan task.
 
     The next request is sent only when the next answer is asked for. Raises as `planned` does.
     """
-    last = _completed(catalog, table, asked)
+    last = _completed(catalog, table, asked, headers)
     yield last
     waiting = [*(last.json().get("plan-tasks") or ())]
     seen: set[str] = set()
@@ -135,7 +142,9 @@ def answers(catalog: Catalog, table: Table, asked: Reply) -> Iterator[Reply]:
         waiting += last.json().get("plan-tasks") or ()
 
 
-def _completed(catalog: Catalog, table: Table, reply: Reply) -> Reply:
+def _completed(
+    catalog: Catalog, table: Table, reply: Reply, headers: Headers | None = None
+) -> Reply:
     """Poll until the plan is no longer submitted; expect that it is completed then."""
     plan_id = reply.json().get("plan-id")
     # A server that plans in the background may be slow and still correct.
@@ -150,7 +159,7 @@ def _completed(catalog: Catalog, table: Table, reply: Reply) -> Reply:
             raise NotOffered(reason, SkipKind.MISSING_FIXTURE)
         _pause(polls)
         polls += 1
-        reply = catalog.fetch_planning_result(table, plan_id).expect(200)
+        reply = catalog.fetch_planning_result(table, plan_id, headers).expect(200)
     status = reply.json()["status"]
     if status != "completed":
         raise reply.violation(_PLAN_STATUS, "completed", str(status), pointer="/status")

@@ -7,7 +7,7 @@ from typing import Any
 from icecheck.client.adapting import adapt
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
-from icecheck.contract import DEFAULT_SPEC_VERSION
+from icecheck.contract import DEFAULT_SPEC_VERSION, contract_for
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions, VendingSettings
 from icecheck.mock_server.defects import Install
 from icecheck.mock_server.planning.plans import PlanningSettings
@@ -15,10 +15,17 @@ from icecheck.targets.target import Principal, Target
 
 ADDRESS = "http://mock.invalid"
 WAREHOUSE = "kill"
+SECOND_WAREHOUSE = f"{WAREHOUSE}-another"
 TOKEN = "kill-token"  # noqa: S105 - what a mock wants, so that checks of credentials apply
 CREDENTIAL = "kill:kill-secret"  # or a token for it, so that checks of its token endpoint do
 SECOND = Principal(credential="other:other-secret")  # has no right to the objects of a run
 READER = Principal(credential="reader:reader-secret")  # may read them, and no more
+
+
+SEPARATOR = "%1D"
+"""What a mock announces to stand between the levels of namespaces; no check has it in a name."""
+PLANNED_HERE = {"scan-planning-mode": "server"}
+"""The config of a table whose scans a mock plans."""
 
 
 @contextmanager
@@ -29,6 +36,7 @@ def defective_session(
     planning: PlanningSettings | None = None,
     spec: str = DEFAULT_SPEC_VERSION,
     prepare: Callable[[MockCatalog], None] | None = None,
+    separator: str | None = SEPARATOR,
     **options: Any,
 ) -> Iterator[tuple[MockCatalog, Session]]:
     """Open a session with a mock that then gets these defects; no socket is opened.
@@ -36,9 +44,11 @@ def defective_session(
     The defects come after the session has found out how to work in the catalog, so that only checks
     meet them. With ``from_the_start`` they are there before, and the run adapts to them as on a
     real catalog; TargetUnusable is raised if no run can work there. The mock serves the version
-    ``spec``; its files are local, in a directory of its own. ``prepare`` arranges what a user would
-    have arranged; ``options`` are those of a Target.
+    ``spec``; its files are local, in a directory of its own. Since 1.11.0 it announces a separator
+    of levels, unless that is None, and knows what warehouses there are. ``prepare`` arranges what a
+    user would have arranged; ``options`` are those of a Target.
     """
+    later = contract_for(spec).is_at_least("1.11.0")
     client_id, _, secret = CREDENTIAL.partition(":")
     mock = MockCatalog(
         spec=spec,
@@ -52,7 +62,11 @@ def defective_session(
                 Client("reader", "reader-secret", permissions=Permissions(read_only=True)),
             )
         ),
-        vending=VendingSettings(storage="s3", table_config={"token": TOKEN}),
+        vending=VendingSettings(
+            storage="s3", table_config={"token": TOKEN} | (PLANNED_HERE if later else {})
+        ),
+        warehouses=(WAREHOUSE, SECOND_WAREHOUSE) if later else None,
+        namespace_separator=separator if later else None,
     )
     transport = mock.httpx_transport()
     try:
@@ -91,7 +105,7 @@ def target_of_mock(**options: Any) -> Target:
     return Target(
         ADDRESS,
         warehouse=WAREHOUSE,
-        second_warehouse=f"{WAREHOUSE}-another",
+        second_warehouse=SECOND_WAREHOUSE,
         credential=CREDENTIAL,
         second=SECOND,
         reader=READER,

@@ -12,6 +12,9 @@ from urllib.parse import quote, unquote, urlsplit
 
 _ALLOWED_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^][:/?#@\s]+)(:[0-9]{1,5})?")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+_MALFORMED_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_IN_NAMES = re.compile("[a-z0-9_]+")
+"""What the names that a run makes up consist of."""
 _DECODINGS_MAX = 4
 """Some gateways decode a path, and the server behind them decodes it again."""
 
@@ -102,10 +105,23 @@ def separator_flaw(separator: str) -> str | None:
     decoded = _decoded(separator)
     if any(character in decoded for character in "\0\r\n"):
         return "it ends a line or a text"
+    if _IN_NAMES.fullmatch(decoded):
+        return "it is part of the names that a run makes up"
     # A single dot is allowed: it joins two levels and is no segment.
     if decoded != "." and _climbs(decoded):
         return "it has a segment of dots, which climbs out of the path"
     return None
+
+
+def is_decodable(text: str) -> bool:
+    """Return whether each percent sign begins an escape, and the escapes are UTF-8."""
+    if _MALFORMED_ESCAPE.search(text):
+        return False
+    try:
+        unquote(text, errors="strict")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def spelled_separator(separator: str) -> str:

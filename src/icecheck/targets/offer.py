@@ -8,6 +8,7 @@ from urllib.parse import quote, unquote, urlsplit
 from icecheck.contract import Contract
 from icecheck.targets.addresses import (
     is_allowed_host,
+    is_decodable,
     origin_of,
     path_flaw,
     prefix_flaw,
@@ -35,6 +36,8 @@ _MISLEADING_HEADERS = frozenset(
     }
 )
 """Headers that could make a gateway read another host, path, method or body from a request."""
+UNIT_SEPARATOR = "%1F"
+"""What stands between the levels of a namespace where the config announces nothing else."""
 _SWITCHES = {"reportMetrics": "rest-metrics-reporting-enabled"}
 """Operation id -> the setting of the config that keeps clients from calling the operation."""
 
@@ -59,7 +62,6 @@ class Offer:
         )
         endpoints = config.get("endpoints")
         announced = overrides.get("prefix", defaults.get("prefix", ""))
-        separator = overrides.get("namespace-separator", defaults.get("namespace-separator"))
         return cls(
             defaults=defaults,
             overrides=overrides,
@@ -70,9 +72,18 @@ class Offer:
             ),
             prefix=target.prefix if target.prefix is not None else str(announced or ""),
             # 1.10.0 fixes the separator; a newer catalog announces its own (verdict-rules 10).
-            separator=separator if isinstance(separator, str) and separator else "%1F",
+            separator=_announced_separator(overrides, defaults) or UNIT_SEPARATOR,
             held_to=frozenset(target.claims),
         )
+
+    @property
+    def announced_separator(self) -> str | None:
+        """What the config announces to stand between levels; None where no client could use it."""
+        return _announced_separator(self.overrides, self.defaults)
+
+    def separates(self, name: str) -> bool:
+        """Return whether a name holds the separator: in a path, its level would be cut in two."""
+        return unquote(self.separator) in name
 
     def sends(self, target: Target) -> Target:
         """Return the target with the settings that clients take from the config.
@@ -189,6 +200,12 @@ class Offer:
                 f"--oauth2-server-uri, or --allow-host {elsewhere.address} to send it there"
             )
         return None
+
+
+def _announced_separator(overrides: Mapping[str, Any], defaults: Mapping[str, Any]) -> str | None:
+    """Return the announced text, or None for one of which no path can be made."""
+    said = overrides.get("namespace-separator", defaults.get("namespace-separator"))
+    return said if isinstance(said, str) and said and is_decodable(said) else None
 
 
 def _filled(template: Sequence[str], segments: Sequence[str]) -> Mapping[str, str] | None:

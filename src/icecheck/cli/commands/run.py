@@ -247,6 +247,7 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
         VendingSettings,
     )
     from icecheck.mock_server.core.clock import VirtualClock
+    from icecheck.proof.defective import PLANNED_HERE, SEPARATOR
     from icecheck.run.chosen_release import named_releases
     from icecheck.targets.target import Principal
 
@@ -258,8 +259,14 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
     table_token = f"{secret}-of-tables"
     # The user who starts the mock here also chooses the locations of the run's tables.
     placed = options["location_root"] or ""
+    # Java's client would use it for the table's own session, and Spark checks are about tables.
+    table_config = {} if "spark" in groups else {"token": table_token}
+    contract = contract_for(named_releases(options["spec"])[0])
+    later = contract.is_at_least("1.11.0")
+    if later and not with_clients:
+        table_config |= PLANNED_HERE
     mock = MockCatalog(
-        spec=contract_for(named_releases(options["spec"])[0]).version,
+        spec=contract.version,
         seed=seed,
         clock=clock,
         oauth2=OAuth2Settings(
@@ -271,11 +278,9 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
             token_seconds=86_400,
         ),
         token=table_token,
-        # Java's client would use it for the table's own session, and Spark checks are about tables.
-        vending=VendingSettings(
-            storage="s3", table_config={} if "spark" in groups else {"token": table_token}
-        ),
+        vending=VendingSettings(storage="s3", table_config=table_config),
         warehouses=[_MOCK_WAREHOUSE, _OTHER_WAREHOUSE],
+        namespace_separator=SEPARATOR if later else None,
         allow_locations=[placed] if placed.lower().startswith("file:") else (),
     )
     stack.enter_context(mock)

@@ -1,0 +1,126 @@
+"""Checks of paths and parents where a configuration announces a separator of its own.
+
+A client sends what is announced, an older one 0x1F: a server understands both (1.11.0, L275-L277,
+L1954-L1956). What one of the two does not find is judged only where something else shows it.
+"""
+
+from dataclasses import replace
+
+from icecheck.client.catalog import Catalog
+from icecheck.client.given import shared_namespaces
+from icecheck.client.shared_objects import LentNamespace
+from icecheck.judging.check import check
+from icecheck.judging.probes import has_capability
+from icecheck.objects.reading import (
+    LISTING,
+    expect_levels,
+    namespaces_in,
+    not_applicable,
+    object_in,
+)
+from icecheck.replies.expect import Blocked, Reply
+from icecheck.replies.matching import show
+from icecheck.targets.offer import UNIT_SEPARATOR
+from icecheck.targets.target import Namespace
+
+_NESTED = "nested-namespaces"
+_UNIT = "\x1f"
+
+
+@check("names.announced-separator")
+def test_the_announced_separator_separates(catalog: Catalog) -> None:
+    """In a path the levels of a namespace may be separated by what the configuration announces."""
+    _expect_found(catalog, _announced(catalog), UNIT_SEPARATOR)
+
+
+@check("names.both-separators")
+def test_the_unit_separator_separates_too(catalog: Catalog) -> None:
+    """In a path the levels may be separated by %1F too where another separator is announced."""
+    _expect_found(catalog, UNIT_SEPARATOR, _another_announced(catalog))
+
+
+@check("listNamespaces.both-separators")
+def test_a_parent_is_joined_by_the_unit_separator_too(catalog: Catalog) -> None:
+    """A parent joined by the unit separator is understood where another one is announced."""
+    _another_announced(catalog)
+    tree = _tree(catalog)
+    outer = (*tree.path, tree.holds[0])
+    due = [(*outer, tree.holds[3])]
+    reply = catalog.call("listNamespaces", query=[("parent", _UNIT.join(outer))])
+    listed = namespaces_in(reply) if reply.ok else []
+    if listed == due:
+        return
+    announced = catalog.list_namespaces(outer)
+    if not announced.ok or namespaces_in(announced) != due:
+        why = "not even a parent that is joined as announced lists its child"
+        raise Blocked("listNamespaces.multipart-parent", why)
+    what = "a parent of several levels, joined by 0x1F"
+    reply.expect(200, detail=what)
+    raise reply.violation(
+        LISTING,
+        "the namespace's only child",
+        "another list",
+        detail=f"below {what}: {show(listed)}",
+    )
+
+
+def _announced(catalog: Catalog) -> str:
+    announced = catalog.session.offer.announced_separator
+    if announced is None:
+        raise not_applicable("the configuration announces no separator of levels")
+    return announced
+
+
+def _another_announced(catalog: Catalog) -> str:
+    """Return the announced separator; end the check if it is none beside the unit separator."""
+    announced = _announced(catalog)
+    if announced.upper() in {UNIT_SEPARATOR, _UNIT}:
+        raise not_applicable("the configuration announces the unit separator itself")
+    return announced
+
+
+def _tree(catalog: Catalog) -> LentNamespace:
+    """Return a namespace that holds others; end the check where the catalog has one level only.
+
+    One that seems to lose the levels may not have understood what separates them.
+    """
+    unkept = catalog.session.unkept
+    if not has_capability(catalog, _NESTED) and _NESTED not in unkept:
+        raise not_applicable(f"the catalog has no {_NESTED}")
+    return shared_namespaces(catalog)
+
+
+def _expect_found(catalog: Catalog, separator: str, other: str) -> None:
+    """Judge that a namespace is found by its levels with this separator between them."""
+    tree = _tree(catalog)
+    namespace = (*tree.path, tree.holds[0])
+    reply = _load(catalog, namespace, separator)
+    if _shows(reply, namespace):
+        return
+    if not _is_there(catalog, namespace, other):
+        raise Blocked("createNamespace.nested", "no request shows a namespace of several levels")
+    reply.expect(200, detail=f"{separator} between the levels")
+    expect_levels(reply, namespace)
+
+
+def _load(catalog: Catalog, namespace: Namespace, separator: str) -> Reply:
+    offer = replace(catalog.session.offer, separator=separator)
+    template = catalog.contract.operations["loadNamespaceMetadata"].path
+    return catalog.call(
+        "loadNamespaceMetadata", path=offer.path(template, {"namespace": namespace})
+    )
+
+
+def _shows(reply: Reply, namespace: Namespace) -> bool:
+    return reply.ok and object_in(reply).get("namespace") == [*namespace]
+
+
+def _is_there(catalog: Catalog, namespace: Namespace, other: str) -> bool:
+    """Return whether something else shows a namespace: the other separator, or a list."""
+    if _shows(_load(catalog, namespace, other), namespace):
+        return True
+    parent = namespace[:-1]
+    if len(parent) > 1 or not catalog.claims("listNamespaces"):
+        return False
+    reply = catalog.list_namespaces(parent)
+    return reply.ok and namespace in namespaces_in(reply)
