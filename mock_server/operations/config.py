@@ -8,6 +8,8 @@ from icecheck.mock_server.operations.registry import operation
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.protocol.served_contract import operations_of
+from icecheck.mock_server.security.settings import SIGNING
+from icecheck.mock_server.security.vending import signs
 
 
 @operation("getConfig")
@@ -43,6 +45,8 @@ def _settings(context: Context, call: Call) -> WarehouseSettings:
 
 def endpoints(context: Context) -> list[str]:
     """Return the operations that this server has, as `VERB /path`, in the document's order."""
-    served = context.registries.operations
+    served = {*context.registries.operations}
+    if not signs(context):
+        served.discard(SIGNING)
     documented = operations_of(context.contract.version)
     return [each.endpoint for each in documented.values() if each.id in served]

@@ -52,7 +52,9 @@ def defective_session(
                 Client("reader", "reader-secret", permissions=Permissions(read_only=True)),
             )
         ),
-        vending=VendingSettings(storage="s3", table_config={"token": TOKEN}),
+        vending=VendingSettings(
+            storage="s3", table_config={"token": TOKEN}, signed_below="s3://icecheck-kill/signed"
+        ),
     )
     transport = mock.httpx_transport()
     try:

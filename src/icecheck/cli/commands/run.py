@@ -274,7 +274,9 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
         token=table_token,
         # Java's client would use it for the table's own session, and Spark checks are about tables.
         vending=VendingSettings(
-            storage="s3", table_config={} if "spark" in groups else {"token": table_token}
+            storage="s3",
+            table_config={} if "spark" in groups else {"token": table_token},
+            signed_below="s3://icecheck-mock/signed",
         ),
         warehouses=[_MOCK_WAREHOUSE, _OTHER_WAREHOUSE],
         allow_locations=[placed] if placed.lower().startswith("file:") else (),
