@@ -11,6 +11,7 @@ from icecheck.client.given import given_loaded, given_table, shared_object, some
 from icecheck.objects.arranging import require
 from icecheck.objects.reading import not_applicable, object_in
 from icecheck.replies.expect import Blocked, Reply
+from icecheck.targets.addresses import climbs_out
 from icecheck.targets.target import Namespace
 
 Headers = Mapping[str, str]
@@ -93,13 +94,12 @@ class Signer:
 
     def addresses(self) -> dict[str, str]:
         """Return setting -> address for each signer that clients find in the config."""
-        found = {}
-        if (endpoint := self.config.get("signer.endpoint")) is not None:
-            base = self.config.get("signer.uri", self.base)
-            found["signer.endpoint"] = _resolved(base, endpoint)
-        base, endpoint = (self.config.get(f"s3.signer.{name}") for name in ("uri", "endpoint"))
-        if base is not None or endpoint is not None:
-            address = _resolved(base or self.base, endpoint or _LEGACY_PATH)
+        config, found = self.config, {}
+        if (endpoint := config.get("signer.endpoint")) is not None:
+            found["signer.endpoint"] = _resolved(config.get("signer.uri", self.base), endpoint)
+        uri, endpoint = config.get("s3.signer.uri"), config.get("s3.signer.endpoint")
+        if uri is not None or endpoint is not None:
+            address = _resolved(uri or self.base, endpoint or _LEGACY_PATH)
             found["s3.signer.endpoint"] = address
         return found
 
@@ -133,7 +133,8 @@ class Signer:
 
     def is_here(self, address: str) -> bool:
         """Return whether an address is below that of the catalog."""
-        return address.startswith(f"{self.base}/")
+        path = address[len(self.base) :].partition("?")[0]
+        return address.startswith(f"{self.base}/") and not climbs_out(path)
 
 
 def signer_of(catalog: Catalog, theirs: Headers | None = None) -> Signer:

@@ -10,12 +10,12 @@ from urllib.parse import quote
 from icecheck.client.catalog import NO_BODY, Catalog
 from icecheck.conformance.security.guarded_routes import FALSE_TOKEN, refused
 from icecheck.conformance.security.second_principal import reading_principal
-from icecheck.conformance.security.signing_requests import signer_of
+from icecheck.conformance.security.signing_requests import Signer, signer_of
 from icecheck.findings.shared_symptoms import LEAK, SCHEMA
-from icecheck.findings.symptoms import Severity, declare
+from icecheck.findings.symptoms import Severity, Symptom, declare
 from icecheck.judging.check import check, generated_check
 from icecheck.objects.reading import not_applicable, object_in
-from icecheck.replies.expect import Reply, Violation
+from icecheck.replies.expect import Blocked, Reply, Violation
 from icecheck.replies.matching import show
 
 _SIGNED_FOR_NOTHING = declare(
@@ -67,6 +67,15 @@ def _text_of(reply: Reply) -> list[str]:
     return [str(each) for each in (body.get("uri"), *listed)]
 
 
+def _ordinary(catalog: Catalog, signer: Signer) -> Reply:
+    """Return the answer to an ordinary request; raise Blocked where not even that is signed."""
+    reply = signer.send(catalog, signer.own())
+    if not reply.ok:
+        reason = f"an ordinary request is answered {reply.status}"
+        raise Blocked("signRequest.200", reason, exchange=reply.exchange.ordinal)
+    return reply
+
+
 # ------------------------------------------------------------------------- what is signed
 
 
@@ -80,8 +89,7 @@ def test_a_request_is_signed(catalog: Catalog) -> None:
 @check("signRequest.signed")
 def test_the_answer_is_what_to_send(catalog: Catalog) -> None:
     """The answer has the uri and the headers to send, and each header has a list of values."""
-    signer = signer_of(catalog)
-    reply = signer.send(catalog, signer.own()).expect(200)
+    reply = _ordinary(catalog, signer_of(catalog))
     body = object_in(reply)
     uri, headers = body.get("uri"), body.get("headers")
     if not isinstance(uri, str):
@@ -103,7 +111,10 @@ def test_what_is_required_is_enough(catalog: Catalog) -> None:
     signer = signer_of(catalog)
     body = {**signer.own(), "headers": {}}
     del body["provider"]
-    signer.send(catalog, body).expect(200)
+    reply = signer.send(catalog, body)
+    if not reply.ok:
+        _ordinary(catalog, signer)
+        reply.expect(200)
 
 
 @check("signRequest.provider-optional")
@@ -111,11 +122,12 @@ def test_the_provider_is_s3_by_default(catalog: Catalog) -> None:
     """A request that names no provider is signed as one for S3."""
     signer = signer_of(catalog)
     with_provider = signer.own()
-    named = signer.send(catalog, with_provider)
-    if not named.ok or not _is_signed(named):
-        raise not_applicable("no request for S3 bears a signature of S3")
+    if not _is_signed(_ordinary(catalog, signer)):
+        raise not_applicable("what is signed for S3 bears no signature of S3")
     del with_provider["provider"]
-    unnamed = signer.send(catalog, with_provider).expect(200, detail="without a provider")
+    unnamed = signer.send(catalog, with_provider)
+    if not unnamed.ok:
+        unnamed.expect(200, detail="without a provider")
     if not _is_signed(unnamed):
         raise unnamed.violation(_SIGNED_OTHERWISE, "a signature of S3", "none")
 
@@ -127,8 +139,7 @@ def _is_signed(reply: Reply) -> bool:
 @check("signRequest.cache-control")
 def test_the_answer_says_whether_it_may_be_kept(catalog: Catalog) -> None:
     """The answer says in its Cache-Control whether clients may keep it."""
-    signer = signer_of(catalog)
-    reply = signer.send(catalog, signer.own()).expect(200)
+    reply = _ordinary(catalog, signer_of(catalog))
     said = reply.header("cache-control")
     directives = {each.partition("=")[0].strip().lower() for each in (said or "").split(",")}
     if directives.isdisjoint(_KEEPING):
@@ -153,21 +164,25 @@ def test_malformed_requests(catalog: Catalog) -> None:
 @check("signRequest.missing-table")
 def test_nothing_is_signed_for_no_table(catalog: Catalog) -> None:
     """Nothing is signed for a table that does not exist."""
-    _for_no_table(catalog).expect_refused(accepted=_SIGNED_FOR_NOTHING)
+    reply = _for_no_table(catalog, signer_of(catalog))
+    reply.expect_refused(accepted=_SIGNED_FOR_NOTHING)
 
 
 @check("signRequest.missing-table-is-404")
 def test_no_table_is_not_found(catalog: Catalog) -> None:
     """The refusal to sign for a table that does not exist is a 404."""
-    reply = _for_no_table(catalog)
+    signer = signer_of(catalog)
+    reply = _for_no_table(catalog, signer)
     if reply.ok:
         raise not_applicable("requests are signed for a table that does not exist")
-    reply.expect(404)
+    if reply.status != 404:
+        _ordinary(catalog, signer)
+        reply.expect(404)
 
 
-def _for_no_table(catalog: Catalog) -> Reply:
+def _for_no_table(catalog: Catalog, signer: Signer) -> Reply:
     """Ask to sign a request for a file of a table that there never was, in its own place."""
-    signer, name = signer_of(catalog), catalog.new_name()
+    name = catalog.new_name()
     body = signer.request("GET", f"{signer.beside(name)}/data/icecheck.parquet")
     names = {**signer.names, "table": name}
     path = catalog.session.offer.path(catalog.contract.operations["signRequest"].path, names)
@@ -227,6 +242,10 @@ def test_nothing_is_written_for_a_reader(catalog: Catalog) -> None:
     signer = signer_of(catalog, theirs)
     for method in ("PUT", "DELETE"):
         reply = signer.send(catalog, signer.own(method), theirs)
+        if reply.status != 403 and not reply.ok:
+            own = signer.send(catalog, signer.own(method), {})
+            if own.status == reply.status:
+                raise not_applicable(f"{method} is not signed for anybody")
         reply.expect_refused(403, detail=method, accepted=LEAK.of("reader-writes"))
 
 
@@ -256,7 +275,7 @@ def test_the_config_names_the_signer(catalog: Catalog) -> None:
     """A table's config that turns remote signing on has a signer.endpoint."""
     signer = signer_of(catalog)
     if "signer.endpoint" not in signer.config:
-        raise _unnamed(catalog, "signer.endpoint")
+        raise _of_the_config(catalog, _SIGNER_UNNAMED, "signer.endpoint", "absent")
 
 
 @check("loadTable.signer-of-older-clients")
@@ -267,12 +286,7 @@ def test_older_clients_find_the_signer(catalog: Catalog) -> None:
     # Older clients look there without being told.
     is_default = named.get("signer.endpoint") == signer.default_address
     if "s3.signer.endpoint" not in named and not is_default:
-        raise _unnamed(catalog, "s3.signer.endpoint")
-
-
-def _unnamed(catalog: Catalog, setting: str) -> Violation:
-    exchange = catalog.exchanges[-1].ordinal
-    return Violation(_SIGNER_UNNAMED, setting, "absent", pointer="/config", exchange=exchange)
+        raise _of_the_config(catalog, _SIGNER_UNNAMED, "s3.signer.endpoint", "absent")
 
 
 @check("loadTable.signer-endpoint-signs")
@@ -283,9 +297,26 @@ def test_the_signer_signs(catalog: Catalog) -> None:
     if not here:
         raise not_applicable("requests are signed at another address than the catalog's")
     for address in dict.fromkeys(here.values()):
+        detail = "at " + " and ".join(name for name, each in here.items() if each == address)
         path = address[len(signer.base) :]
+        other = _other_operation(catalog, path.partition("?")[0])
+        if other is not None:
+            raise _of_the_config(catalog, _SIGNER_SILENT, "a signer", other, detail)
         reply = signer.send_to(catalog, path, signer.own())
         if not reply.ok:
-            named = " and ".join(name for name, each in here.items() if each == address)
-            detail = f"at {named}"
+            _ordinary(catalog, signer)
             raise reply.violation(_SIGNER_SILENT, "a signature", reply.status, detail=detail)
+
+
+def _other_operation(catalog: Catalog, path: str) -> str | None:
+    """Return the operation for whose requests a path is, if that is not the one that signs."""
+    found = catalog.session.offer.operation_of(catalog.contract, "POST", path)
+    return None if found is None or found[0] == "signRequest" else found[0]
+
+
+def _of_the_config(
+    catalog: Catalog, symptom: Symptom, due: str, found: str, detail: str = ""
+) -> Violation:
+    """Return the Violation for what the table's config says, which was loaded last."""
+    exchange = catalog.exchanges[-1].ordinal
+    return Violation(symptom, due, found, detail=detail, pointer="/config", exchange=exchange)

@@ -21,12 +21,16 @@ class Addressed(msgspec.Struct, frozen=True):
     path_with_bucket: str
 
 
-def at_endpoint(uri: str, endpoint: str) -> Addressed:
-    """Return the address of a request to an endpoint, which has the bucket in the path.
+def at_endpoint(uri: str, endpoint: str, *, in_path: bool = True) -> Addressed:
+    """Return the address of a request to an endpoint, with the bucket in the path or in the host.
 
     S3Refusal for one that goes elsewhere.
     """
     parts = _split(uri)
+    bucket, dot, host = parts.netloc.partition(".")
+    if not in_path and dot and f"{parts.scheme}://{host}" == endpoint and parts.path.isascii():
+        path = parts.path or "/"
+        return Addressed(parts.netloc, path, parts.query, f"/{bucket}{path}")
     if f"{parts.scheme}://{parts.netloc}" != endpoint or parts.fragment or not parts.path.isascii():
         raise access_denied(f"Only requests to {endpoint} are signed")
     return Addressed(parts.netloc, parts.path, parts.query, parts.path)

@@ -14,6 +14,7 @@ from icecheck.mock_server.core.context import Call, Context, Operation, Outcome
 from icecheck.mock_server.core.locations import written_places
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.core.vending_settings import VendingSettings
+from icecheck.mock_server.operations.registry import operation
 from icecheck.mock_server.operations.tables import existing_table
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.json_input import decode_json
@@ -56,11 +57,13 @@ def routed_operations(
     documented = {**operations_of(version), SIGNING: KNOWN.operations[SIGNING]}
     if not is_signer or SIGNING in hidden:
         del documented[SIGNING]
+        operations.pop(SIGNING, None)
     else:
-        operations[SIGNING] = sign_request
+        operations.setdefault(SIGNING, sign_request)
     return documented.values()
 
 
+@operation(SIGNING)
 def sign_request(context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Answer the headers with the signature; 403 for what the table's credentials do not permit."""
     from icecheck.mock_server.objects.refusals import S3Refusal
@@ -119,7 +122,10 @@ def _signed_for_another_store(
         raise access_denied("The table is not in S3")
     grant = Grant(places, may_commit(context, call), now_ms + vending.seconds * 1000)
     endpoint = endpoint_of(vending)
-    to = at_amazon(asked.uri) if endpoint is None else at_endpoint(asked.uri, endpoint)
+    if endpoint is None:
+        to = at_amazon(asked.uri)
+    else:
+        to = at_endpoint(asked.uri, endpoint, in_path=False)
     signed_at = datetime.fromtimestamp(now_ms / 1000, UTC)
     keys = signing_keys(context, vending, metadata)
     return headers_for(asked, to, keys, grant, now_ms, signed_at)

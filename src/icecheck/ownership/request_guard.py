@@ -13,7 +13,7 @@ from icecheck.findings.symptoms import Severity, declare
 from icecheck.ownership.effects import changes_nothing, read_body
 from icecheck.ownership.ledger import Entry, bears_token
 from icecheck.replies.expect import Violation
-from icecheck.targets.addresses import is_allowed_host, origin_of, path_flaw, spelled_separator
+from icecheck.targets.addresses import climbs_out, is_allowed_host, origin_of, spelled_separator
 from icecheck.targets.offer import Offer, encode_segment
 from icecheck.targets.target import Namespace, Target
 from icecheck.wire.connection import Wire
@@ -86,7 +86,7 @@ class RequestGuard:
         """Return whether an address is below the target's, and of no other operation."""
         url = wire.url.partition("?")[0]
         paths = [url[len(base) :] for base in self._bases if url.startswith(f"{base}/")]
-        if not paths or path_flaw(paths[0]):
+        if not paths or climbs_out(paths[0]):
             return False
         offers = (self.offer, *self.elsewhere)
         found = [o.operation_of(self.contract, wire.method, p) for o in offers for p in paths]
