@@ -152,7 +152,8 @@ class MockCatalog:
             vending, table_locations, page_size_max, self.served, self.objects, keep,
         )  # fmt: skip
         self.warehouses = open_warehouses(declared, contexts, served_prefix=prefix, kept=self._kept)
-        routed = routed_operations(self.registries.operations, spec, hidden, self.objects)
+        is_signer = self.objects is not None or self.served.signs_by((vending, *(declared or ())))
+        routed = routed_operations(self.registries.operations, spec, hidden, is_signer=is_signer)
         self.app = App(routed, self.warehouses, self.registries, self.journal, self.security)
         self.faults, self.gates = self.app.faults, self.app.gates
         self.states = States(self.warehouses, self._root)

@@ -217,6 +217,13 @@ _SAMPLES: dict[str, Any] = {
         "operation": "append",
         "metrics": {},
     },
+    "RemoteSignRequest": {
+        "region": "us-east-1",
+        "uri": "https://s3.us-east-1.amazonaws.com/icecheck/data/icecheck.parquet",
+        "method": "GET",
+        "headers": {},
+        "provider": "s3",
+    },
     "ReportMetricsRequest": {"report-type": "scan-report", **_SCAN_REPORT},
 }
 

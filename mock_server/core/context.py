@@ -217,11 +217,15 @@ class TableLocations(StrEnum):
 
 
 class WarehouseSettings(msgspec.Struct, frozen=True):
-    """The settings of a warehouse that getConfig sends; the prefix may be empty."""
+    """The settings of a warehouse that getConfig sends; the prefix may be empty.
+
+    `signs`: requests to its tables are signed, where the document has that.
+    """
 
     prefix: str
     defaults: Mapping[str, str]
     overrides: Mapping[str, str]
+    signs: bool = False
 
 
 class Context(msgspec.Struct, frozen=True):

@@ -24,8 +24,11 @@ class VendingSettings(msgspec.Struct, frozen=True, kw_only=True):
     - `config`: added to every credential, and wins over the values made up here; for a storage that
       knows its keys.
     - `table_config`: further entries of a table's `config`.
-    - `signer_uri`: the address of remote signing, if there is one; for made-up credentials this
-      server does not sign.
+    - `signer_uri`: the address of another server that signs requests. Without one this server
+      signs those to the tables at `s3://` as of 1.11.0, with the credentials that it vends.
+    - `signed_below`: an `s3://` location. As of 1.11.0 tables are put below it whose creators ask
+      for remote signing alone and name no location: so a server whose tables are elsewhere can be
+      asked to sign. Nothing is read or written there; metadata files are in memory.
     - `embedded`: the credentials are those of the server's own object store, of a warehouse at an
       `s3://` location: they work, for the table's own places only (so `prefixes` has no effect).
       Such a warehouse has these settings by default.
@@ -38,6 +41,7 @@ class VendingSettings(msgspec.Struct, frozen=True, kw_only=True):
     table_config: Mapping[str, str] = {}
     region: str = "us-east-1"
     signer_uri: str | None = None
+    signed_below: str | None = None
     embedded: bool = False
 
     def __post_init__(self) -> None:
@@ -51,8 +55,16 @@ class VendingSettings(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError("a prefix cannot be empty: clients do not read such credentials")
         if self.signer_uri is not None and self.storage != "s3":
             raise ValueError("remote signing is for s3 only")
-        if self.embedded and (self.storage != "s3" or self.prefixes):
-            raise ValueError("the embedded object store is s3, and takes no prefixes")
+        if self.embedded and (self.storage != "s3" or self.prefixes or self.signed_below):
+            raise ValueError("the embedded object store is s3, and takes no prefixes or places")
+        below = self.signed_below
+        if below is not None and (self.storage != "s3" or not below.startswith("s3://")):
+            raise ValueError("requests are signed for s3, to tables below an s3:// location")
+
+    @property
+    def signs(self) -> bool:
+        """Whether requests to tables can be signed with these credentials, which are S3's."""
+        return self.storage == "s3" and self.signer_uri is None
 
     def __repr__(self) -> str:
         """Show everything but secrets."""

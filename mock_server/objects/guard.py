@@ -9,10 +9,8 @@ from icecheck.mock_server.objects.moto_buckets import Buckets
 from icecheck.mock_server.objects.payloads import payload_of
 from icecheck.mock_server.objects.permissions import check_permitted
 from icecheck.mock_server.objects.refusals import S3Refusal, refusal_reply
-from icecheck.mock_server.objects.signatures import check_signature, signature_of
+from icecheck.mock_server.objects.signatures import SESSION_TOKEN, check_signature, signature_of
 from icecheck.mock_server.protocol.wire import Reply, Request
-
-SESSION_TOKEN = "x-amz-security-token"  # noqa: S105 - a header's name
 
 _log = logging.getLogger(__name__)
 

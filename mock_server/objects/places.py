@@ -55,14 +55,18 @@ def has_dots(key: str) -> bool:
     return not _DOTS.isdisjoint(key.split("/"))
 
 
+def places_in(locations: Iterable[str]) -> tuple[Place, ...]:
+    """Return the places of the locations that are in a bucket, each once; no whole bucket."""
+    found = (place_of(each) for each in locations)
+    return tuple(dict.fromkeys(each for each in found if each is not None and _is_closed(each)))
+
+
 def places_below(locations: Iterable[str], below: str) -> tuple[Place, ...]:
     """Return the places of the locations that are below a location, each once."""
     home = place_of(below)
-    if home is None:
-        return ()
-    found: dict[Place, None] = {}
-    for location in locations:
-        place = place_of(location)
-        if place is not None and place.is_object_of(home):
-            found[place] = None
-    return tuple(found)
+    return () if home is None else tuple(p for p in places_in(locations) if p.is_object_of(home))
+
+
+def _is_closed(place: Place) -> bool:
+    """Return whether a place is a part of its bucket, however its key is read."""
+    return bool(place.key) and is_bucket(place.bucket) and not has_dots(place.key)

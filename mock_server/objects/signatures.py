@@ -14,6 +14,7 @@ from icecheck.mock_server.protocol.wire import Request
 
 ALGORITHM = "AWS4-HMAC-SHA256"
 SERVICE = "s3"
+SESSION_TOKEN = "x-amz-security-token"  # noqa: S105 - a header's name
 UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD"
 EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
 TIME_FORM = "%Y%m%dT%H%M%SZ"

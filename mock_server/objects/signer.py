@@ -1,17 +1,17 @@
 """Signs a request to the object store for a client that has no credentials for it."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from urllib.parse import urlsplit
+from datetime import datetime
 
 import msgspec
 
 from icecheck.mock_server.objects.access import Grant, Keys
+from icecheck.mock_server.objects.addresses import Addressed
 from icecheck.mock_server.objects.calls import call_of
-from icecheck.mock_server.objects.guard import SESSION_TOKEN
 from icecheck.mock_server.objects.permissions import check_permitted
-from icecheck.mock_server.objects.refusals import access_denied, invalid
+from icecheck.mock_server.objects.refusals import invalid
 from icecheck.mock_server.objects.signatures import (
+    SESSION_TOKEN,
     TIME_FORM,
     UNSIGNED_PAYLOAD,
     Signature,
@@ -37,36 +37,31 @@ class RequestToSign(msgspec.Struct, frozen=True):
 
 
 def headers_for(
-    asked: RequestToSign, endpoint: str, keys: Keys, grant: Grant, now_ms: int
+    asked: RequestToSign, to: Addressed, keys: Keys, grant: Grant, now_ms: int, signed_at: datetime
 ) -> dict[str, list[str]]:
     """Return the headers that make a request one of these credentials; S3Refusal for another one.
 
     The guard judges the request again when it comes: what the body of a deletion says may then be
-    another thing than what was shown here.
+    another thing than what was shown here. `now_ms` is the time of the grant; `signed_at` is in
+    UTC, and that of the store.
     """
-    try:
-        uri = urlsplit(asked.uri)
-    except ValueError:
-        raise invalid("The uri is none") from None
-    if f"{uri.scheme}://{uri.netloc}" != endpoint or uri.fragment or not uri.path.isascii():
-        raise access_denied(f"Only requests to {endpoint} are signed")
     given = {name.lower(): ", ".join(values) for name, values in asked.headers.items()}
     sent = {name: value for name, value in given.items() if name not in _OWN}
     payload = sent.get(_PAYLOAD, UNSIGNED_PAYLOAD)
     if payload.startswith(_IN_SIGNED_CHUNKS):
         raise invalid("A body in signed chunks cannot be signed here: send it unsigned")
-    request = Request(asked.method, uri.path, uri.query, sent)
-    if asked.body is not None or _CHECKED_BY_BODY not in dict(query_pairs(uri.query)):
+    request = Request(asked.method, to.path_with_bucket, to.query, sent)
+    if asked.body is not None or _CHECKED_BY_BODY not in dict(query_pairs(to.query)):
         body = None if asked.body is None else asked.body.encode(errors="replace")
         check_permitted(call_of(request, body), grant, now_ms)
     made = {
-        _TIME: datetime.now(UTC).strftime(TIME_FORM),
+        _TIME: signed_at.strftime(TIME_FORM),
         _PAYLOAD: payload,
         **({} if keys.session_token is None else {SESSION_TOKEN: keys.session_token}),
     }
-    headers = {**sent, **made, "host": uri.netloc}
+    headers = {**sent, **made, "host": to.host}
     names = tuple(sorted(name for name in headers if name.startswith("x-amz-") or name == "host"))
     blank = Signature(keys.access_key_id, asked.region, made[_TIME], names, payload)
-    signature = signed(asked.method, uri.path, uri.query, headers, blank, keys.secret_access_key)
+    signature = signed(asked.method, to.path, to.query, headers, blank, keys.secret_access_key)
     made["authorization"] = signature.authorization
     return {name: [value] for name, value in made.items() if given.get(name) != value}

@@ -1,12 +1,14 @@
 """The object store of a server: its buckets, its credentials, and the server's own files there."""
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
 from itertools import permutations
 from typing import Protocol
 from urllib.parse import unquote
 from xml.etree.ElementTree import fromstring
 
 from icecheck.mock_server.objects.access import AccessKeys, Grant, Keys
+from icecheck.mock_server.objects.addresses import at_endpoint
 from icecheck.mock_server.objects.calls import S3Call
 from icecheck.mock_server.objects.guard import Guard
 from icecheck.mock_server.objects.moto_buckets import Buckets, check_installed
@@ -102,8 +104,8 @@ class ObjectStore:
 
         S3Refusal if those would not permit it.
         """
-        keys = self._access_keys.vend(grant)
-        return headers_for(asked, self.endpoint, keys, grant, self._now_ms())
+        keys, to = self._access_keys.vend(grant), at_endpoint(asked.uri, self.endpoint)
+        return headers_for(asked, to, keys, grant, self._now_ms(), datetime.now(UTC))
 
     def granted_by(self, token: str) -> Grant:
         """Return what a session token permits; S3Refusal if it is none of this server's."""

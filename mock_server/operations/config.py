@@ -8,6 +8,7 @@ from icecheck.mock_server.operations.registry import operation
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.protocol.served_contract import operations_of
+from icecheck.mock_server.security.settings import SIGNING
 
 
 @operation("getConfig")
@@ -25,7 +26,7 @@ def get_config(context: Context, state: WarehouseState, call: Call) -> Outcome:
     body: dict[str, Any] = {
         "defaults": dict(settings.defaults),
         "overrides": overrides,
-        "endpoints": endpoints(context),
+        "endpoints": endpoints(context, settings),
     }
     if context.idempotency is not None:
         body["idempotency-key-lifetime"] = context.idempotency.lifetime
@@ -41,8 +42,10 @@ def _settings(context: Context, call: Call) -> WarehouseSettings:
         raise problem.bad_request(refused.message) from None
 
 
-def endpoints(context: Context) -> list[str]:
-    """Return the operations that this server has, as `VERB /path`, in the document's order."""
-    served = context.registries.operations
+def endpoints(context: Context, settings: WarehouseSettings) -> list[str]:
+    """Return the operations that a warehouse has, as `VERB /path`, in the document's order."""
+    served = {*context.registries.operations}
+    if not settings.signs:
+        served.discard(SIGNING)
     documented = operations_of(context.contract.version)
     return [each.endpoint for each in documented.values() if each.id in served]

@@ -12,7 +12,11 @@ from icecheck.mock_server.operations.purge import purged_files
 from icecheck.mock_server.operations.registry import operation
 from icecheck.mock_server.protocol import names, problem, replies
 from icecheck.mock_server.protocol.referenced_by import check_referenced_by
-from icecheck.mock_server.security.vending import table_path, with_access
+from icecheck.mock_server.security.vending import (
+    location_for_signing,
+    table_path,
+    with_access,
+)
 
 _REPRESENTATIONS = (publication.ALL_SNAPSHOTS, publication.REFERENCED_SNAPSHOTS)
 _BOOLEANS = {"true": True, "false": False}
@@ -34,7 +38,7 @@ def create_table(context: Context, state: WarehouseState, call: Call) -> Outcome
     request = decode_create_table(call.request.body)
     name = names.new_name(request.name)
     uuid = context.identities.new_uuid()
-    location = default_location(
+    location = location_for_signing(context, call, name, uuid) or default_location(
         context, state, call.namespace, name, uuid, is_staged=bool(request.stage_create)
     )
     metadata = new_table_metadata(

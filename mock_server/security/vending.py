@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import msgspec
@@ -14,11 +14,11 @@ from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.core.vending_settings import SCHEMES, VendingSettings
 from icecheck.mock_server.metadata.encoding import decode
 from icecheck.mock_server.metadata.model import TableMetadata
+from icecheck.mock_server.objects.access import Keys
+from icecheck.mock_server.objects.places import place_of
+from icecheck.mock_server.protocol.names import directory_of
 from icecheck.mock_server.security.callers import Caller
 from icecheck.mock_server.security.settings import SIGNING
-
-if TYPE_CHECKING:
-    from icecheck.mock_server.objects.store import ObjectStore
 
 VENDED_CREDENTIALS = "vended-credentials"
 REMOTE_SIGNING = "remote-signing"
@@ -36,6 +36,10 @@ _COMMIT = "updateTable"
 _VENDING = frozenset({"createTable", "registerTable"})
 """The operations that are no reading, and whose answers have credentials for a new table."""
 _ADLS_HOST = "icecheck.dfs.core.windows.net"
+_ENDPOINT = "s3.endpoint"
+_ADDRESSING = (_ENDPOINT, "s3.path-style-access")
+_OF_SIGNERS = "v1/aws/s3/sign"
+"""Where clients find a signer of which they know the server alone."""
 
 
 class _Named(msgspec.Struct):
@@ -64,30 +68,68 @@ def with_access(
     asked = set() if settings is None else _asked(call)
     if settings is None or asked.isdisjoint({VENDED_CREDENTIALS, REMOTE_SIGNING}):
         return reply
-    half_ms = settings.seconds * 500
-    period = context.clock.now_ms() // half_ms
+    period = _period(context, settings)
     may_write = may_commit(context, call)
     tag = f"{period}" if may_write else f"{period}-reading"
-    credentials = _credentials(context, settings, metadata, period * half_ms, may_write)
+    credentials = _credentials(context, settings, metadata, period * _half_ms(settings), may_write)
     if VENDED_CREDENTIALS in asked and credentials:
         config = _table_config(context, settings, metadata, credentials, path)
         more = {"config": config, "storage-credentials": credentials}
         return _extended(reply, more, f"vended-{tag}")
-    if REMOTE_SIGNING in asked and settings.signer_uri is not None:
-        config = {
-            **settings.table_config,
-            "client.region": settings.region,
-            "s3.remote-signing-enabled": "true",
-            "s3.signer.uri": settings.signer_uri,
-        }
+    if REMOTE_SIGNING not in asked:
+        return reply
+    if settings.signer_uri is not None:
+        config = _signing(context, settings, settings.signer_uri, _OF_SIGNERS)
         return _extended(reply, {"config": config}, "signing")
-    signs = REMOTE_SIGNING in asked and SIGNING in context.registries.operations
-    if signs and context.objects is not None and credentials:
-        token = credentials[0]["config"]["s3.session-token"]
-        endpoint = f"{path.lstrip('/')}/sign?{GRANTED}={quote(token)}"
-        signing = _own_signing(context.objects, settings, call, endpoint)
-        return _extended(reply, {"config": signing}, f"signing-{tag}")
-    return reply
+    if not (signs(context) and credentials and place_of(metadata.location)):
+        return reply
+    # Where a client reaches this server it knows best itself: it is told as it asked.
+    host = call.request.headers.get("host")
+    uri, endpoint = f"http://{host}" if host else None, f"{path.lstrip('/')}/sign"
+    if context.objects is not None:
+        endpoint += f"?{GRANTED}={quote(credentials[0]['config']['s3.session-token'])}"
+    config = _signing(context, settings, uri, endpoint)
+    return _extended(reply, {"config": config}, f"signing-{tag}")
+
+
+def signs(context: Context) -> bool:
+    """Return whether requests to the tables of a warehouse are signed here.
+
+    That is so in the server's own object store. Where credentials are made up it is a matter of
+    the document: servers of older ones have never signed there.
+    """
+    settings = context.vending
+    if settings is None or SIGNING not in context.registries.operations:
+        return False
+    return context.objects is not None or (
+        settings.signs and context.contract.is_at_least("1.11.0")
+    )
+
+
+def location_for_signing(context: Context, call: Call, name: str, uuid: str) -> str | None:
+    """Return where a new table is put because of the access that its creator asks for, or None."""
+    settings = context.vending
+    below = None if settings is None else settings.signed_below
+    asked = set() if below is None else _asked(call)
+    if REMOTE_SIGNING not in asked or VENDED_CREDENTIALS in asked or not signs(context):
+        return None
+    directories = map(directory_of, (context.warehouse, *call.namespace, name))
+    return f"{'/'.join((str(below), *directories))}-{uuid[:8]}"
+
+
+def signing_keys(context: Context, settings: VendingSettings, metadata: TableMetadata) -> Keys:
+    """Return the credentials that clients of a table of S3 are given at this time."""
+    from_ms = _period(context, settings) * _half_ms(settings)
+    credentials = _credentials(context, settings, metadata, from_ms, may_write=True)
+    config = _best(credentials, metadata)["config"]
+    return Keys(
+        config["s3.access-key-id"], config["s3.secret-access-key"], config.get("s3.session-token")
+    )
+
+
+def endpoint_of(settings: VendingSettings) -> str | None:
+    """Return the endpoint of the store that the tables of these settings are in; None: Amazon's."""
+    return {**settings.table_config, **settings.config}.get(_ENDPOINT)
 
 
 def with_planned_access(
@@ -136,22 +178,37 @@ def may_commit(context: Context, call: Call) -> bool:
     )
 
 
-def _own_signing(
-    objects: "ObjectStore", settings: VendingSettings, call: Call, endpoint: str
+def _signing(
+    context: Context, settings: VendingSettings, uri: str | None, endpoint: str
 ) -> dict[str, str]:
-    """Return the config by which a table's client has its requests signed here.
+    """Return the config by which a table's client has its requests signed.
 
-    Where a client reaches this server it knows best itself: it is told as it asked.
+    As of 1.11.0 it has the signer's address by the document's names, and by those that older
+    clients know.
     """
-    host = call.request.headers.get("host")
-    return {
-        **settings.table_config,
-        **objects.address_properties(),
-        "client.region": settings.region,
-        "s3.remote-signing-enabled": "true",
-        **({"s3.signer.uri": f"http://{host}"} if host else {}),
-        "s3.signer.endpoint": endpoint,
-    }
+    is_here = settings.signer_uri is None
+    later = context.contract.is_at_least("1.11.0")
+    config = dict(settings.table_config)
+    if context.objects is not None and is_here:
+        config |= context.objects.address_properties()
+    elif later:
+        config |= {key: settings.config[key] for key in _ADDRESSING if key in settings.config}
+    config |= {"client.region": settings.region, "s3.remote-signing-enabled": "true"}
+    for generation in ("s3.signer", "signer") if later else ("s3.signer",):
+        if uri is not None:
+            config[f"{generation}.uri"] = uri
+        if is_here or later:
+            config[f"{generation}.endpoint"] = endpoint
+    return config
+
+
+def _half_ms(settings: VendingSettings) -> int:
+    """Return half of the lifetime of credentials: for so long the same ones are given."""
+    return settings.seconds * 500
+
+
+def _period(context: Context, settings: VendingSettings) -> int:
+    return context.clock.now_ms() // _half_ms(settings)
 
 
 def _asked(call: Call) -> set[str]:
@@ -262,12 +319,16 @@ def _table_config(
     path: str,
 ) -> dict[str, str]:
     """Return the `config` entries for clients that do not read `storage-credentials`."""
-    covering = [each for each in credentials if metadata.location.startswith(each["prefix"])]
-    best = max(covering, key=lambda each: len(each["prefix"]))
-    config = {**settings.table_config, **best["config"]}
+    config = {**settings.table_config, **_best(credentials, metadata)["config"]}
     if "loadCredentials" in context.registries.operations:
         config[_REFRESHING[settings.storage]] = f"{path}/credentials"
     return config
+
+
+def _best(credentials: list[dict[str, Any]], metadata: TableMetadata) -> dict[str, Any]:
+    """Return the credential that clients choose for a table's own location."""
+    covering = [each for each in credentials if metadata.location.startswith(each["prefix"])]
+    return max(covering, key=lambda each: len(each["prefix"]))
 
 
 def table_path(call: Call, name: str) -> str:

@@ -76,6 +76,15 @@ class ServedDocument(msgspec.Struct, frozen=True):
         announced = None if separator is None else checked_separator(separator)
         return cls(contract, idempotency if has_keys else None, announced)
 
+    def signs_by(
+        self, vending: Iterable[VendingSettings | WarehouseDeclaration | str | None]
+    ) -> bool:
+        """Return whether requests are signed with some of these credentials, as documented."""
+        settings = (e.vending if isinstance(e, WarehouseDeclaration) else e for e in vending)
+        return self.contract.is_at_least("1.11.0") and any(
+            isinstance(each, VendingSettings) and each.signs for each in settings
+        )
+
 
 class Contexts(msgspec.Struct, frozen=True):
     """Makes the context of each warehouse of one server."""

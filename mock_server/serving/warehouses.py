@@ -10,6 +10,7 @@ from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.core.vending_settings import VendingSettings
 from icecheck.mock_server.protocol import names
 from icecheck.mock_server.protocol.problem import bad_request, no_such_warehouse
+from icecheck.mock_server.security.vending import signs
 from icecheck.mock_server.serving.kept_state import KeptState
 
 DEFAULT_WAREHOUSE = "warehouse"
@@ -165,9 +166,8 @@ class Warehouses:
     def settings_of(self, name: str | None) -> WarehouseSettings:
         """Return a warehouse's settings for clients; Problem as from `asked_for`."""
         found = self.asked_for(name)
-        return WarehouseSettings(
-            found.prefix, found.declaration.defaults, found.declaration.overrides
-        )
+        told = found.declaration
+        return WarehouseSettings(found.prefix, told.defaults, told.overrides, signs(found.context))
 
     def under(self, prefix: str) -> Warehouse | None:
         """Return the warehouse with exactly this path prefix; None also if it is not announced."""

@@ -228,12 +228,17 @@ def _theirs(catalog: Catalog) -> Namespace:
 
 
 def given_table(
-    catalog: Catalog, namespace: Namespace | None = None, *, hint: str = "", **members: Any
+    catalog: Catalog,
+    namespace: Namespace | None = None,
+    *,
+    hint: str = "",
+    headers: Mapping[str, str] | None = None,
+    **members: Any,
 ) -> Table:
     """Create a table, in the run's shared namespace unless one is given, and return it.
 
-    ``members`` are those of ``bodies.create_table_body``. The properties are committed afterwards
-    where the catalog loses those of a creation.
+    ``members`` are those of ``bodies.create_table_body``, ``headers`` go with the creation. The
+    properties are committed afterwards where the catalog loses those of a creation.
     """
     where = shared_namespace(catalog) if namespace is None else namespace
     name, later = catalog.new_name(hint), {}
@@ -244,7 +249,7 @@ def given_table(
     reply = arrange_made(
         catalog,
         "createTable",
-        lambda: catalog.create_table(where, body),
+        lambda: catalog.create_table(where, body, headers),
         lambda: catalog.load_table(where, name),
     )
     table = _table(where, name, reply)

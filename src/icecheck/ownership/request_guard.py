@@ -13,7 +13,7 @@ from icecheck.findings.symptoms import Severity, declare
 from icecheck.ownership.effects import changes_nothing, read_body
 from icecheck.ownership.ledger import Entry, bears_token
 from icecheck.replies.expect import Violation
-from icecheck.targets.addresses import is_allowed_host, origin_of, spelled_separator
+from icecheck.targets.addresses import climbs_out, is_allowed_host, origin_of, spelled_separator
 from icecheck.targets.offer import Offer, encode_segment
 from icecheck.targets.target import Namespace, Target
 from icecheck.wire.connection import Wire
@@ -67,6 +67,8 @@ class RequestGuard:
         if wire.method in _READING:
             return  # an address to read at may be the catalog's, as for fresh credentials
         operation = self.contract.operations.get(str(wire.operation))
+        if operation is not None and operation.facts.action is Action.SIGN and self._may_sign(wire):
+            return  # it changes nothing, and where its clients find it the catalog says
         bases = [base for base in self._bases if wire.url.startswith(f"{base}/v1/")]
         if operation is None or not bases:
             raise ForeignRequest(f"{wire.method} {wire.url} is no request of the specification")
@@ -79,6 +81,16 @@ class RequestGuard:
     @property
     def _bases(self) -> tuple[str, str]:
         return self.own.base_url, self.target.base_url
+
+    def _may_sign(self, wire: Wire) -> bool:
+        """Return whether an address is below the target's, and of no other operation."""
+        url = wire.url.partition("?")[0]
+        paths = [url[len(base) :] for base in self._bases if url.startswith(f"{base}/")]
+        if not paths or climbs_out(paths[0]):
+            return False
+        offers = (self.offer, *self.elsewhere)
+        found = [o.operation_of(self.contract, wire.method, p) for o in offers for p in paths]
+        return all(each is None or each[0] == wire.operation for each in found)
 
     def _names_in(self, path: str, wire: Wire, operation: Operation) -> Mapping[str, str]:
         """Return parameter -> percent-encoded value of the operation's path."""

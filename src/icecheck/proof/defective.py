@@ -63,7 +63,9 @@ def defective_session(
             )
         ),
         vending=VendingSettings(
-            storage="s3", table_config={"token": TOKEN} | (PLANNED_HERE if later else {})
+            storage="s3",
+            table_config={"token": TOKEN} | (PLANNED_HERE if later else {}),
+            signed_below="s3://icecheck-kill/signed",
         ),
         warehouses=(WAREHOUSE, SECOND_WAREHOUSE) if later else None,
         namespace_separator=separator if later else None,

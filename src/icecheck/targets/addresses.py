@@ -94,6 +94,11 @@ def path_flaw(path: str) -> str | None:
     return None
 
 
+def climbs_out(path: str) -> bool:
+    """Return whether a percent-encoded path has a segment of dots, which leads elsewhere."""
+    return _climbs(_decoded(path))
+
+
 def separator_flaw(separator: str) -> str | None:
     """Return why levels of a namespace cannot be joined by this separator, or None.
 

@@ -278,7 +278,9 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
             token_seconds=86_400,
         ),
         token=table_token,
-        vending=VendingSettings(storage="s3", table_config=table_config),
+        vending=VendingSettings(
+            storage="s3", table_config=table_config, signed_below="s3://icecheck-mock/signed"
+        ),
         warehouses=[_MOCK_WAREHOUSE, _OTHER_WAREHOUSE],
         namespace_separator=SEPARATOR if later else None,
         allow_locations=[placed] if placed.lower().startswith("file:") else (),
