@@ -6,6 +6,7 @@ has, or one outside of where it keeps its own. No sentence says otherwise.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import arrange
@@ -58,8 +59,7 @@ def registered(catalog: Catalog, prepare: Callable[[View], View] | None = None) 
             view = prepare(view)
         name, file = catalog.new_name(), file_of(view)
         if dropped:
-            drop = (view.namespace, view.name)
-            arrange(catalog, "dropView", lambda drop=drop: catalog.drop_view(*drop))
+            arrange(catalog, "dropView", partial(catalog.drop_view, view.namespace, view.name))
         reply = catalog.register_view(view.namespace, name, file)
         if reply.status in _UNFIT or (dropped and not reply.ok):
             continue
