@@ -29,7 +29,7 @@ from icecheck.objects.views import (
     settled_view,
     shared_view,
 )
-from icecheck.replies.expect import NotOffered, Reply, equal
+from icecheck.replies.expect import Reply, equal
 from icecheck.replies.matching import show
 
 _REGISTERED_ELSEWHERE = declare(
@@ -89,9 +89,7 @@ def _logged(metadata: dict[str, Any]) -> list[Any]:
 def test_in_place(catalog: Catalog) -> None:
     """A registered view's metadata location is the file that was given."""
     made = registered(catalog)
-    if made.made.metadata_location is None:
-        raise NotOffered("the catalog tells no metadata location")
-    places = [metadata_view.place(each.metadata_location) for each in (made.made, made.view)]
+    places = [metadata_view.place(file_of(each)) for each in (made.made, made.view)]
     equal(*places, symptom=_REGISTERED_ELSEWHERE)
 
 
