@@ -26,8 +26,8 @@ from icecheck.objects.committing import (
 )
 from icecheck.objects.evolving import added_column, next_row_id, schema_addition, wider_schema
 from icecheck.objects.reading import expect_bad_request, not_applicable
-from icecheck.replies.expect import Reply
-from icecheck.replies.matching import Matcher, containing, difference
+from icecheck.replies.expect import Reply, equal
+from icecheck.replies.matching import ABSENT, Matcher, containing, difference
 
 _CHANGED_UNASKED = declare(
     "changed-unasked",
@@ -286,3 +286,19 @@ def test_next_row_id_is_exact(catalog: Catalog) -> None:
     answer = commit(catalog, table, updates).expect(200)
     answer.expect_json({"next-row-id": due}, at=["metadata"], symptom=_NEXT_ROW_ID)
     expect_loaded(catalog, table, {"next-row-id": due}, what="next-row-id")
+
+
+@check(
+    "update.add-snapshot.added-rows",
+    needs=("metadata-only-snapshots", "format-version-3", "snapshot-history"),
+)
+def test_added_rows(catalog: Catalog) -> None:
+    """The number of rows that a snapshot was sent with is shown as it was sent."""
+    table = given_table_of(catalog, 3)
+    added = bodies.snapshot(table.metadata, added_rows=10)
+    updates = [add_snapshot(added), bodies.snapshot_ref(added["snapshot-id"])]
+    commit(catalog, table, updates).expect(200)
+    metadata = reloaded(catalog, table).metadata
+    shown = {each.get("snapshot-id"): each for each in metadata.get("snapshots") or ()}
+    found = shown.get(added["snapshot-id"], {}).get("added-rows", ABSENT)
+    equal(found, 10, symptom=EFFECT_MISSING.of("added-rows"))

@@ -265,7 +265,7 @@ def _traces(
             yield catalog.load_table(table.namespace, str(asked.names["table"])), _is_there
         case "dropView" if catalog.claims("loadView"):
             yield catalog.load_view(table.namespace, str(asked.names["view"])), _is_there
-        case "createView" if own.view is not None and catalog.claims("loadView"):
+        case "createView" | "registerView" if own.view is not None and catalog.claims("loadView"):
             yield catalog.load_view(own.view.namespace, asked.body["name"]), _is_missing
         case "replaceView" if own.view is not None and catalog.claims("loadView"):
             yield catalog.load_view(own.view.namespace, own.view.name), _lacks_set_property

@@ -234,6 +234,9 @@ def _view_writes(catalog: Catalog, view: View) -> Iterator[Asked]:
     inside: Names = {"namespace": view.namespace}
     names: Names = {**inside, "view": view.name}
     yield Asked("createView", inside, body=create_view_body(catalog.new_name(), view.namespace))
+    if view.metadata_location is not None:
+        body = {"name": catalog.new_name(), "metadata-location": view.metadata_location}
+        yield Asked("registerView", inside, body=body)
     change = {"requirements": [view.same], "updates": [set_property("1", OTHERS)]}
     yield Asked("replaceView", names, body=change)
     moved = {"namespace": [*view.namespace], "name": catalog.new_name()}

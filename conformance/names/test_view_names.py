@@ -24,7 +24,14 @@ from icecheck.judging.check import check, generated_check
 from icecheck.judging.probes import has_capability, saw
 from icecheck.objects import metadata_view
 from icecheck.objects.committing import creation_updates
-from icecheck.objects.reading import expect_gone, expect_there, supported, tables_in
+from icecheck.objects.reading import (
+    expect_gone,
+    expect_there,
+    not_applicable,
+    supported,
+    tables_in,
+)
+from icecheck.objects.registering import due, file_of
 from icecheck.objects.views import (
     MARK,
     RENAME_CHANGED_THE_VIEW,
@@ -227,6 +234,31 @@ def test_rename_table_over_a_view(catalog: Catalog) -> None:
     supported(catalog.rename_table(*ends)).expect(409)
     _expect_table_stays(catalog, table)
     expect_view_unchanged(catalog, view)
+
+
+@check("registerView.table-in-the-way", proves="registerView.name-of-a-table-refused")
+def test_register_view_over_a_table(catalog: Catalog) -> None:
+    """Registering a view under the name of a table is refused, and the table stays."""
+    table, view = shared_table(catalog), given_view(catalog)
+    reply = catalog.register_view(table.namespace, table.name, file_of(view))
+    _expect_table_stays(catalog, table)
+    due(catalog, reply, view, 409)
+
+
+@check("registerTable.view-in-the-way", proves="registerTable.name-of-a-view-refused")
+def test_register_table_over_a_view(catalog: Catalog) -> None:
+    """Registering a table under the name of a view is refused, and the view stays."""
+    view, table = shared_view(catalog), given_table(catalog)
+    if (file := table.metadata_location) is None:
+        raise not_applicable("the catalog tells no metadata location")
+    given_dropped(catalog, table.namespace, table.name)
+    reply = catalog.register_table(view.namespace, view.name, file)
+    expect_view_unchanged(catalog, view)
+    if 400 <= reply.status < 500 and reply.status != 409:
+        plain = catalog.register_table(view.namespace, catalog.new_name(), file)
+        if 400 <= plain.status < 500:
+            raise not_applicable(f"a file of the catalog's own is answered with {plain.status}")
+    reply.expect(409)
 
 
 def _ways(catalog: Catalog, view: View) -> Iterator[_Way]:

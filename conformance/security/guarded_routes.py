@@ -100,6 +100,13 @@ def _rename_view(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
     return catalog.call("renameView", body=body, headers=headers)
 
 
+def _register_view(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
+    # The registration of an open catalog succeeds, and its removal may take the file along.
+    view = given_view(catalog)
+    body = {"name": catalog.new_name(), "metadata-location": view.metadata_location or ""}
+    return catalog.call("registerView", {"namespace": view.namespace}, body=body, headers=headers)
+
+
 def _create_namespace(catalog: Catalog, headers: Mapping[str, str]) -> Reply:
     body = {"namespace": [*catalog.new_namespace_name()], "properties": {}}
     return catalog.call("createNamespace", body=body, headers=headers)
@@ -161,6 +168,7 @@ REQUESTS: Mapping[str, Send] = {
     "replaceView": _named("replaceView", {"requirements": [], "updates": []}),
     "dropView": _named("dropView"),
     "renameView": _rename_view,
+    "registerView": _register_view,
 }
 
 # Members that a catalog may answer differently: the page, and the config for the reader.

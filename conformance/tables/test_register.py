@@ -1,6 +1,6 @@
 """Checks of registerTable: a metadata file becomes a table in its place."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -49,7 +49,11 @@ def _location(table: Table) -> str:
 
 
 def _register(
-    catalog: Catalog, prepare: Callable[[Table], Table] | None = None, *, overwrite: bool = False
+    catalog: Catalog,
+    prepare: Callable[[Table], Table] | None = None,
+    *,
+    overwrite: bool = False,
+    headers: Mapping[str, str] | None = None,
 ) -> tuple[Table, str, Reply]:
     """Register a metadata file of the catalog under a new name, in its table's namespace.
 
@@ -66,8 +70,10 @@ def _register(
         name, location = catalog.new_name(), _location(table)
         if dropped:
             given_dropped(catalog, table.namespace, table.name)
+        body = {"name": name, "metadata-location": location}
         also = {"overwrite": True} if overwrite else {}
-        reply = catalog.register_table(table.namespace, name, location, **also)
+        names = {"namespace": table.namespace}
+        reply = catalog.call("registerTable", names, body={**body, **also}, headers=headers)
         if not 400 <= reply.status < 500:
             break
     return table, name, reply
@@ -95,6 +101,19 @@ def test_answer_is_what_load_returns(catalog: Catalog) -> None:
     reply.expect(200)
     loaded = catalog.load_table(table.namespace, name).expect(200)
     expect_answer(reply, shown_of(loaded, table), "a registered table")
+
+
+@check("registerTable.tolerates-delegation-header", proves="registerTable.access-delegation-list")
+def test_delegation_header(catalog: Catalog) -> None:
+    """Naming several access delegation mechanisms never fails a registration."""
+    headers = {"X-Iceberg-Access-Delegation": "vended-credentials,remote-signing"}
+    table, name, reply = _register(catalog, headers=headers)
+    if 400 <= reply.status < 500 and _register(catalog)[2].status == reply.status:
+        raise not_applicable(f"a metadata file of its own is answered with {reply.status}")
+    reply.expect(200)
+    catalog.load_table(table.namespace, name).expect(200).expect_json(
+        {"metadata": {"table-uuid": view.same_uuid(table.uuid)}}
+    )
 
 
 @check("registerTable.malformed-refused", proves="registerTable.400")

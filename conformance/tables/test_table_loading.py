@@ -28,6 +28,7 @@ from icecheck.objects.reading import (
     ETAG_UNCHANGED_BY_COMMIT,
     EXISTENCE_CONTRADICTS_LOAD,
     LOAD_IS_NOT_REPEATABLE,
+    not_applicable,
 )
 from icecheck.replies.expect import Reply, equal
 from icecheck.replies.matching import ABSENT, ANY_INTEGER, ANY_STRING, Matcher
@@ -308,6 +309,27 @@ def test_stale_etag(catalog: Catalog) -> None:
     reply = catalog.load_table(table.namespace, table.name, headers={"If-None-Match": tag})
     reply.expect(200, detail="after a commit of a tag").expect_json(
         {"kept": {"type": "tag"}}, at=["metadata", "refs"]
+    )
+
+
+@check("etag.of-a-commit")
+def test_etag_of_a_commit(catalog: Catalog) -> None:
+    """The ETag that a commit is answered with is of the metadata after it."""
+    table = given_table(catalog)
+    before = _etag(catalog, table)
+    given_commit(catalog, table, [NEXT])
+    tag = catalog.exchanges[-1].header("etag")
+    if tag is None:
+        raise not_applicable("the catalog sends no ETag with the answer to a commit")
+    equal(tag != before, True, symptom=ETAG_UNCHANGED_BY_COMMIT)
+    headers = {"If-None-Match": tag}
+    current = catalog.load_table(table.namespace, table.name, headers=headers).expect(200, 304)
+    if current.ok:
+        current.expect_json({MARK: "1"}, at=["metadata", "properties"])
+    given_commit(catalog, table, [bodies.set_properties({MARK: "2"})])
+    reply = catalog.load_table(table.namespace, table.name, headers=headers)
+    reply.expect(200, detail="after a further commit").expect_json(
+        {MARK: "2"}, at=["metadata", "properties"]
     )
 
 

@@ -16,6 +16,7 @@ from icecheck.objects.reading import expect_bad_request, not_applicable
 from icecheck.objects.views import (
     FIRST_SQL,
     MARK,
+    METADATA_LOCATION_STAYS,
     VIEW_HISTORY_LOST,
     VIEW_VERSION_WITHOUT_SCHEMA,
     View,
@@ -39,12 +40,6 @@ _ADDED_VERSION_GOES_LIVE = declare(
     "Makes a version of a view current that was only to be added",
     Severity.FALSE_OR_LOST,
     UNNAMED_CHANGED,
-)
-_METADATA_LOCATION_STAYS = declare(
-    "metadata-location-stays",
-    "Keeps the metadata location of a view that a commit has changed",
-    Severity.FALSE_OR_LOST,
-    "every client: the earlier version is overwritten",
 )
 
 Json = dict[str, Any]
@@ -131,7 +126,7 @@ def test_new_metadata_location(catalog: Catalog) -> None:
     reply = replace_view(catalog, before, [_mark("first")]).expect(200)
     if reply.json().get("metadata-location") == before.metadata_location:
         due = "a new metadata location"
-        raise reply.violation(_METADATA_LOCATION_STAYS, due, "the one before the commit")
+        raise reply.violation(METADATA_LOCATION_STAYS, due, "the one before the commit")
 
 
 @check("replaceView.minimal-body-accepted", proves="replaceView.minimal-body")

@@ -18,7 +18,7 @@ from icecheck.proof.kill_matrix import (
     judged_with,
     kills,
     misses,
-    version_of,
+    planted_in,
 )
 from icecheck.run.collect import collect
 from tests.laws.golden import expect_debts, expect_golden, expect_part, key_of, reviewed, updating
@@ -43,7 +43,7 @@ def checks(version: str = DEFAULT_SPEC_VERSION) -> tuple[Check, ...]:
 
 def checks_for(defect: Defect) -> tuple[Check, ...]:
     """Return the checks of the version whose mock gets a defect."""
-    return checks(version_of(defect.breaks))
+    return checks(planted_in(defect))
 
 
 def families() -> dict[str, list[Defect]]:
@@ -113,7 +113,7 @@ def judged_by(defect: Defect) -> tuple[Check, ...]:
 
 
 def missed(defect: Defect, failed: Sequence[Verdict]) -> str:
-    return misses(defect, failed, load(version_of(defect.breaks)))
+    return misses(defect, failed, load(planted_in(defect)))
 
 
 def first_caught() -> dict[str, list[Defect]]:

@@ -11,7 +11,7 @@ from icecheck.findings.verdict import Group, Outcome
 from icecheck.judging.check import Check
 from icecheck.mock_server.defects import Defect, defects
 from icecheck.mock_server.protocol.served_contract import KNOWN
-from icecheck.proof.kill_matrix import judged_with, version_of
+from icecheck.proof.kill_matrix import judged_with, planted_in
 from icecheck.proof.reach import Entry, changed_by
 from icecheck.run.collect import collect
 from tests.kit.shares import some
@@ -36,7 +36,7 @@ def reach(version: str) -> dict[Check, frozenset[Entry]]:
 
 
 def is_lesser(defect: Defect) -> bool:
-    contract = load(version_of(defect.breaks))
+    contract = load(planted_in(defect))
     return contract.requirements[defect.breaks].level is not Level.MUST
 
 
@@ -52,7 +52,7 @@ def is_part_of_a_wider_one(defect: Defect) -> bool:
 def concerned(defect: Defect) -> list[Check]:
     """Return the checks that use behaviour which the defect changes."""
     changed = changed_by(defect)
-    return [check for check, met in reach(version_of(defect.breaks)).items() if met & changed]
+    return [check for check, met in reach(planted_in(defect)).items() if met & changed]
 
 
 def some_of(checks: list[Check], defect: Defect) -> list[Check]:

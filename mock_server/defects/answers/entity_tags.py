@@ -12,6 +12,7 @@ from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import defect
 from icecheck.mock_server.defects.kit.requests import sent_json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
+from icecheck.mock_server.protocol.problem import Problem
 
 
 def _etag_headers(reply: Reply, tag: str) -> Reply:
@@ -147,6 +148,114 @@ def _old_gets_referenced(faithful: Faithful, state: WarehouseState, call: Call) 
     request = structs.replace(call.request, headers=headers)
     query = {**call.query, "snapshots": "refs"}
     return faithful(state, structs.replace(call, request=request, query=query))
+
+
+def _tag_of(reply: Reply) -> str:
+    return dict(reply.headers).get("etag", "")
+
+
+@defect(
+    "etag-of-both-modes",
+    breaks="etag.per-snapshots-mode",
+    suffering="A cache on the way hands out a part of the snapshots as all of them.",
+)
+def _of_both_modes(registries: Registries) -> None:
+    """The entity tag is of the version, whichever snapshots are answered."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        version = _tag_of(outcome.reply).rpartition("-")[0]
+        if not version:
+            return outcome
+        reply = _etag_headers(outcome.reply, f'{version}"')
+        if f'{version}"' == call.request.headers.get("if-none-match"):
+            reply = Reply(304, (("etag", f'{version}"'),))
+        return structs.replace(outcome, reply=reply)
+
+    wrap(registries, "loadTable", around)
+
+
+@defect(
+    "etag-of-the-log",
+    on="loadTable",
+    breaks="etag.per-snapshots-mode",
+    suffering="A cache on the way hands out a part of the snapshots as all of them.",
+)
+def _of_the_log(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """The entity tag is made of when the table was changed last, and is weak."""
+    entry = state.table(call.namespace, call.name)
+    outcome = faithful(state, call)
+    if entry is None or not _tag_of(outcome.reply):
+        return outcome
+    tag = f'W/"{entry.metadata.table_uuid}-{entry.metadata.last_updated_ms}-{entry.version}"'
+    reply = _etag_headers(outcome.reply, tag)
+    if call.request.headers.get("if-none-match") == tag:
+        reply = Reply(304, (("etag", tag),))
+    return structs.replace(outcome, reply=reply)
+
+
+# ---- the tags of commits
+
+
+@defect(
+    "etag-of-before-the-commit",
+    on="updateTable",
+    breaks="etag.of-a-commit",
+    suffering="A cache keeps new metadata under the tag of what was there before.",
+)
+def _of_before(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+    """The answer to a commit has the entity tag of the version that it was made for."""
+    before = state.table(call.namespace, call.name)
+    outcome = faithful(state, call)
+    if before is None:
+        return outcome
+    reply = _etag_headers(outcome.reply, _tag_of(publication.load_reply(before)))
+    return structs.replace(outcome, reply=reply)
+
+
+@defect(
+    "etag-of-a-commit-stays-current",
+    breaks="etag.of-a-commit",
+    suffering="Who has committed to a table never sees the commits of others.",
+)
+def _stays_current(registries: Registries) -> None:
+    """A tag that was given with a commit is looked up among those, and is found for ever."""
+    given: set[str] = set()
+
+    def commit(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        given.add(_tag_of(outcome.reply))
+        return outcome
+
+    def load(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        asked = call.request.headers.get("if-none-match")
+        outcome = faithful(state, call)
+        return structs.replace(outcome, reply=Reply(304)) if asked in given else outcome
+
+    wrap(registries, "updateTable", commit)
+    wrap(registries, "loadTable", load)
+
+
+@defect(
+    "etag-of-a-commit-unknown",
+    breaks="etag.of-a-commit",
+    suffering="Who has committed to a table cannot load it until the cache is cleared.",
+)
+def _unknown_to_loads(registries: Registries) -> None:
+    """Loads know the tags of loads, and refuse the condition of any other."""
+
+    def commit(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        tag = _tag_of(outcome.reply)
+        return structs.replace(outcome, reply=_etag_headers(outcome.reply, f'"c{tag[1:]}'))
+
+    def load(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        if call.request.headers.get("if-none-match", "").startswith('"c'):
+            raise Problem(412, "PreconditionFailedException", "No such tag")
+        return faithful(state, call)
+
+    wrap(registries, "updateTable", commit)
+    wrap(registries, "loadTable", load)
 
 
 _REFS = ("refs", "metadata-log", "last-updated-ms")

@@ -11,11 +11,12 @@ from icecheck.contract.document import resolve
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare
+from icecheck.mock_server.defects.kit.documented import RESPONSES, contract_of, since_of
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
-from icecheck.mock_server.protocol.served_contract import SERVED
+from icecheck.mock_server.protocol.served_contract import KNOWN
 
 Path = tuple[str, ...]
 
@@ -37,8 +38,8 @@ _NO_OPERATIONS_OWN = frozenset({"401", "406"})
 
 def _rows(*statuses: str) -> Iterator[Response]:
     """Yield the documented answers that some check provokes."""
-    for row in SERVED.documented_responses:
-        brought_about = SERVED.requirements[row.id].not_tested is None
+    for row in RESPONSES:
+        brought_about = contract_of(row.id).requirements[row.id].not_tested is None
         wanted = row.status in statuses if statuses else row.status not in _NO_OPERATIONS_OWN
         if brought_about and wanted:
             yield row
@@ -46,11 +47,12 @@ def _rows(*statuses: str) -> Iterator[Response]:
 
 def _is_bare(row: Response) -> bool:
     """Return whether HTTP forbids a body in such an answer: whether the method is HEAD."""
-    return SERVED.operations[row.operation_id].method == "HEAD"
+    return KNOWN.operations[row.operation_id].method == "HEAD"
 
 
 def _hurt(requirement: str) -> str:
-    return f"{SERVED.requirements[requirement].hurts.rstrip('.')}."
+    hurts = contract_of(requirement).requirements[requirement].hurts
+    return f"{hurts.rstrip('.')}."
 
 
 def _alter_reply(registries: Registries, row: Response, alter: Callable[[Reply], Reply]) -> None:
@@ -166,7 +168,7 @@ def _wrong_member(row: Response, path: Path, kind: str) -> None:
 
 
 for _row in _rows("200"):
-    for _path, _kind in _members(SERVED, _row).items():
+    for _path, _kind in _members(contract_of(_row.id), _row).items():
         _wrong_member(_row, _path, _kind)
 
 
@@ -204,6 +206,7 @@ def _with_body(row: Response) -> None:
         by(_alter_reply, row, full),
         breaks=breaks,
         suffering=_hurt(breaks),
+        since=since_of(row.id),
     )
 
 
@@ -229,12 +232,13 @@ def _wrong_error(
         by(_alter_reply, row, altered),
         breaks=breaks,
         suffering=_hurt(breaks),
+        since=since_of(row.id),
     )
 
 
 def _has_envelope(row: Response) -> bool:
     """Return whether the error has to be in an envelope; the schema of some answers has none."""
-    return (("error",), "object") in set(_required(SERVED.raw, row.schema or {}))
+    return (("error",), "object") in set(_required(contract_of(row.id).raw, row.schema or {}))
 
 
 for _row in _rows("400", "404", "409", "422"):

@@ -16,6 +16,7 @@ from icecheck.mock_server.defects.kit.declaring import (
     declare_each,
     defect,
 )
+from icecheck.mock_server.defects.kit.documented import since_of
 from icecheck.mock_server.defects.kit.requests import sent_json
 from icecheck.mock_server.defects.kit.rewriting import (
     Faithful,
@@ -234,17 +235,26 @@ def _other_media(registries: Registries) -> None:
     registries.gates["media"] = gate
 
 
-@defect(
-    "no-file-is-a-breakdown",
-    on="registerTable",
-    breaks="generated.wrong-beside-the-schema",
-    suffering="A misspelled location takes the catalog to be out of order.",
-)
 def _no_file(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-    """A metadata file that cannot be read is a failure of the store, whoever named it."""
+    """Answer 500 where a metadata file cannot be read, whoever named it."""
     try:
         return faithful(state, call)
     except Problem as refused:
         if refused.status == 400 and {"name", "metadata-location"} <= sent_json(call).keys():
             return Outcome(state, _BROKEN)
         raise
+
+
+def _declare_no_file(name: str, operation_id: str) -> None:
+    declare(
+        name,
+        "A metadata file that cannot be read is a failure of the store, whoever named it.",
+        by(wrap, operation_id, _no_file),
+        breaks="generated.wrong-beside-the-schema",
+        suffering="A misspelled location takes the catalog to be out of order.",
+        since=since_of(operation_id),
+    )
+
+
+_declare_no_file("no-file-is-a-breakdown", "registerTable")
+_declare_no_file("no-file-of-a-view-is-a-breakdown", "registerView")

@@ -27,7 +27,9 @@ class Defect(msgspec.Struct, frozen=True):
     """One misbehaviour that real servers show.
 
     `breaks` is the id of a requirement of the contract; `suffering` is the consequence for users;
-    `install` replaces entries of one server's registries; `module` declares the defect.
+    `install` replaces entries of one server's registries; `module` declares the defect. `since` is
+    the first version of the document that has the operation which misbehaves, where the broken
+    requirement is older; else it is empty.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Defect(msgspec.Struct, frozen=True):
     suffering: str
     install: Install
     module: str = ""
+    since: str = ""
 
 
 def declared() -> dict[str, Defect]:
@@ -71,9 +74,14 @@ def defect(
     return declare_function
 
 
-def declare(name: str, title: str, install: Install, *, breaks: str, suffering: str) -> None:
-    """Declare a defect made of building blocks; ValueError if another one has the name."""
-    _add(name, title, install, breaks, suffering, _caller(inspect.currentframe()))
+def declare(
+    name: str, title: str, install: Install, *, breaks: str, suffering: str, since: str = ""
+) -> None:
+    """Declare a defect made of building blocks; ValueError if another one has the name.
+
+    ``since`` is that of the Defect.
+    """
+    _add(name, title, install, breaks, suffering, _caller(inspect.currentframe()), since)
 
 
 def declare_each(*rows: Row) -> None:
@@ -111,7 +119,15 @@ def _place_of(on: str | tuple[str, ...] | Place[Any] | None) -> Place[Any]:
     return on
 
 
-def _add(name: str, title: str, install: Install, breaks: str, suffering: str, module: str) -> None:
+def _add(
+    name: str,
+    title: str,
+    install: Install,
+    breaks: str,
+    suffering: str,
+    module: str,
+    since: str = "",
+) -> None:
     if name in _DEFECTS:
         raise ValueError(f"two defects are called {name}")
-    _DEFECTS[name] = Defect(name, title.rstrip("."), breaks, suffering, install, module)
+    _DEFECTS[name] = Defect(name, title.rstrip("."), breaks, suffering, install, module, since)

@@ -13,8 +13,9 @@ from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each
 from icecheck.mock_server.defects.kit.places import GATE, FaithfulGate, alter_gate, gate
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.protocol import replies
-from icecheck.mock_server.protocol.served_contract import SERVED
+from icecheck.mock_server.protocol.served_contract import KNOWN
 from icecheck.mock_server.security.callers import Security
+from icecheck.mock_server.security.settings import SIGNING
 
 Opening = Callable[[Request, Security], Any]
 
@@ -35,7 +36,7 @@ def _has_token(request: Request, _: Security) -> bool:
 
 def is_at(request: Request, *operation_ids: str) -> bool:
     """Return whether a request is one for one of these operations, under any prefix."""
-    return any(_is_one(request, SERVED.operations[each]) for each in operation_ids)
+    return any(_is_one(request, KNOWN.operations[each]) for each in operation_ids)
 
 
 def _is_one(request: Request, operation: Operation) -> bool:
@@ -131,8 +132,8 @@ def _of_route(operation_id: str) -> Opening:
 
 
 # The same slip on every route: these defects differ only in the operation.
-for _operation_id in SERVED.operations:
-    if f"{_operation_id}.401" in SERVED.requirements and _operation_id != "getToken":
+for _operation_id in KNOWN.operations:
+    if f"{_operation_id}.401" in KNOWN.requirements and _operation_id not in {"getToken", SIGNING}:
         declare(
             f"auth-any-token-{_operation_id}",
             f"{_operation_id} takes any token for a good one.",

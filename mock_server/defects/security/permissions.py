@@ -9,14 +9,16 @@ from icecheck.contract.facts import Changes
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply, Request
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each, defect
+from icecheck.mock_server.defects.kit.documented import since_of
 from icecheck.mock_server.defects.kit.places import FaithfulGate, alter_gate, gate
 from icecheck.mock_server.defects.kit.remembering import remembering
 from icecheck.mock_server.defects.kit.rewriting import Faithful, wrap
 from icecheck.mock_server.defects.security.bearer_tokens import is_at
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
-from icecheck.mock_server.protocol.served_contract import SERVED
+from icecheck.mock_server.protocol.served_contract import KNOWN
 from icecheck.mock_server.security.callers import Caller, Security
+from icecheck.mock_server.security.settings import SIGNING
 
 Chosen = Callable[[Request], bool]
 
@@ -54,9 +56,12 @@ def answer_restricted(
 
 _UNJUDGED = {
     "getConfig", "getToken", "fetchPlanningResult", "fetchScanTasks", "cancelPlanning",
-    "reportMetrics",
+    "reportMetrics", SIGNING,
 }  # fmt: skip
-"""The operations that say nothing of an object, or of one whose plan its caller was given."""
+"""The operations that say nothing of an object, or of one whose plan its caller was given.
+
+Signatures have checks of their own.
+"""
 
 
 def _at(operation_id: str) -> Chosen:
@@ -64,7 +69,7 @@ def _at(operation_id: str) -> Chosen:
 
 
 # The same slip on every route: these defects differ only in the operation.
-for _operation_id, _operation in SERVED.operations.items():
+for _operation_id, _operation in KNOWN.operations.items():
     _does = "reads" if _operation.facts.changes is Changes.NOTHING else "changes"
     if _operation_id not in _UNJUDGED:
         declare(
@@ -73,6 +78,7 @@ for _operation_id, _operation in SERVED.operations.items():
             by(skip_permissions, _at(_operation_id)),
             breaks=f"auth.other-principal-{_does}-nothing",
             suffering=f"One tenant {_does} what belongs to another.",
+            since=since_of(_operation_id),
         )
 
 

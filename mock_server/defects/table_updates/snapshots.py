@@ -1,12 +1,15 @@
 """Defects of the updates of snapshots, refs, statistics and keys."""
 
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import structs
 
+from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.requests import Json
+from icecheck.mock_server.defects.kit.rewriting import alter_body
 from icecheck.mock_server.defects.kit.updating import (
     FaithfulUpdate,
     alter_sent_list,
@@ -36,6 +39,34 @@ def _added_snapshot_goes_live(faithful: FaithfulUpdate, update: Any, draft: Draf
     faithful(update, draft)
     ref = SnapshotRef(snapshot_id=update.snapshot.snapshot_id, type="branch")
     draft.set_ref(MAIN_BRANCH, ref)
+
+
+def _show_added_rows(registries: Registries, shown: Callable[[Json], Json]) -> None:
+    """Answer loads with other snapshots where they tell their added rows."""
+
+    def altered(body: Json) -> Json:
+        snapshots = [
+            shown(each) if "added-rows" in each else each
+            for each in body["metadata"].get("snapshots", ())
+        ]
+        kept = {"snapshots": snapshots} if snapshots else {}
+        return body | {"metadata": body["metadata"] | kept}
+
+    alter_body(registries, "loadTable", altered)
+
+
+declare_each(
+    ("update-snapshot-added-rows-lost", "update.add-snapshot.added-rows",
+     "Snapshots have no column for the rows that they add.",
+     "A writer cannot tell which row ids are taken.",
+     by(_show_added_rows,
+        lambda each: {key: value for key, value in each.items() if key != "added-rows"})),
+    ("update-snapshot-added-rows-counted", "update.add-snapshot.added-rows",
+     "The rows that a snapshot adds are those that its summary counts.",
+     "Row ids of rows that were rewritten are given a second time.",
+     by(_show_added_rows,
+        lambda each: {**each, "added-rows": int(each["summary"].get("added-records", 0))})),
+)  # fmt: skip
 
 
 declare_each(

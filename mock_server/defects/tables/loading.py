@@ -192,6 +192,36 @@ def _refs_means_main(call: Call, body: Json) -> Json:
     return body | {"metadata": metadata | {"snapshots": shown}}
 
 
+def _cut(registries: Registries, *members: str) -> None:
+    """With snapshots=refs, leave out of these lists too what is about other snapshots."""
+
+    def altered(call: Call, body: Json) -> Json:
+        if call.query.get("snapshots") != "refs":
+            return body
+        metadata = body["metadata"]
+        shown = {each["snapshot-id"] for each in metadata.get("snapshots", ())}
+        cut = {
+            member: [each for each in metadata[member] if each["snapshot-id"] in shown]
+            for member in members
+            if member in metadata
+        }
+        return body | {"metadata": metadata | cut}
+
+    alter_answer(registries, "loadTable", altered)
+
+
+declare_each(
+    ("load-refs-cuts-the-log", "loadTable.snapshots-refs-only",
+     "With snapshots=refs, the log names the answered snapshots only.",
+     "Spark finds no snapshot for TIMESTAMP AS OF in snapshot-loading-mode refs.",
+     by(_cut, "snapshot-log")),
+    ("load-refs-cuts-statistics", "loadTable.snapshots-refs-only",
+     "With snapshots=refs, statistics of other snapshots are left out.",
+     "Expiry in snapshot-loading-mode refs takes files of statistics for orphans.",
+     by(_cut, "statistics", "partition-statistics")),
+)  # fmt: skip
+
+
 @defect(
     "load-any-snapshots-parameter",
     on=call_of("loadTable"),

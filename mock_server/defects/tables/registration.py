@@ -7,7 +7,11 @@ import msgspec
 from icecheck.mock_server.commits import publication
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.changing import make_namespace, write_and_refuse
+from icecheck.mock_server.defects.kit.changing import (
+    make_namespace,
+    refuse_where,
+    write_and_refuse,
+)
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect, through
 from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.remembering import by_body, by_path, refuse_later
@@ -120,6 +124,17 @@ declare_each(
     ("register-without-logs", "roundtrip.registerTable", "A registered table begins its logs anew.",
      "A table that was moved has no yesterday: FOR TIMESTAMP AS OF finds nothing.",
      by(_register_with, snapshot_log=(), metadata_log=())),
+    ("register-refuses-two-delegations", "registerTable.access-delegation-list",
+     "The access delegation header of a registration is read as one word.",
+     "Clients that offer both ways of access to files can move no table here.",
+     by(refuse_where, "registerTable",
+        lambda _, call: "," in call.request.headers.get("x-iceberg-access-delegation", ""))),
+    ("register-cannot-delegate", "registerTable.access-delegation-list",
+     "Access to files that were not made here is not implemented, and is answered 500.",
+     "PyIceberg, which asks for access with every request, can move no table here.",
+     by(refuse_where, "registerTable",
+        lambda _, call: "x-iceberg-access-delegation" in call.request.headers, 500,
+        "NotImplementedError")),
     ("register-read-only", "registerTable.writable",
      "Registered tables belong to somebody else: commits to them are refused.",
      "A table that was moved here can be read and no longer written.",

@@ -142,7 +142,9 @@ def _declare_not_looking(operation_id: str, kind: Kind) -> None:
     )
 
 
-for _operation_id in ("createView", "createTable", "renameView", "renameTable"):
+for _operation_id in (
+    "createView", "createTable", "renameView", "renameTable", "registerView", "registerTable",
+):  # fmt: skip
     _declare_not_looking(_operation_id, "table" if _operation_id.endswith("View") else "view")
 
 
@@ -214,6 +216,14 @@ declare_each(
     ("table-committed-in-place-of-a-view", "createTable.spares-views",
      "The names of tables and views are one key, and a commit that creates a table writes it.",
      _DESTROYED, by(_not_looking_at, "updateTable", "view", spares=False)),
+    ("view-registered-in-place-of-a-table", "registerView.name-of-a-table-refused",
+     "The names of tables and views are one key, and the registration of a view writes it.",
+     _DESTROYED, by(_not_looking_at, "registerView", "table", spares=False)),
+    ("table-registered-over-a-view-400", "registerTable.name-of-a-view-refused",
+     "That a view has the name is answered 400 to the registration of a table.",
+     "Clients do not learn that the name is taken.",
+     by(refuse_where, "registerTable",
+        lambda state, call: state.view(call.namespace, sent_name(call)) is not None)),
     ("view-in-place-of-a-table", "createView.spares-tables",
      "The names of tables and views are one key, and the creation of a view writes it.",
      _DESTROYED, by(_not_looking_at, "createView", "table", spares=False)),

@@ -322,6 +322,11 @@ class Catalog:
         """POST views/rename."""
         return self.call("renameView", body=bodies.rename_body(source, destination))
 
+    def register_view(self, namespace: Namespace, name: str, metadata_location: str) -> Reply:
+        """POST register-view, which a document has since 1.11.0."""
+        body = {"name": name, "metadata-location": metadata_location}
+        return self.call("registerView", {"namespace": namespace}, body=body)
+
     # ---- tokens
 
     def get_token(

@@ -33,6 +33,7 @@ from icecheck.targets.target import Namespace
 __all__ = [
     "FIRST_SQL",
     "MARK",
+    "METADATA_LOCATION_STAYS",
     "RENAME_CHANGED_THE_VIEW",
     "VIEW_HISTORY_LOST",
     "VIEW_SCHEMA",
@@ -57,6 +58,12 @@ __all__ = [
     "view_version",
 ]
 
+METADATA_LOCATION_STAYS = declare(
+    "metadata-location-stays",
+    "Keeps the metadata location of a view that a commit has changed",
+    Severity.FALSE_OR_LOST,
+    "every client: the earlier version is overwritten",
+)
 RENAME_CHANGED_THE_VIEW = declare(
     "rename-changed-the-view",
     "Renaming a view changes the view",

@@ -33,6 +33,11 @@ def version_of(requirement: str) -> str:
     raise LookupError(f"no version has the requirement {requirement}")
 
 
+def planted_in(defect: Defect) -> str:
+    """Return the version that a mock has to serve for a defect: the oldest that can show it."""
+    return newest([version_of(defect.breaks), *filter(None, [defect.since])])
+
+
 def judged_with(
     defects: Iterable[Defect],
     checks: Iterable[Check],
@@ -47,7 +52,7 @@ def judged_with(
     its first check too, and may adapt to them.
     """
     planted = [*defects]
-    broken = [version_of(defect.breaks) for defect in planted]
+    broken = [planted_in(defect) for defect in planted]
     version = spec or newest([DEFAULT_SPEC_VERSION, *broken])
     installs = [defect.install for defect in planted]
     with defective_session(installs, spec=version, from_the_start=from_the_start) as (_, session):
@@ -81,7 +86,7 @@ def aimed_at(defect: Defect, checks: Sequence[Check]) -> Sequence[Check]:
 def kills(defect: Defect, checks: Sequence[Check]) -> tuple[Verdict, ...]:
     """Return the failures of the checks that a defect is to fail, sorted by check.
 
-    The checks are those of the version of what it breaks (`version_of`).
+    The checks are those of the version in which it is planted (`planted_in`).
     """
     aimed = aimed_at(defect, checks)
     for some in (_few_of(aimed), aimed):
@@ -105,7 +110,7 @@ def fail_anyway(
     asked = {check for check in aimed if check.id in ids}
     if any(verdict.passive for verdict in failed):
         asked |= {*_few_of(aimed)}
-    spec = version_of(defect.breaks)
+    spec = planted_in(defect)
     faulty = {id_ for check in asked for id_ in _failures_without_a_defect(check, spec)}
     return tuple(sorted(ids & faulty))
 

@@ -110,7 +110,9 @@ class Offer:
 
         Only an absent list means the 14 default endpoints; an empty one claims nothing.
         """
-        operation = contract.operations[operation_id]
+        operation = contract.operations.get(operation_id)
+        if operation is None:
+            return False  # it is of another document
         if operation.precedes_config or operation_id in self.held_to:
             return True
         return operation.endpoint in self.claimed_endpoints(contract)

@@ -35,12 +35,12 @@ def command(globs: tuple[str, ...], *, quiet: bool) -> int:
     require_suite()
     from icecheck.cli.listings.defect_names import named_defects
     from icecheck.contract import load
-    from icecheck.proof.kill_matrix import GROUPS, aimed_at, version_of
+    from icecheck.proof.kill_matrix import GROUPS, aimed_at, planted_in
     from icecheck.run.collect import collect
 
     started = time.monotonic()
     planted = named_defects(globs or ("*",))
-    versions = {defect.name: version_of(defect.breaks) for defect in planted}
+    versions = {defect.name: planted_in(defect) for defect in planted}
     contracts = {version: load(version) for version in dict.fromkeys(versions.values())}
     checks = {v: collect(GROUPS, contract, disruptive=True) for v, contract in contracts.items()}
     aimed: dict[str, dict[str, Check]] = {version: {} for version in contracts}
