@@ -4,21 +4,25 @@ What is compared are the status and the identity of the object: the body may sho
 other credentials (1.11.0, L2093-L2099).
 """
 
+import math
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Table
 from icecheck.client.given import arrange
 from icecheck.client.sender import KEY_HEADER, encode
-from icecheck.conformance.idempotency.keys import fresh_key
+from icecheck.conformance.idempotency.keys import fresh_key, require_keys
+from icecheck.conformance.idempotency.lifetimes import readable_seconds
 from icecheck.conformance.kit.every_route import Asked
 from icecheck.findings.statuses import Statuses
 from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
 from icecheck.objects.committing import same_table
 from icecheck.objects.evolving import last_column_id, schema_addition, wider_schema
 from icecheck.objects.metadata_view import metadata_in
+from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Reply, Violation
 from icecheck.targets.target import Namespace
 
@@ -61,18 +65,45 @@ COME_AGAIN = frozenset({409, 425})
 _WAITS_SECONDS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 
 
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """A request with a key of its own: the same bytes, however often it is sent.
+
+    ``until`` is the end of the key's lifetime, by a monotonic clock: later nothing is promised.
+    """
+
+    asked: Asked
+    until: float
+
+    @property
+    def operation_id(self) -> str:
+        """The operation that is asked for."""
+        return self.asked.operation_id
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the key may be forgotten by now."""
+        return time.monotonic() >= self.until
+
+    def send(self, catalog: Catalog, headers: Mapping[str, str] | None = None) -> Reply:
+        """Send the request with its key, and with these headers."""
+        return self.asked.send(catalog, headers)
+
+
 def keyed(
     catalog: Catalog, operation_id: str, names: Names | None = None, body: Any = NO_BODY
-) -> Asked:
-    """Return a request with a key of its own: the same bytes, however often it is sent."""
+) -> Keyed:
+    """Return a request with a fresh key; NotOffered where the catalog announces no keys."""
+    seconds = readable_seconds(require_keys(catalog))
     named = names or {}
     if body is not NO_BODY:
         fitted = catalog.sender.fitted(operation_id, named, body, catalog.sender.ordinal)
         body = encode(fitted)
-    return Asked(operation_id, named, body=body, headers={KEY_HEADER: fresh_key(catalog)})
+    asked = Asked(operation_id, named, body=body, headers={KEY_HEADER: fresh_key(catalog)})
+    return Keyed(asked, math.inf if seconds is None else time.monotonic() + seconds)
 
 
-def keyed_creation(catalog: Catalog, namespace: Namespace, name: str) -> Asked:
+def keyed_creation(catalog: Catalog, namespace: Namespace, name: str) -> Keyed:
     """Return the creation of a table, with a key."""
     body = bodies.create_table_body(name)
     return keyed(catalog, "createTable", {"namespace": namespace}, body)
@@ -80,7 +111,7 @@ def keyed_creation(catalog: Catalog, namespace: Namespace, name: str) -> Asked:
 
 def keyed_commit(
     catalog: Catalog, table: Table, updates: Sequence[Json], requirements: Sequence[Json] = ()
-) -> Asked:
+) -> Keyed:
     """Return a commit to a table, with a key."""
     body = bodies.commit_body(table.namespace, table.name, updates, requirements)
     return keyed(catalog, "updateTable", of_table(table), body)
@@ -107,17 +138,17 @@ def of_table(table: Table) -> Names:
     return {"namespace": table.namespace, "table": table.name}
 
 
-def first(catalog: Catalog, request: Asked) -> Reply:
+def first(catalog: Catalog, request: Keyed) -> Reply:
     """Send a request for the first time; raises as ``arrange`` if it is refused."""
     return arrange(catalog, request.operation_id, lambda: request.send(catalog))
 
 
-def again(catalog: Catalog, request: Asked, answered: Reply, qualifier: str = "") -> Reply:
+def again(catalog: Catalog, request: Keyed, answered: Reply, qualifier: str = "") -> Reply:
     """Send a request again, and judge that it has the status of its first answer."""
     return expect_as_first(request.send(catalog), request, answered.status, qualifier)
 
 
-def expect_as_first(reply: Reply, request: Asked, status: int, qualifier: str = "") -> Reply:
+def expect_as_first(reply: Reply, request: Keyed, status: int, qualifier: str = "") -> Reply:
     """Judge that a repeated request has the status of the first answer.
 
     The ``qualifier`` keeps what is less than a MUST apart from what is one.
@@ -125,11 +156,12 @@ def expect_as_first(reply: Reply, request: Asked, status: int, qualifier: str = 
     if reply.status != status:
         symptom = ANSWERED_OTHERWISE.of(qualifier) if qualifier else ANSWERED_OTHERWISE
         detail = f"{request.operation_id}, sent again with its key"
+        _expect_in_time(request)
         raise reply.violation(symptom, Statuses.of(status), reply.status, detail=detail)
     return reply
 
 
-def final_answer(catalog: Catalog, request: Asked) -> Reply:
+def final_answer(catalog: Catalog, request: Keyed) -> Reply:
     """Send a request again until it is not asked to come again any more, or for a few seconds."""
     for seconds in _WAITS_SECONDS:
         time.sleep(seconds)
@@ -144,26 +176,34 @@ def uuid_in(reply: Reply, member: str = "table-uuid") -> str:
     return str(metadata_in(reply).get(member)).lower()
 
 
-def expect_same(reply: Reply, answered: Reply, member: str = "table-uuid") -> None:
-    """Judge that an answer is about the object of the first one, by its UUID."""
-    expect_uuid(reply, uuid_in(answered, member), member)
+def expect_same(request: Keyed, reply: Reply, answered: Reply, member: str = "table-uuid") -> None:
+    """Judge that a repeated request is answered with the object of the first answer."""
+    expect_uuid(request, reply, uuid_in(answered, member), member)
 
 
-def expect_uuid(reply: Reply, uuid: str, member: str = "table-uuid") -> None:
-    """Judge that an answer is about the object with this UUID."""
+def expect_uuid(request: Keyed, reply: Reply, uuid: str, member: str = "table-uuid") -> None:
+    """Judge that an answer to a request, or after it, is about the object with this UUID."""
     if uuid_in(reply, member) != uuid.lower():
-        raise another_object(reply, f"another {member}", f"/metadata/{member}")
+        raise another_object(request, reply, f"another {member}", f"/metadata/{member}")
 
 
-def another_object(reply: Reply, detail: str, pointer: str) -> Violation:
+def another_object(request: Keyed, reply: Reply, detail: str, pointer: str) -> Violation:
     """Return the Violation for an answer about another object than the first one was."""
+    _expect_in_time(request)
     due, came = "the object of the first answer", "another one"
     return reply.violation(_ANOTHER_OBJECT, due, came, detail=detail, pointer=pointer)
 
 
-def carried_out_again(reply: Reply, detail: str) -> Violation:
-    """Return the Violation for a further effect, which this answer shows."""
+def carried_out_again(request: Keyed, reply: Reply, effect: str) -> Violation:
+    """Return the Violation for a further effect of a request, which this answer shows."""
+    _expect_in_time(request)
+    detail = f"{request.operation_id}, sent again with its key, {effect}"
     return reply.violation(CARRIED_OUT_AGAIN, *_ONCE, detail=detail)
+
+
+def _expect_in_time(request: Keyed) -> None:
+    if request.is_over:
+        raise not_applicable("the lifetime of the key was over before the check was")
 
 
 def is_later(before: Reply, after: Reply) -> bool:

@@ -4,13 +4,13 @@ from icecheck.client.catalog import Catalog
 from icecheck.client.given import arrange, given_dropped, given_namespace, given_table
 from icecheck.conformance.idempotency.keys import require_keys
 from icecheck.conformance.idempotency.repeating import (
+    Keyed,
     again,
     another_object,
     carried_out_again,
     first,
     keyed,
 )
-from icecheck.conformance.kit.every_route import Asked
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check
 from icecheck.objects.reading import not_applicable, object_in
@@ -26,7 +26,7 @@ _REMOVED_IS_MISSING = declare(
 _KEY = "icecheck.keyed"
 
 
-def _keyed_creation(catalog: Catalog, namespace: Namespace) -> Asked:
+def _keyed_creation(catalog: Catalog, namespace: Namespace) -> Keyed:
     body = {"namespace": [*namespace], "properties": {}}
     return keyed(catalog, "createNamespace", body=body)
 
@@ -40,7 +40,7 @@ def test_successes_are_answered_again(catalog: Catalog) -> None:
     created = first(catalog, creation)
     repeated = again(catalog, creation, created)
     if object_in(repeated).get("namespace") != object_in(created).get("namespace"):
-        raise another_object(repeated, "another namespace", "/namespace")
+        raise another_object(creation, repeated, "another namespace", "/namespace")
     drop = keyed(catalog, "dropNamespace", {"namespace": namespace})
     again(catalog, drop, first(catalog, drop))
 
@@ -68,7 +68,7 @@ def _expect_taken_for_good(catalog: Catalog) -> None:
     again(catalog, creation, refused)
     there = _loaded(catalog, namespace)
     if there.ok:
-        raise carried_out_again(there, "createNamespace, refused and made all the same")
+        raise carried_out_again(creation, there, "is refused and makes one all the same")
 
 
 def _expect_full_for_good(catalog: Catalog) -> None:
@@ -83,7 +83,7 @@ def _expect_full_for_good(catalog: Catalog) -> None:
     again(catalog, drop, refused)
     there = _loaded(catalog, namespace)
     if there.status == 404:
-        raise carried_out_again(there, "dropNamespace, refused and dropped all the same")
+        raise carried_out_again(drop, there, "is refused and drops it all the same")
 
 
 def _loaded(catalog: Catalog, namespace: Namespace) -> Reply:

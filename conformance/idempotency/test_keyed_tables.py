@@ -12,6 +12,7 @@ from icecheck.client.given import (
 )
 from icecheck.conformance.idempotency.keys import require_keys
 from icecheck.conformance.idempotency.repeating import (
+    Keyed,
     again,
     carried_out_again,
     column_added,
@@ -46,11 +47,11 @@ def _given_marked(catalog: Catalog, table: Table, value: str) -> None:
         raise Blocked("update.set-properties.effect", "a property that was committed is not shown")
 
 
-def _expect_marked(catalog: Catalog, table: Table, value: str, what: str) -> None:
+def _expect_marked(catalog: Catalog, request: Keyed, table: Table, value: str) -> None:
     """Judge that what came again has not taken back what was committed since."""
     reply = _loaded(catalog, table)
     if _mark(reply) != value:
-        raise carried_out_again(reply, f"{what} undoes a later commit")
+        raise carried_out_again(request, reply, "undoes a later commit")
 
 
 @check("idempotency.same-answer")
@@ -60,10 +61,10 @@ def test_the_answer_is_given_again(catalog: Catalog) -> None:
     namespace, name = shared_namespace(catalog), catalog.new_name()
     creation = keyed_creation(catalog, namespace, name)
     created = first(catalog, creation)
-    expect_same(again(catalog, creation, created), created)
+    expect_same(creation, again(catalog, creation, created), created)
     commit = keyed_commit(catalog, made(namespace, name, created), [set_property("keyed")])
     committed = first(catalog, commit)
-    expect_same(again(catalog, commit, committed), committed)
+    expect_same(commit, again(catalog, commit, committed), committed)
 
 
 @check("idempotency.no-further-effect")
@@ -75,7 +76,7 @@ def test_the_effect_is_that_of_the_first_request(catalog: Catalog) -> None:
     first(catalog, commit)
     _given_marked(catalog, table, "second")
     commit.send(catalog)
-    _expect_marked(catalog, table, "second", "updateTable")
+    _expect_marked(catalog, commit, table, "second")
     if catalog.claims("renameTable"):
         _expect_made_once(catalog)
 
@@ -91,7 +92,7 @@ def _expect_made_once(catalog: Catalog) -> None:
     creation.send(catalog)
     reply = catalog.load_table(namespace, name)
     if reply.ok:
-        raise carried_out_again(reply, "createTable makes a second table")
+        raise carried_out_again(creation, reply, "makes a second table")
 
 
 @check("idempotency.commit-replayed")
@@ -102,10 +103,10 @@ def test_a_commit_is_answered_again(catalog: Catalog) -> None:
     commit = keyed_commit(catalog, table, *column_added(table))
     committed = first(catalog, commit)
     before = _loaded(catalog, table)
-    expect_same(again(catalog, commit, committed), committed)
+    expect_same(commit, again(catalog, commit, committed), committed)
     after = _loaded(catalog, table)
     if is_later(before, after):
-        raise carried_out_again(after, "updateTable makes a further version")
+        raise carried_out_again(commit, after, "makes a further version")
 
 
 @check("idempotency.transaction-replayed")
@@ -120,10 +121,10 @@ def test_a_transaction_is_answered_again(catalog: Catalog) -> None:
     _given_marked(catalog, changed, "second")
     before = _loaded(catalog, left)
     again(catalog, transaction, committed)
-    _expect_marked(catalog, changed, "second", "commitTransaction")
+    _expect_marked(catalog, transaction, changed, "second")
     after = _loaded(catalog, left)
     if is_later(before, after):
-        raise carried_out_again(after, "commitTransaction makes a further version")
+        raise carried_out_again(transaction, after, "makes a further version")
 
 
 @check("idempotency.drop-replayed")
@@ -143,8 +144,8 @@ def test_a_drop_is_answered_again(catalog: Catalog) -> None:
     again(catalog, drop, dropped)
     there = catalog.load_table(table.namespace, table.name)
     if there.status == 404:
-        raise carried_out_again(there, "dropTable drops what has the name since")
-    expect_uuid(there, made(table.namespace, table.name, remade).uuid)
+        raise carried_out_again(drop, there, "drops what has the name since")
+    expect_uuid(drop, there, made(table.namespace, table.name, remade).uuid)
 
 
 @check("idempotency.rename-replayed")
@@ -156,7 +157,7 @@ def test_a_rename_is_answered_again(catalog: Catalog) -> None:
     body = bodies.rename_body((table.namespace, table.name), (table.namespace, target))
     rename = keyed(catalog, "renameTable", body=body)
     again(catalog, rename, first(catalog, rename))
-    expect_uuid(catalog.load_table(table.namespace, target).expect(200), table.uuid)
+    expect_uuid(rename, catalog.load_table(table.namespace, target).expect(200), table.uuid)
 
 
 @check("idempotency.registration-replayed")
@@ -176,4 +177,4 @@ def test_a_registration_is_answered_again(catalog: Catalog) -> None:
         if not 400 <= registered.status < 500:
             break
     arrange(catalog, "registerTable", lambda: registered)
-    expect_same(again(catalog, registration, registered), registered)
+    expect_same(registration, again(catalog, registration, registered), registered)

@@ -47,10 +47,10 @@ def test_changes_and_drops_of_views_are_answered_again(catalog: Catalog) -> None
     arrange(catalog, "replaceView", lambda: commit_to(catalog, view, [_marked("second")]))
     if _mark(loaded_view(catalog, view)) != "second":
         raise Blocked("replaceView.answer-is-the-view", "a changed property is not shown")
-    expect_same(again(catalog, change, changed), changed, _UUID)
+    expect_same(change, again(catalog, change, changed), changed, _UUID)
     shown = catalog.load_view(view.namespace, view.name).expect(200)
     if (metadata_in(shown).get("properties") or {}).get(MARK) != "second":
-        raise carried_out_again(shown, "replaceView undoes a later change")
+        raise carried_out_again(change, shown, "undoes a later change")
     drop = keyed(catalog, "dropView", _of_view(view))
     again(catalog, drop, first(catalog, drop))
 
@@ -95,4 +95,4 @@ def test_the_registration_of_a_view_is_answered_again(catalog: Catalog) -> None:
         if not 400 <= registered.status < 500:
             break
     arrange(catalog, "registerView", lambda: registered)
-    expect_same(again(catalog, registration, registered), registered, _UUID)
+    expect_same(registration, again(catalog, registration, registered), registered, _UUID)

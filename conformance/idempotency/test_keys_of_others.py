@@ -21,7 +21,7 @@ def test_keys_of_somebody_else(catalog: Catalog) -> None:
     table = made(namespace, name, first(catalog, creation))
     commit = keyed_commit(catalog, table, [set_property("keyed")])
     first(catalog, commit)
-    plain = catalog.call("updateTable", commit.names, body=commit.body, headers=theirs)
+    plain = catalog.call("updateTable", commit.asked.names, body=commit.asked.body, headers=theirs)
     if plain.ok:
         raise not_applicable("the other principal may do this without the key: it has rights")
     shown = [reply for each in (creation, commit) if (reply := each.send(catalog, theirs)).ok]

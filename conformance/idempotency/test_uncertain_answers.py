@@ -5,6 +5,7 @@ from icecheck.client.given import arrange, given_commit, given_loaded, shared_na
 from icecheck.conformance.idempotency.keys import require_keys
 from icecheck.conformance.idempotency.repeating import (
     COME_AGAIN,
+    Keyed,
     carried_out_again,
     column_added,
     expect_as_first,
@@ -16,9 +17,7 @@ from icecheck.conformance.idempotency.repeating import (
     keyed_creation,
     made,
     of_table,
-    uuid_in,
 )
-from icecheck.conformance.kit.every_route import Asked
 from icecheck.histories.racing import Move, race
 from icecheck.judging.check import check
 from icecheck.objects.committing import set_property
@@ -38,16 +37,17 @@ def test_requests_that_come_at_once(catalog: Catalog) -> None:
     """Of requests that come at once with one key one has its effect, and each gets its answer."""
     require_keys(catalog)
     namespace, name = shared_namespace(catalog), catalog.new_name()
-    created = _settled(catalog, keyed_creation(catalog, namespace, name))
-    table = made(namespace, name, created)
-    expect_uuid(catalog.load_table(namespace, name).expect(200), table.uuid)
+    creation = keyed_creation(catalog, namespace, name)
+    table = made(namespace, name, _settled(catalog, creation))
+    expect_uuid(creation, catalog.load_table(namespace, name).expect(200), table.uuid)
     plain = given_loaded(catalog, given_commit(catalog, table, [set_property("plain")]))
-    _settled(catalog, keyed_commit(catalog, plain, [set_property("keyed")]))
+    commit = keyed_commit(catalog, plain, [set_property("keyed")])
+    _settled(catalog, commit)
     reply = catalog.load_table(namespace, name).expect(200)
     lengths = [_versions(each.metadata) for each in (table, plain, made(namespace, name, reply))]
     # Only where the log gets one entry for a commit does it tell how many commits there were.
     if lengths[1] == lengths[0] + 1 and lengths[2] > lengths[1] + 1:
-        raise carried_out_again(reply, "updateTable, sent at once with one key")
+        raise carried_out_again(commit, reply, "makes a further version")
 
 
 def _versions(metadata: dict[str, object]) -> int:
@@ -55,13 +55,14 @@ def _versions(metadata: dict[str, object]) -> int:
     return len(log) if isinstance(log, list) else 0
 
 
-def _settled(catalog: Catalog, request: Asked) -> Reply:
+def _settled(catalog: Catalog, request: Keyed) -> Reply:
     """Send a request several times at once, and return its final answer once that is there.
 
     Judges that each answer is that one, or asks to come again. A 5xx leaves open what was done.
     """
     since = catalog.sender.ordinal
-    move = Move(request.operation_id, request.names, request.body, headers=request.headers)
+    asked = request.asked
+    move = Move(asked.operation_id, asked.names, asked.body, headers=asked.headers)
     race(catalog, {client: [move] for client in _AT_ONCE})
     raced = [each for each in catalog.exchanges if each.ordinal >= since]
     replies = [Reply(each, catalog.session.schemas, catalog.handed_out) for each in raced]
@@ -71,7 +72,7 @@ def _settled(catalog: Catalog, request: Asked) -> Reply:
     expect_as_first(final, request, 200)
     for reply in replies:
         if reply.ok:
-            expect_same(reply, final)
+            expect_same(request, reply, final)
         elif not _asks_to_come_again(reply):
             expect_as_first(reply, request, 200)
     return final
@@ -87,23 +88,25 @@ def test_requests_whose_answers_are_lost(catalog: Catalog) -> None:
     """A request that comes again after its answer was lost is not in conflict with itself."""
     require_keys(catalog)
     namespace, name = shared_namespace(catalog), catalog.new_name()
-    created = _lost_and_found(catalog, keyed_creation(catalog, namespace, name), 200)
+    creation = keyed_creation(catalog, namespace, name)
+    created = _lost_and_found(catalog, creation, 200)
     table = given_loaded(catalog, made(namespace, name, created))
-    expect_uuid(created, table.uuid)
-    committed = _lost_and_found(catalog, keyed_commit(catalog, table, *column_added(table)), 200)
-    expect_uuid(committed, uuid_in(created))
+    expect_uuid(creation, created, table.uuid)
+    commit = keyed_commit(catalog, table, *column_added(table))
+    expect_same(commit, _lost_and_found(catalog, commit, 200), created)
     _lost_and_found(catalog, keyed(catalog, "dropTable", of_table(table)), 204)
     gone = catalog.load_table(namespace, name).expect_there_or_gone()
     expect_gone(gone, "drop-table", "after its answer was lost")
 
 
-def _lost_and_found(catalog: Catalog, request: Asked, status: int) -> Reply:
+def _lost_and_found(catalog: Catalog, request: Keyed, status: int) -> Reply:
     """Send a request, close the connection before its answer is read, and send it again.
 
     Judges the answer that it gets then.
     """
+    asked = request.asked
     catalog.sender.lose_answer(
-        request.operation_id, request.names, body=request.body, headers=request.headers
+        asked.operation_id, asked.names, body=asked.body, headers=asked.headers
     )
     final = final_answer(catalog, request)
     if final.status in _OF_ITS_OWN_EFFECT:
