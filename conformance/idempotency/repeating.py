@@ -18,7 +18,13 @@ from icecheck.conformance.idempotency.keys import fresh_key, require_keys
 from icecheck.conformance.idempotency.lifetimes import readable_seconds
 from icecheck.conformance.kit.every_route import Asked
 from icecheck.findings.statuses import Statuses
-from icecheck.findings.symptoms import ANOTHER_THING, NOT_AS_ACKNOWLEDGED, Severity, declare
+from icecheck.findings.symptoms import (
+    ANOTHER_THING,
+    NOT_AS_ACKNOWLEDGED,
+    Severity,
+    Symptom,
+    declare,
+)
 from icecheck.objects.committing import same_table
 from icecheck.objects.evolving import last_column_id, schema_addition, wider_schema
 from icecheck.objects.metadata_view import metadata_in
@@ -79,11 +85,6 @@ class Keyed:
     def operation_id(self) -> str:
         """The operation that is asked for."""
         return self.asked.operation_id
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the key may be forgotten by now."""
-        return time.monotonic() >= self.until
 
     def send(self, catalog: Catalog, headers: Mapping[str, str] | None = None) -> Reply:
         """Send the request with its key, and with these headers."""
@@ -156,17 +157,19 @@ def expect_as_first(reply: Reply, request: Keyed, status: int, qualifier: str = 
     if reply.status != status:
         symptom = ANSWERED_OTHERWISE.of(qualifier) if qualifier else ANSWERED_OTHERWISE
         detail = f"{request.operation_id}, sent again with its key"
-        _expect_in_time(request)
-        raise reply.violation(symptom, Statuses.of(status), reply.status, detail=detail)
+        raise violation(request, reply, symptom, Statuses.of(status), reply.status, detail=detail)
     return reply
 
 
 def final_answer(catalog: Catalog, request: Keyed) -> Reply:
-    """Send a request again until it is not asked to come again any more, or for a few seconds."""
+    """Send a request again until it is not asked to come again any more, or for a few seconds.
+
+    Once the lifetime of its key is over it does not come again.
+    """
     for seconds in _WAITS_SECONDS:
         time.sleep(seconds)
         reply = request.send(catalog)
-        if reply.status not in COME_AGAIN:
+        if reply.status not in COME_AGAIN or time.monotonic() >= request.until:
             break
     return reply
 
@@ -189,21 +192,33 @@ def expect_uuid(request: Keyed, reply: Reply, uuid: str, member: str = "table-uu
 
 def another_object(request: Keyed, reply: Reply, detail: str, pointer: str) -> Violation:
     """Return the Violation for an answer about another object than the first one was."""
-    _expect_in_time(request)
     due, came = "the object of the first answer", "another one"
-    return reply.violation(_ANOTHER_OBJECT, due, came, detail=detail, pointer=pointer)
+    return violation(request, reply, _ANOTHER_OBJECT, due, came, detail=detail, pointer=pointer)
 
 
 def carried_out_again(request: Keyed, reply: Reply, effect: str) -> Violation:
     """Return the Violation for a further effect of a request, which this answer shows."""
-    _expect_in_time(request)
     detail = f"{request.operation_id}, sent again with its key, {effect}"
-    return reply.violation(CARRIED_OUT_AGAIN, *_ONCE, detail=detail)
+    return violation(request, reply, CARRIED_OUT_AGAIN, *_ONCE, detail=detail)
 
 
-def _expect_in_time(request: Keyed) -> None:
-    if request.is_over:
+def violation(
+    request: Keyed,
+    reply: Reply,
+    symptom: Symptom,
+    due: str | Statuses,
+    came: str | int,
+    *,
+    detail: str = "",
+    pointer: str = "",
+) -> Violation:
+    """Return the Violation that an answer shows to a request that came again in time.
+
+    Raises NotOffered once the lifetime of its key is over: nothing is promised then.
+    """
+    if time.monotonic() >= request.until:
         raise not_applicable("the lifetime of the key was over before the check was")
+    return reply.violation(symptom, due, came, detail=detail, pointer=pointer)
 
 
 def is_later(before: Reply, after: Reply) -> bool:

@@ -10,6 +10,7 @@ from icecheck.conformance.idempotency.repeating import (
     carried_out_again,
     first,
     keyed,
+    violation,
 )
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check
@@ -104,6 +105,5 @@ def test_removed_properties_are_removed_in_the_answer_again(catalog: Catalog) ->
     repeated = again(catalog, removal, removed)
     told = object_in(repeated)
     if _KEY in (told.get("missing") or ()) or _KEY not in (told.get("removed") or ()):
-        raise repeated.violation(
-            _REMOVED_IS_MISSING, "the key is removed", "it is not", pointer="/removed"
-        )
+        due, came = "the key is removed", "it is not"
+        raise violation(removal, repeated, _REMOVED_IS_MISSING, due, came, pointer="/removed")

@@ -4,7 +4,14 @@ from icecheck.client.catalog import Catalog
 from icecheck.client.given import shared_table
 from icecheck.client.planned_scan import answers, file_scan_tasks
 from icecheck.conformance.idempotency.keys import require_keys
-from icecheck.conformance.idempotency.repeating import Keyed, again, first, keyed, of_table
+from icecheck.conformance.idempotency.repeating import (
+    Keyed,
+    again,
+    first,
+    keyed,
+    of_table,
+    violation,
+)
 from icecheck.conformance.kit.manifest_files import PlannedFile, given_files
 from icecheck.findings.symptoms import OTHER_ROWS, Severity, declare
 from icecheck.judging.check import check
@@ -56,8 +63,9 @@ def _files_of(*replies: Reply) -> list[str]:
 
 
 def _expect_files(request: Keyed, reply: Reply, found: list[str], due: list[str]) -> None:
-    if found != due and not request.is_over:
-        raise reply.violation(_OTHER_FILES, f"{len(due)} files", f"{len(found)}, or others")
+    if found != due:
+        told = f"{len(due)} files", f"{len(found)}, or others"
+        raise violation(request, reply, _OTHER_FILES, *told)
 
 
 @check("idempotency.cancellation-replayed")

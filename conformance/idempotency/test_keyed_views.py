@@ -14,6 +14,7 @@ from icecheck.conformance.idempotency.repeating import (
     expect_same,
     first,
     keyed,
+    violation,
 )
 from icecheck.judging.check import check
 from icecheck.objects.metadata_view import metadata_in
@@ -67,7 +68,7 @@ def test_the_creation_of_a_view_is_answered_again(catalog: Catalog) -> None:
     if _uuid(repeated) != _uuid(created):
         symptom = ANSWERED_OTHERWISE.of("creation-of-a-view")
         due, came = "the view of the first answer", "another one"
-        raise repeated.violation(symptom, due, came, pointer=f"/metadata/{_UUID}")
+        raise violation(creation, repeated, symptom, due, came, pointer=f"/metadata/{_UUID}")
 
 
 def _uuid(reply: Reply) -> str:
