@@ -212,12 +212,6 @@ _SAMPLES: dict[str, Any] = {
     },
     "LiteralExpression": _PLAIN_FILTER,
     "PlanTableScanRequest": {"select": ["id"], "filter": _PLAIN_FILTER, "case-sensitive": True},
-    "RemoteSignRequest": {
-        "region": "us-east-1",
-        "method": "GET",
-        "uri": f"{TABLE_LOCATION}/data/generated.parquet",
-        "headers": {},
-    },
     "FetchScanTasksRequest": {"plan-task": "icecheck-no-such-plan-task"},
     "ScanReport": _SCAN_REPORT,
     "CommitReport": {

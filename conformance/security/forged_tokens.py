@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from icecheck.client.catalog import Catalog
+from icecheck.conformance.kit.other_principals import bearer
 from icecheck.conformance.security.token_requests import asks_here, own_form
 
 _PARTS = 3
@@ -13,11 +14,6 @@ _FAR_SECONDS = 4_102_444_800  # the year 2100
 _CUT = 6
 _LONG = 24
 _FALSE_SIGNATURE = "aWNlY2hlY2sgZGlkIG5vdCBzaWduIHRoaXMgdG9rZW4h"
-
-
-def bearer(token: str) -> dict[str, str]:
-    """Return the header that carries a token."""
-    return {"Authorization": f"Bearer {token}"}
 
 
 def own_token(catalog: Catalog) -> str | None:

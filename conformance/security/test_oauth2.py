@@ -1,7 +1,8 @@
 """Checks of the catalog's own token endpoint: client credentials and token exchange."""
 
 from icecheck.client.catalog import Catalog
-from icecheck.conformance.security.forged_tokens import bearer, unsigned_jwt
+from icecheck.conformance.kit.other_principals import bearer
+from icecheck.conformance.security.forged_tokens import unsigned_jwt
 from icecheck.conformance.security.token_requests import (
     ACCESS_TOKEN,
     JWT,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_namespace, given_table
-from icecheck.conformance.security.second_principal import second_principal
+from icecheck.conformance.kit.other_principals import second_principal
 from icecheck.contract import Action
 from icecheck.findings.shared_symptoms import LEAK
 from icecheck.findings.symptoms import Symptom

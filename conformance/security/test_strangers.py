@@ -15,14 +15,10 @@ from icecheck.conformance.kit.every_route import (
     shared_own,
     writes,
 )
-from icecheck.conformance.security.forged_tokens import bearer, forged_tokens, strangers
+from icecheck.conformance.kit.other_principals import bearer, reading_principal, second_principal
+from icecheck.conformance.security.forged_tokens import forged_tokens, strangers
 from icecheck.conformance.security.guarded_routes import NOBODY, is_altered, refused
-from icecheck.conformance.security.second_principal import (
-    SecondWarehouse,
-    reading_principal,
-    second_principal,
-    second_warehouse,
-)
+from icecheck.conformance.security.second_warehouse import SecondWarehouse, second_warehouse
 from icecheck.contract import Action
 from icecheck.findings.shared_symptoms import LEAK
 from icecheck.findings.symptoms import Severity, Symptom, declare

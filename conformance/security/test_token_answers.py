@@ -6,7 +6,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from icecheck.client.catalog import Catalog
-from icecheck.conformance.security.forged_tokens import bearer, claims_of, own_token
+from icecheck.conformance.kit.other_principals import bearer
+from icecheck.conformance.security.forged_tokens import claims_of, own_token
 from icecheck.conformance.security.token_requests import (
     ACCESS_TOKEN,
     JWT,

@@ -26,11 +26,21 @@ class ConnectionCut(Exception):
     """Raised when the server closed the connection instead of answering, or during the answer."""
 
 
+class AnsweredLate(Exception):
+    """Raised when the answer would come after the client has stopped waiting for it."""
+
+
 def exchange(
-    app: App, method: str, target: str, headers: Iterable[tuple[str, str]], body: bytes
+    app: App,
+    method: str,
+    target: str,
+    headers: Iterable[tuple[str, str]],
+    body: bytes,
+    patience: float | None = None,
 ) -> Reply:
     """Answer one request; `target` is path and query as sent. ConnectionCut if there is no answer.
 
+    `patience` is how many seconds the client waits; AnsweredLate if the answer is delayed longer.
     The reply has the `content-length` that it would have had on a socket.
     """
     raw_path, _, query_string = target.partition("?")
@@ -43,7 +53,10 @@ def exchange(
     for effect in answer.effects:
         match effect:
             case Delay(milliseconds):
-                time.sleep(milliseconds / 1000)
+                seconds = milliseconds / 1000
+                time.sleep(seconds if patience is None else min(seconds, patience))
+                if patience is not None and seconds > patience:
+                    raise AnsweredLate(f"no answer in {patience:g} s")
             case Hold(gate):
                 _wait_at(gate)
             case Drop():

@@ -188,6 +188,17 @@ def rename_body(
     return {end: {"namespace": [*ns], "name": name} for end, (ns, name) in ends.items()}
 
 
+def commit_body(
+    namespace: Sequence[str], name: str, updates: Sequence[Json], requirements: Sequence[Json]
+) -> Json:
+    """Return the body of a commit to a table or view, with the identifier."""
+    return {
+        "identifier": {"namespace": [*namespace], "name": name},
+        "requirements": [*requirements],
+        "updates": [*updates],
+    }
+
+
 def view_version(
     sql: str = FIRST_SQL,
     *,

@@ -225,7 +225,9 @@ class Catalog:
     ) -> Reply:
         """POST a commit to a table; the identifier is sent too, which a client may leave out."""
         names: Names = {"namespace": namespace, "table": name}
-        return self.call("updateTable", names, body=_commit(namespace, name, updates, requirements))
+        return self.call(
+            "updateTable", names, body=bodies.commit_body(namespace, name, updates, requirements)
+        )
 
     def drop_table(self, namespace: Namespace, name: str, query: Query = ()) -> Reply:
         """DELETE a table; the purge flag is only sent when asked for."""
@@ -310,7 +312,9 @@ class Catalog:
     ) -> Reply:
         """POST a commit to a view; the identifier is sent too, which a client may leave out."""
         names: Names = {"namespace": namespace, "view": name}
-        return self.call("replaceView", names, body=_commit(namespace, name, updates, requirements))
+        return self.call(
+            "replaceView", names, body=bodies.commit_body(namespace, name, updates, requirements)
+        )
 
     def drop_view(self, namespace: Namespace, name: str) -> Reply:
         """DELETE a view."""
@@ -386,13 +390,3 @@ class Catalog:
 
 def _of_table(table: Table) -> Names:
     return {"namespace": table.namespace, "table": table.name}
-
-
-def _commit(
-    namespace: Namespace, name: str, updates: Sequence[Json], requirements: Sequence[Json]
-) -> Json:
-    return {
-        "identifier": {"namespace": [*namespace], "name": name},
-        "requirements": [*requirements],
-        "updates": [*updates],
-    }

@@ -22,6 +22,8 @@ Query = Sequence[tuple[str, str]]
 Names = Mapping[str, str | Namespace]
 Headers = Mapping[str, str]
 NO_BODY = object()
+KEY_HEADER = "Idempotency-Key"
+"""The header by which a request that comes again is known (1.11.0, L2079)."""
 
 
 class Sender:
@@ -38,6 +40,7 @@ class Sender:
         self.exchanges: list[Exchange] = []
         self._kept: dict[int, Exchange] = {}
         self.handed_out: list[IllShapedBody] = []
+        self._answered_keys: set[str] = set()
         self.step = Step.DO
         self.ordinal = last_ordinal + 1
 
@@ -73,9 +76,36 @@ class Sender:
         A header with an empty value removes a default header. Raises Unreachable, and NotOffered
         for a request that changes something in a run that may only read.
         """
+        sent = body, headers or {}, path, method
+        wire, effect, fresh = self._prepared(operation_id, names or {}, query, *sent)
+        exchange = self.session.connection.send(wire, self.record)
+        if not self._comes_again(wire):
+            self.settle(exchange.status or 0, effect, fresh)
+        return Reply(exchange, self.session.schemas, self.handed_out)
+
+    def lose_answer(
+        self, operation_id: str, names: Names, *, body: Json = NO_BODY, headers: Headers
+    ) -> None:
+        """Send one request, and close its connection before the answer is read.
+
+        Whatever it may have made stays in the ledger. Raises as ``call``.
+        """
+        wire, *_ = self._prepared(operation_id, names, (), body, headers, None, None)
+        self.session.connection.send_unread(wire, self.record)
+
+    def _prepared(
+        self,
+        operation_id: str,
+        names: Names,
+        query: Query,
+        body: Json,
+        headers: Headers,
+        path: str | None,
+        method: str | None,
+    ) -> tuple[Wire, Effect, list[Entry]]:
+        """Return a request with its effect, and what of that was entered in the ledger for it."""
         self.refuse_to_write(operation_id, method)
-        names, ordinal = names or {}, self.ordinal
-        body = self.fitted(operation_id, names, body, ordinal)
+        body = self.fitted(operation_id, names, body, self.ordinal)
         operation = self.session.contract.operations[operation_id]
         url = self.session.base_url(operation_id)
         url += self.session.offer.path(operation.path, names) if path is None else path
@@ -83,21 +113,30 @@ class Sender:
             url += "?" + str(httpx.QueryParams(list(query)))
         sent = None if body is NO_BODY else body if isinstance(body, bytes) else encode(body)
         effect = effect_of(operation, names, sent)
-        fresh = self.enter(effect)
         wire = Wire(
             check=self.check_id,
-            ordinal=ordinal,
+            ordinal=self.ordinal,
             step=self.step,
             operation=operation_id,
             method=method or operation.method,
             url=url,
-            headers=headers or {},
+            headers=headers,
             body=sent,
             repeatable=method is None and operation.facts.repeatable,
         )
-        exchange = self.session.connection.send(wire, self.record)
-        self.settle(exchange.status or 0, effect, fresh)
-        return Reply(exchange, self.session.schemas, self.handed_out)
+        return wire, effect, self.enter(effect)
+
+    def _comes_again(self, wire: Wire) -> bool:
+        """Return whether a request with its idempotency key was answered before.
+
+        Its answer tells of its effect then, and not of what is there since: what has the name of
+        something that was dropped may be another object.
+        """
+        key = wire.headers.get(KEY_HEADER)
+        if key is None or key not in self._answered_keys:
+            self._answered_keys.update({key} if key else ())
+            return False
+        return True
 
     def fitted(self, operation_id: str, names: Names, body: Json, ordinal: int) -> Json:
         """Return the body with this run's adaptations; bytes stay as they are.

@@ -44,6 +44,7 @@ class Move:
     names: Mapping[str, str | Namespace] = field(default_factory=dict)
     body: Any = NO_BODY
     query: tuple[tuple[str, str], ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
     deeds: tuple[Deed, ...] = ()
     besides: tuple[Deed, ...] = ()
     missed: tuple[Deed, ...] = ()
@@ -164,8 +165,8 @@ def _wire(catalog: Catalog, move: Move, ordinal: int) -> Wire:
         operation=move.operation_id,
         method=operation.method,
         url=catalog.target.base_url + path + query,
-        headers={},
-        body=None if move.body is NO_BODY else encode(body),
+        headers=move.headers,
+        body=None if body is NO_BODY else body if isinstance(body, bytes) else encode(body),
     )
 
 

@@ -44,7 +44,11 @@ _SWITCHES = {"reportMetrics": "rest-metrics-reporting-enabled"}
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The answer to ``GET /v1/config``, read as clients read it."""
+    """The answer to ``GET /v1/config``, read as clients read it.
+
+    ``idempotency_key_lifetime`` is what the catalog announces, as it is written; None where it does
+    not, and keys have no meaning (1.11.0, L2172).
+    """
 
     defaults: Mapping[str, Any]
     overrides: Mapping[str, Any]
@@ -52,6 +56,7 @@ class Offer:
     prefix: str
     separator: str
     held_to: frozenset[str] = frozenset()
+    idempotency_key_lifetime: str | None = None
 
     @classmethod
     def read(cls, config: Mapping[str, Any], target: Target) -> "Offer":
@@ -62,6 +67,7 @@ class Offer:
         )
         endpoints = config.get("endpoints")
         announced = overrides.get("prefix", defaults.get("prefix", ""))
+        lifetime = config.get("idempotency-key-lifetime")
         return cls(
             defaults=defaults,
             overrides=overrides,
@@ -74,6 +80,7 @@ class Offer:
             # 1.10.0 fixes the separator; a newer catalog announces its own (verdict-rules 10).
             separator=_announced_separator(overrides, defaults) or UNIT_SEPARATOR,
             held_to=frozenset(target.claims),
+            idempotency_key_lifetime=lifetime if isinstance(lifetime, str) and lifetime else None,
         )
 
     @property

@@ -191,6 +191,21 @@ class Connection:
             self._wait(wire.step, wait)
             waited += wait
 
+    def send_unread(self, wire: Wire, record: Callable[[Exchange], object]) -> None:
+        """Send a request once, and close its connection before the answer is read.
+
+        It is recorded as one without an answer. Raises Unreachable where it could not be sent, and
+        else as ``send``.
+        """
+        self.guard(wire)
+        if self._silent:
+            raise self._lost(wire, "not sent, nothing answers any more")
+        self._keep_pace(wire, again=False)
+        exchange = self._attempt(wire, record, renew=False, unread=True)
+        trouble = trouble_of(exchange)
+        if trouble is None or not trouble.may_be_applied:
+            raise self._lost(wire, trouble.words if trouble else "the answer was read")
+
     def _lost(self, wire: Wire, words: str, broke: Exchange | None = None) -> Unreachable:
         return Unreachable(self.redactor.text(f"{wire.method} {wire.url}: {words}"), broke)
 
@@ -215,9 +230,17 @@ class Connection:
             raise KeyboardInterrupt
 
     def _attempt(
-        self, wire: Wire, record: Callable[[Exchange], object], *, renew: bool
+        self,
+        wire: Wire,
+        record: Callable[[Exchange], object],
+        *,
+        renew: bool,
+        unread: bool = False,
     ) -> Exchange:
-        """Send a request once, or again with a new token after a 401 if ``renew``; record it."""
+        """Send a request once, or again with a new token after a 401 if ``renew``; record it.
+
+        An ``unread`` answer is not waited for.
+        """
         headers = self._headers(wire)
         drafted, given = _drafted(wire, headers), {name.lower() for name in headers}
         try:
@@ -236,7 +259,7 @@ class Connection:
             if sent:
                 self._keep_pace(wire, again=True)
             self._credentials.hide()
-            exchange = self._pool.send(drafted, asked, given)
+            exchange = self._pool.send(drafted, asked, given, unread=unread)
             record(exchange)
             sent.append(exchange)
             return as_response(exchange) if renew and exchange.status == 401 else None

@@ -23,6 +23,15 @@ from icecheck.wire.transport import SocketTransport
 
 DRAFTED = "icecheck.drafted"
 """The extension in which a transport finds the exchange of the request that it is to send."""
+_UNREAD_SECONDS = 0.02
+_UNREAD_ERROR = "AnswerUnread: the connection was closed before the answer was read"
+_NEVER_SENT = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.LocalProtocolError,
+    httpx.PoolTimeout,
+    httpx.UnsupportedProtocol,
+)
 _OF_EVERY_REQUEST = frozenset({"host", "content-length"})
 _READING = ("httpcore.connection", "httpcore.http11", "httpcore.http2", "httpx")
 # It logs what it signs, every header among it, and the signature.
@@ -55,9 +64,17 @@ class Pool:
         self._transport.close()
 
     def send(
-        self, drafted: Exchange, asked: httpx.Request, given: Collection[str] = ()
+        self,
+        drafted: Exchange,
+        asked: httpx.Request,
+        given: Collection[str] = (),
+        *,
+        unread: bool = False,
     ) -> Exchange:
         """Send a request once; if no answer comes, the exchange's ``error`` says why.
+
+        With ``unread`` the connection is closed a moment after the request was sent, whether or not
+        an answer has come by then: the exchange has none.
 
         The headers of ``asked`` are sent and recorded. Headers that every request has are recorded
         only if their names, in lower case, are among the ``given``.
@@ -65,20 +82,25 @@ class Pool:
         headers = asked.headers.raw
         named = {name.lower() for name, _ in headers}
         every = [*headers, *(each for each in self._always if each[0].lower() not in named)]
+        timeouts = self._timeouts | ({"read": _UNREAD_SECONDS} if unread else {})
         request = httpx.Request(
             asked.method,
             asked.url,
             headers=every,
             stream=asked.stream,
-            extensions={DRAFTED: drafted, "timeout": self._timeouts},
+            extensions={DRAFTED: drafted, "timeout": timeouts},
         )
         request.read()
         sent = replace(drafted, request_headers=_told(headers, given))
         started = time.perf_counter()
         try:
             with contextlib.closing(self._transport.handle_request(request)) as response:
+                if unread:
+                    return replace(sent, error=_UNREAD_ERROR)
                 body = read_answer(response, started + self._timeout_seconds)
         except httpx.HTTPError as error:
+            if unread and not isinstance(error, _NEVER_SENT):
+                return replace(sent, error=_UNREAD_ERROR)
             said = str(error) or type(error).__name__
             return replace(sent, error=f"{type(error).__name__}: {said}")
         elapsed_ms = (time.perf_counter() - started) * 1000

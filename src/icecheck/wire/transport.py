@@ -31,9 +31,10 @@ _TROUBLES = (
 class SocketTransport(httpx.BaseTransport):
     """A pool of connections to a target; threads may share it.
 
-    The read time-out of a request bounds its whole exchange: connecting, TLS, sending, and the
-    answer to its last byte. Only the time of the host name's look-up is up to the system. Raises
-    UsageError for certificates that cannot be used.
+    The connect time-out of a request bounds its whole exchange: connecting, TLS, sending, and the
+    answer to its last byte; its read time-out bounds the wait for each part of the answer. Only the
+    time of the host name's look-up is up to the system. Raises UsageError for certificates that
+    cannot be used.
     """
 
     def __init__(self, target: Target) -> None:
@@ -48,7 +49,8 @@ class SocketTransport(httpx.BaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request; the same thread reads the body of its answer by the same deadline."""
-        self._deadline.set(request.extensions["timeout"]["read"])
+        timeouts = request.extensions["timeout"]
+        self._deadline.set(timeouts.get("connect", timeouts["read"]), timeouts["read"])
         with _told_as_httpx():
             answer = self._pool.handle_request(
                 httpcore.Request(
@@ -82,8 +84,9 @@ class _Deadline:
     def __init__(self) -> None:
         self._of_thread = threading.local()
 
-    def set(self, seconds: float) -> None:
+    def set(self, seconds: float, read_seconds: float) -> None:
         self._of_thread.at = time.monotonic() + seconds
+        self._of_thread.read_seconds = read_seconds
 
     def left(self, trouble: type[httpcore.TimeoutException]) -> float:
         """Return the seconds that are left; raise ``trouble`` if there are none."""
@@ -91,6 +94,11 @@ class _Deadline:
         if seconds <= 0:
             raise trouble("the exchange was not over in time")
         return seconds
+
+    def left_to_read(self) -> float:
+        """Return the seconds in which a part of the answer has to come; raise if none are left."""
+        seconds: float = self._of_thread.read_seconds
+        return min(self.left(httpcore.ReadTimeout), seconds)
 
 
 class _Body(httpx.SyncByteStream):
@@ -152,7 +160,7 @@ class _Stream(httpcore.NetworkStream):
         self._socket: socket.socket = stream.get_extra_info("socket")
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002
-        return self._stream.read(max_bytes, self._deadline.left(httpcore.ReadTimeout))
+        return self._stream.read(max_bytes, self._deadline.left_to_read())
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002
         left = memoryview(buffer)

@@ -1,53 +1,15 @@
-"""Other callers and other warehouses that the user names, to be kept apart from the run's own."""
+"""Another warehouse that the user names, to be kept apart from the run's own."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from icecheck.client.catalog import Catalog
 from icecheck.conformance.kit.every_route import Asked
-from icecheck.conformance.security.forged_tokens import bearer
-from icecheck.findings.verdict import SkipKind
-from icecheck.objects.reading import object_in
+from icecheck.objects.reading import not_applicable, object_in
 from icecheck.replies.expect import NotOffered, Reply
 from icecheck.targets.offer import Offer
 
 Headers = Mapping[str, str]
-
-
-def second_principal(catalog: Catalog) -> Headers:
-    """Return the headers of the principal without rights, whom the catalog must know."""
-    return _headers_of(
-        catalog,
-        catalog.session.connection.second_token(),
-        "no second principal was named: --second-token or --second-credential of somebody who "
-        "has no right to what the run makes",
-    )
-
-
-def reading_principal(catalog: Catalog) -> Headers:
-    """Return the headers of the principal who may only read, whom the catalog must know."""
-    return _headers_of(
-        catalog,
-        catalog.session.connection.reader_token(),
-        "no reader was named: --reader-token or --reader-credential of somebody who may read what "
-        "the run makes and change nothing",
-        SkipKind.NOT_APPLICABLE,  # optional: without a reader the profile is still verified
-    )
-
-
-def _headers_of(
-    catalog: Catalog,
-    token: str | None,
-    unnamed: str,
-    kind: SkipKind = SkipKind.MISSING_FIXTURE,
-) -> Headers:
-    if token is None:
-        raise NotOffered(unnamed, kind)
-    theirs = bearer(token)
-    query = catalog.target.warehouse_query
-    if catalog.call("getConfig", query=query, headers=theirs).status == 401:
-        raise NotOffered("the catalog does not know the other principal: it answers 401")
-    return theirs
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +41,7 @@ def second_warehouse(catalog: Catalog) -> SecondWarehouse:
     name = own.second_warehouse
     if name is None:
         why = "no second warehouse was named: --second-warehouse of one apart from this"
-        raise NotOffered(why, SkipKind.NOT_APPLICABLE)
+        raise not_applicable(why)
     reply = catalog.get_config(name)
     if not reply.ok:
         raise NotOffered(f"the catalog has no warehouse {name!r}: it answers {reply.status}")

@@ -1,0 +1,1 @@
+"""Checks of idempotency keys: a request that comes again with its key has its effect once."""

@@ -1,0 +1,180 @@
+"""Checks of keys on requests about tables: each has its effect once, and its answer again."""
+
+from icecheck.client import bodies
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import (
+    arrange,
+    given_commit,
+    given_dropped,
+    given_loaded,
+    given_table,
+    shared_namespace,
+)
+from icecheck.conformance.idempotency.keys import require_keys
+from icecheck.conformance.idempotency.repeating import (
+    Keyed,
+    again,
+    carried_out_again,
+    column_added,
+    expect_same,
+    expect_uuid,
+    first,
+    is_later,
+    keyed,
+    keyed_commit,
+    keyed_creation,
+    made,
+    of_table,
+)
+from icecheck.judging.check import check
+from icecheck.objects.committing import MARK, change_of, same_table, set_property
+from icecheck.objects.metadata_view import metadata_in
+from icecheck.replies.expect import Blocked, NotOffered, Reply
+
+
+def _loaded(catalog: Catalog, table: Table) -> Reply:
+    return catalog.load_table(table.namespace, table.name).expect(200)
+
+
+def _mark(reply: Reply) -> object:
+    return (metadata_in(reply).get("properties") or {}).get(MARK)
+
+
+def _given_marked(catalog: Catalog, table: Table, value: str) -> None:
+    """Commit a property as another client, and make sure that a load shows it."""
+    given_commit(catalog, table, [set_property(value)])
+    if _mark(_loaded(catalog, table)) != value:
+        raise Blocked("update.set-properties.effect", "a property that was committed is not shown")
+
+
+def _expect_marked(catalog: Catalog, request: Keyed, table: Table, value: str) -> None:
+    """Judge that what came again has not taken back what was committed since."""
+    reply = _loaded(catalog, table)
+    if _mark(reply) != value:
+        raise carried_out_again(request, reply, "undoes a later commit")
+
+
+@check("idempotency.same-answer")
+def test_the_answer_is_given_again(catalog: Catalog) -> None:
+    """A creation and a commit are answered again with their status, about the same table."""
+    require_keys(catalog)
+    namespace, name = shared_namespace(catalog), catalog.new_name()
+    creation = keyed_creation(catalog, namespace, name)
+    created = first(catalog, creation)
+    expect_same(creation, again(catalog, creation, created), created)
+    commit = keyed_commit(catalog, made(namespace, name, created), [set_property("keyed")])
+    committed = first(catalog, commit)
+    expect_same(commit, again(catalog, commit, committed), committed)
+
+
+@check("idempotency.no-further-effect")
+def test_the_effect_is_that_of_the_first_request(catalog: Catalog) -> None:
+    """A commit and a creation that come again change nothing that was changed since."""
+    require_keys(catalog)
+    table = given_table(catalog)
+    commit = keyed_commit(catalog, table, [set_property("first")])
+    first(catalog, commit)
+    _given_marked(catalog, table, "second")
+    commit.send(catalog)
+    _expect_marked(catalog, commit, table, "second")
+    if catalog.claims("renameTable"):
+        _expect_made_once(catalog)
+
+
+def _expect_made_once(catalog: Catalog) -> None:
+    """Judge that a creation makes no second table once the first has another name."""
+    namespace, name = shared_namespace(catalog), catalog.new_name()
+    creation = keyed_creation(catalog, namespace, name)
+    first(catalog, creation)
+    moved = catalog.rename_table((namespace, name), (namespace, catalog.new_name()))
+    if not moved.ok or catalog.load_table(namespace, name).status != 404:
+        return  # the name is not free: nothing can be made under it again
+    creation.send(catalog)
+    reply = catalog.load_table(namespace, name)
+    if reply.ok:
+        raise carried_out_again(creation, reply, "makes a second table")
+
+
+@check("idempotency.commit-replayed")
+def test_a_commit_is_answered_again(catalog: Catalog) -> None:
+    """A commit that comes again is answered 200 although its requirements hold no longer."""
+    require_keys(catalog)
+    table = given_loaded(catalog, given_table(catalog))
+    commit = keyed_commit(catalog, table, *column_added(table))
+    committed = first(catalog, commit)
+    before = _loaded(catalog, table)
+    expect_same(commit, again(catalog, commit, committed), committed)
+    after = _loaded(catalog, table)
+    if is_later(before, after):
+        raise carried_out_again(commit, after, "makes a further version")
+
+
+@check("idempotency.transaction-replayed")
+def test_a_transaction_is_answered_again(catalog: Catalog) -> None:
+    """A transaction that comes again is answered as before and makes no further version."""
+    require_keys(catalog)
+    tables = [given_table(catalog) for _ in range(2)]
+    changes = [change_of(each, [set_property("first")], [same_table(each)]) for each in tables]
+    transaction = keyed(catalog, "commitTransaction", body={"table-changes": changes})
+    committed = first(catalog, transaction)
+    changed, left = tables
+    _given_marked(catalog, changed, "second")
+    before = _loaded(catalog, left)
+    again(catalog, transaction, committed)
+    _expect_marked(catalog, transaction, changed, "second")
+    after = _loaded(catalog, left)
+    if is_later(before, after):
+        raise carried_out_again(transaction, after, "makes a further version")
+
+
+@check("idempotency.drop-replayed")
+def test_a_drop_is_answered_again(catalog: Catalog) -> None:
+    """A drop that comes again is answered as before, and what has the name since stays."""
+    require_keys(catalog)
+    table = given_table(catalog)
+    drop = keyed(catalog, "dropTable", of_table(table))
+    dropped = first(catalog, drop)
+    again(catalog, drop, dropped)
+    body = bodies.create_table_body(table.name)
+    remade = catalog.create_table(table.namespace, body)
+    if not remade.ok:
+        return  # a catalog may keep the names of dropped tables for a while
+    if not catalog.load_table(table.namespace, table.name).ok:
+        raise Blocked("createTable.200", "a table that was made anew is not there")
+    again(catalog, drop, dropped)
+    there = catalog.load_table(table.namespace, table.name)
+    if there.status == 404:
+        raise carried_out_again(drop, there, "drops what has the name since")
+    expect_uuid(drop, there, made(table.namespace, table.name, remade).uuid)
+
+
+@check("idempotency.rename-replayed")
+def test_a_rename_is_answered_again(catalog: Catalog) -> None:
+    """A rename that comes again is answered as before, although its source is gone."""
+    require_keys(catalog)
+    table = given_table(catalog)
+    target = catalog.new_name()
+    body = bodies.rename_body((table.namespace, table.name), (table.namespace, target))
+    rename = keyed(catalog, "renameTable", body=body)
+    again(catalog, rename, first(catalog, rename))
+    expect_uuid(rename, catalog.load_table(table.namespace, target).expect(200), table.uuid)
+
+
+@check("idempotency.registration-replayed")
+def test_a_registration_is_answered_again(catalog: Catalog) -> None:
+    """A registration that comes again is answered as before, although its name is taken."""
+    require_keys(catalog)
+    for dropped in (True, False):
+        table = given_loaded(catalog, given_table(catalog))
+        if table.metadata_location is None:
+            raise NotOffered("the catalog tells no metadata location")
+        if dropped:
+            given_dropped(catalog, table.namespace, table.name)
+        body = {"name": catalog.new_name(), "metadata-location": table.metadata_location}
+        registration = keyed(catalog, "registerTable", {"namespace": table.namespace}, body)
+        registered = registration.send(catalog)
+        # A catalog may delete the files of a dropped table; then one that exists is registered.
+        if not 400 <= registered.status < 500:
+            break
+    arrange(catalog, "registerTable", lambda: registered)
+    expect_same(registration, again(catalog, registration, registered), registered)

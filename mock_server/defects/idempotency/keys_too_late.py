@@ -1,0 +1,113 @@
+"""Defects of keys that are remembered too late, or not for long enough."""
+
+from msgspec.structs import replace
+
+from icecheck.mock_server.core.context import Call, Outcome, Registries
+from icecheck.mock_server.core.keyed_answers import KeyedAnswers
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.commits.late_sight import LateSight
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
+from icecheck.mock_server.defects.kit.keying import FaithfulKeys, around_keys, keys_of
+from icecheck.mock_server.defects.kit.places import answer_of
+from icecheck.mock_server.defects.kit.requests import Json
+
+_LATE_MS = 300
+_SHORT_MS = 500
+
+
+def note_keys_late(registries: Registries, *operation_ids: str) -> None:
+    """Note a key apart from the effect, and after it: who asks meanwhile is taken for somebody new.
+
+    The answer goes out when the key is noted, so only a client that does not wait for it notices.
+    """
+    sight = LateSight(_LATE_MS)
+
+    def around(faithful: FaithfulKeys, state: WarehouseState, call: Call) -> Outcome:
+        seen = sight.state(faithful.context, state)
+        outcome = faithful(state.with_keyed(seen.keyed), call)
+        if outcome.state.keyed is seen.keyed:
+            return replace(outcome, state=outcome.state.with_keyed(state.keyed))
+        return sight.wrote(faithful.context, state, outcome)
+
+    for each in operation_ids:
+        around_keys(registries, each, around)
+
+
+_AFTERWARDS = "A key is noted in a transaction of its own, after the effect."
+
+declare_each(
+    ("keys-noted-after-commits", "idempotency.at-once", _AFTERWARDS,
+     "A commit that a proxy sends twice is made twice.",
+     by(note_keys_late, "updateTable")),
+    ("keys-noted-after-creations", "idempotency.at-once", _AFTERWARDS,
+     "A creation that a proxy sends twice is refused, and its refusal is what is remembered.",
+     by(note_keys_late, "createTable")),
+    ("keys-noted-with-the-answer", "idempotency.lost-answer",
+     "A key is noted once the answer has gone out: if the client has gone, it is too late.",
+     "A script whose connection broke is told that the table which it drops is not there.",
+     by(note_keys_late, "dropTable")),
+    ("keys-of-lost-commits", "idempotency.lost-answer",
+     "The key of a commit is noted once the answer has gone out.",
+     "A writer whose connection broke deletes the files that it has committed.",
+     by(note_keys_late, "updateTable")),
+)  # fmt: skip
+
+
+@defect(
+    "keys-expire-early",
+    breaks="idempotency.kept-for-the-lifetime",
+    suffering="A request that is repeated in time is carried out as a new one.",
+    on=keys_of("createNamespace"),
+)
+def _expire_early(faithful: FaithfulKeys, state: WarehouseState, call: Call) -> Outcome:
+    """Keys are forgotten in half a second, whatever the config announces."""
+    held = faithful.held(state, call)
+    settings = faithful.context.idempotency
+    if held is None or settings is None:
+        return faithful(state, call)
+    age_ms = faithful.context.clock.now_ms() - (held.expires_ms - settings.milliseconds)
+    return faithful(state if age_ms < _SHORT_MS else state.with_keyed(KeyedAnswers()), call)
+
+
+@defect(
+    "key-lifetime-in-words",
+    breaks="getConfig.idempotency-key-lifetime",
+    suffering="Clients that read the lifetime do not start.",
+    on=answer_of("getConfig"),
+)
+def _in_words(body: Json) -> Json:
+    """The lifetime of keys is written as in the server's settings."""
+    return body | {"idempotency-key-lifetime": "30 minutes"}
+
+
+@defect(
+    "key-lifetime-is-a-number",
+    breaks="getConfig.idempotency-key-lifetime",
+    suffering="Clients that read the lifetime do not start.",
+    on=answer_of("getConfig"),
+)
+def _in_seconds(body: Json) -> Json:
+    """The lifetime of keys is a number of seconds."""
+    return body | {"idempotency-key-lifetime": "1800"}
+
+
+@defect(
+    "key-lifetime-in-weeks",
+    breaks="getConfig.idempotency-key-lifetime-readable",
+    suffering="Java's client does not start.",
+    on=answer_of("getConfig"),
+)
+def _in_weeks(body: Json) -> Json:
+    """The lifetime of keys is announced in weeks."""
+    return body | {"idempotency-key-lifetime": "P1W"}
+
+
+@defect(
+    "key-lifetime-in-months",
+    breaks="getConfig.idempotency-key-lifetime-readable",
+    suffering="Java's client does not start.",
+    on=answer_of("getConfig"),
+)
+def _in_months(body: Json) -> Json:
+    """The lifetime of keys is announced in months and days."""
+    return body | {"idempotency-key-lifetime": "P1M15D"}

@@ -1,0 +1,62 @@
+"""Defects of requests that come again with their keys: answered as before, and done once more."""
+
+from icecheck.mock_server.core.context import Call, Outcome
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
+from icecheck.mock_server.defects.kit.keying import FaithfulKeys, carry_out_again, keys_of
+from icecheck.mock_server.defects.kit.requests import sent_json, with_json
+from icecheck.mock_server.protocol.problem import Problem
+
+
+def _touching(call: Call) -> Call:
+    """Return a commit that marks the table, whatever the requirements of the call are."""
+    mark = {"action": "set-properties", "updates": {"repeated": "yes"}}
+    return with_json(call, sent_json(call) | {"requirements": [], "updates": [mark]})
+
+
+_KEPT_BESIDE = (
+    "Answers are kept beside the operations: what comes again is answered from there, and queued "
+    "all the same."
+)
+
+declare_each(
+    ("key-repeats-commits", "idempotency.no-further-effect", _KEPT_BESIDE,
+     "A commit that is repeated undoes what others have committed since, and nobody is told.",
+     by(carry_out_again, "updateTable")),
+    ("key-repeats-creations", "idempotency.no-further-effect", _KEPT_BESIDE,
+     "A table is there twice, once without its rows, after a creation was repeated.",
+     by(carry_out_again, "createTable")),
+    ("key-marks-repetitions", "idempotency.commit-replayed",
+     "A commit that comes again leaves a version of the metadata, to tell of it.",
+     "Other writers meet conflicts with commits that change nothing.",
+     by(carry_out_again, "updateTable", _touching)),
+    ("key-repeats-drops", "idempotency.drop-replayed", _KEPT_BESIDE,
+     "A drop that is repeated drops the table that somebody has made under the name since.",
+     by(carry_out_again, "dropTable")),
+    ("key-repeats-transactions", "idempotency.transaction-replayed", _KEPT_BESIDE,
+     "A transaction that is repeated undoes what others have committed since.",
+     by(carry_out_again, "commitTransaction")),
+    ("key-repeats-view-changes", "idempotency.views-replayed", _KEPT_BESIDE,
+     "A change of a view that is repeated undoes what others have changed since.",
+     by(carry_out_again, "replaceView")),
+    ("key-carries-out-refused-drops", "idempotency.refusal-replayed", _KEPT_BESIDE,
+     "A namespace is gone whose drop was refused, and refused again.",
+     by(carry_out_again, "dropNamespace")),
+)  # fmt: skip
+
+
+@defect(
+    "key-carries-out-refusals",
+    breaks="idempotency.refusal-replayed",
+    suffering="A namespace is there whose creation was refused, and refused again.",
+    on=keys_of("createNamespace"),
+)
+def _refused_and_made(faithful: FaithfulKeys, state: WarehouseState, call: Call) -> Outcome:
+    """A refused creation is tried again when it comes again, and the old refusal is answered."""
+    held = faithful.held(state, call)
+    if held is None or held.reply.status < 300:
+        return faithful(state, call)
+    try:
+        return Outcome(faithful.plainly(state, call).state, held.reply)
+    except Problem:
+        return Outcome(state, held.reply)

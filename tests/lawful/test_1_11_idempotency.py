@@ -1,0 +1,81 @@
+"""No lawful meaning of idempotency keys is blamed, and none that is not announced is judged."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from icecheck.client.catalog import Catalog
+from icecheck.client.deletion_probe import require_deletion
+from icecheck.client.opening import open_session
+from icecheck.client.session import Session
+from icecheck.contract import load
+from icecheck.findings.verdict import Group, Outcome, SkipKind, Verdict
+from icecheck.judging.check import Check
+from icecheck.judging.judge import judge
+from icecheck.run.collect import collect
+from icecheck.targets.target import Target
+from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
+from tests.lawful.designs import DESIGNS, FREEDOMS
+from tests.lawful.freedom import Freedom
+from tests.lawful.lawful_1_11_idempotency import LAWFUL_KEYS
+from tests.lawful.serving import design_transport
+
+SPEC = "1.11.0"
+SERVED = Freedom("the document that is served", server={"spec": SPEC})
+UNANNOUNCED = ("has-no-keys", "says-nothing-of-keys")
+NO_KEYS = {"announces-later-members"}
+"""What tells of keys that it has not: a catalog of 1.10.0, where they had no meaning yet."""
+
+
+def checks() -> tuple[Check, ...]:
+    every = collect((Group.CHECKS, Group.GENERATED), load(SPEC))
+    return tuple(each for each in every if each.profile == "idempotency")
+
+
+@contextmanager
+def session_with(freedoms: Iterable[Freedom]) -> Iterator[Session]:
+    with design_transport((*freedoms, SERVED)) as transport:
+        target = Target(ADDRESS, warehouse=WAREHOUSE, token=TOKEN)
+        session = open_session(target, run_id="lawful", spec=SPEC, transport=transport)
+        try:
+            yield session
+        finally:
+            session.close()
+
+
+def judged(*freedoms: Freedom) -> list[Verdict]:
+    with session_with(freedoms) as session:
+        require_deletion(session)
+        verdicts = [judge(check, Catalog(session, check.id)) for check in checks()]
+    assert session.residue == []
+    return verdicts
+
+
+def blames(verdicts: Iterable[Verdict]) -> list[str]:
+    wrong = {Outcome.FAIL, Outcome.ERROR, Outcome.BLOCKED}
+    return [f"{v.check}: {v.outcome} {v.summary}" for v in verdicts if v.outcome in wrong]
+
+
+@pytest.mark.parametrize("name", [name for name in LAWFUL_KEYS if name not in UNANNOUNCED])
+def test_a_lawful_meaning_of_keys_is_not_blamed(name: str) -> None:
+    assert blames(judged(LAWFUL_KEYS[name])) == []
+
+
+def test_most_of_it_is_judged_where_keys_are_announced() -> None:
+    verdicts = judged(LAWFUL_KEYS["shows-the-current-state"])
+    left = [verdict.check for verdict in verdicts if verdict.outcome is not Outcome.PASS]
+    assert left == ["idempotency.of-somebody-else"]  # there is no second principal
+
+
+@pytest.mark.parametrize("name", UNANNOUNCED)
+def test_keys_that_are_not_announced_are_not_judged(name: str) -> None:
+    verdicts = judged(LAWFUL_KEYS[name])
+    assert [v.skip and v.skip.kind for v in verdicts] == [SkipKind.NOT_DECLARED] * len(verdicts)
+
+
+@pytest.mark.complete("every design that the other checks are tried on")
+@pytest.mark.parametrize("name", [n for n, d in DESIGNS.items() if NO_KEYS.isdisjoint(d.freedoms)])
+def test_no_design_is_blamed(name: str) -> None:
+    verdicts = judged(*(FREEDOMS[each] for each in DESIGNS[name].freedoms))
+    assert blames(verdicts) == []
