@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import quote
 
 from icecheck.client.catalog import NO_BODY, Catalog
+from icecheck.conformance.kit.other_principals import reading_principal
 from icecheck.conformance.security.guarded_routes import FALSE_TOKEN, refused
-from icecheck.conformance.security.second_principal import reading_principal
 from icecheck.conformance.security.signing_requests import Signer, signer_of
 from icecheck.findings.shared_symptoms import LEAK, SCHEMA
 from icecheck.findings.symptoms import Severity, Symptom, declare
