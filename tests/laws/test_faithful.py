@@ -17,10 +17,10 @@ from icecheck.client.opening import open_session
 from icecheck.contract import DEFAULT_SPEC_VERSION
 from icecheck.findings.verdict import Group, Outcome, Run
 from icecheck.judging.check import Check
-from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions, VendingSettings
+from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions
 from icecheck.mock_server.serving.warehouses import WarehouseDeclaration
 from icecheck.objects.views import given_view
-from icecheck.proof.defective import READER
+from icecheck.proof.defective import READER, offered
 from icecheck.run.collect import collect, select
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
@@ -46,10 +46,9 @@ def faithful(
     clients = (Client(client_id, secret), client_without_rights(SECOND), reader)
     return MockCatalog(
         seed=1,
-        spec=spec,
         oauth2=OAuth2Settings(clients=clients) if secured else None,
         token=TOKEN if secured else None,
-        vending=VendingSettings(storage="s3", table_config={"token": TOKEN}),
+        **offered(spec, {"token": TOKEN}),
         warehouses=[WarehouseDeclaration(WAREHOUSE, prefix=prefix), "another"],
     )
 

@@ -1,6 +1,6 @@
 """Opens sessions with a mock of their own that has defects, where checks are shown to fail."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -28,6 +28,28 @@ PLANNED_HERE = {"scan-planning-mode": "server"}
 """The config of a table whose scans a mock plans."""
 
 
+def offered(
+    spec: str,
+    table_config: Mapping[str, str],
+    separator: str | None = SEPARATOR,
+    *,
+    plans: bool = True,
+) -> dict[str, Any]:
+    """Return settings with which a mock of a version offers what checks judge.
+
+    ``table_config`` comes with its tables; ``plans`` False: it does not say that it plans scans.
+    """
+    later = contract_for(spec).is_at_least("1.11.0")
+    config = {**table_config, **(PLANNED_HERE if later and plans else {})}
+    return {
+        "spec": spec,
+        "vending": VendingSettings(
+            storage="s3", table_config=config, signed_below="s3://icecheck-mock/signed"
+        ),
+        "namespace_separator": separator if later else None,
+    }
+
+
 @contextmanager
 def defective_session(
     installs: Iterable[Install] = (),
@@ -51,7 +73,7 @@ def defective_session(
     later = contract_for(spec).is_at_least("1.11.0")
     client_id, _, secret = CREDENTIAL.partition(":")
     mock = MockCatalog(
-        spec=spec,
+        **offered(spec, {"token": TOKEN}, separator),
         seed=1,
         token=TOKEN,
         planning=planning,
@@ -62,13 +84,7 @@ def defective_session(
                 Client("reader", "reader-secret", permissions=Permissions(read_only=True)),
             )
         ),
-        vending=VendingSettings(
-            storage="s3",
-            table_config={"token": TOKEN} | (PLANNED_HERE if later else {}),
-            signed_below="s3://icecheck-kill/signed",
-        ),
         warehouses=(WAREHOUSE, SECOND_WAREHOUSE) if later else None,
-        namespace_separator=separator if later else None,
     )
     transport = mock.httpx_transport()
     try:

@@ -244,10 +244,9 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
         MockCatalog,
         OAuth2Settings,
         Permissions,
-        VendingSettings,
     )
     from icecheck.mock_server.core.clock import VirtualClock
-    from icecheck.proof.defective import PLANNED_HERE, SEPARATOR
+    from icecheck.proof.defective import offered
     from icecheck.run.chosen_release import named_releases
     from icecheck.targets.target import Principal
 
@@ -261,12 +260,9 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
     placed = options["location_root"] or ""
     # Java's client would use it for the table's own session, and Spark checks are about tables.
     table_config = {} if "spark" in groups else {"token": table_token}
-    contract = contract_for(named_releases(options["spec"])[0])
-    later = contract.is_at_least("1.11.0")
-    if later and not with_clients:
-        table_config |= PLANNED_HERE
+    version = contract_for(named_releases(options["spec"])[0]).version
     mock = MockCatalog(
-        spec=contract.version,
+        **offered(version, table_config, plans=not with_clients),
         seed=seed,
         clock=clock,
         oauth2=OAuth2Settings(
@@ -278,11 +274,7 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
             token_seconds=86_400,
         ),
         token=table_token,
-        vending=VendingSettings(
-            storage="s3", table_config=table_config, signed_below="s3://icecheck-mock/signed"
-        ),
         warehouses=[_MOCK_WAREHOUSE, _OTHER_WAREHOUSE],
-        namespace_separator=SEPARATOR if later else None,
         allow_locations=[placed] if placed.lower().startswith("file:") else (),
     )
     stack.enter_context(mock)
