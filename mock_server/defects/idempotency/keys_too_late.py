@@ -10,6 +10,8 @@ from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.keying import FaithfulKeys, around_keys, keys_of
 from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.requests import Json
+from icecheck.mock_server.protocol.problem import Problem
+from icecheck.mock_server.protocol.served_contract import KEY_HEADER
 
 _LATE_MS = 300
 _SHORT_MS = 500
@@ -46,11 +48,29 @@ declare_each(
      "A key is noted once the answer has gone out: if the client has gone, it is too late.",
      "A script whose connection broke is told that the table which it drops is not there.",
      by(note_keys_late, "dropTable")),
-    ("keys-of-lost-commits", "idempotency.lost-answer",
-     "The key of a commit is noted once the answer has gone out.",
-     "A writer whose connection broke deletes the files that it has committed.",
-     by(note_keys_late, "updateTable")),
 )  # fmt: skip
+
+
+@defect(
+    "keys-stay-in-progress",
+    breaks="idempotency.lost-answer",
+    suffering="A writer whose connection broke never learns that it has committed.",
+)
+def _stay_in_progress(registries: Registries) -> None:
+    """A key whose request comes again too early is in progress from then on, and never done."""
+    sight, stuck = LateSight(_LATE_MS), set[str]()
+
+    def around(faithful: FaithfulKeys, state: WarehouseState, call: Call) -> Outcome:
+        key = call.request.headers[KEY_HEADER]
+        if faithful.held(state, call) is None:
+            return sight.wrote(faithful.context, state, faithful(state, call))
+        if faithful.held(sight.state(faithful.context, state), call) is None:
+            stuck.add(key)
+        if key in stuck:
+            raise Problem(409, "CommitFailedException", "A request with this key is in progress")
+        return faithful(state, call)
+
+    around_keys(registries, "updateTable", around)
 
 
 @defect(

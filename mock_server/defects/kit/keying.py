@@ -100,9 +100,11 @@ def answer_again_otherwise(
 def show_again_otherwise(
     registries: Registries, operation_id: str, alter: Callable[[Any], Any]
 ) -> None:
-    """Alter the JSON body of the answers to requests that come again."""
+    """Alter the JSON body of the successes that requests which come again are answered with."""
 
     def altered(reply: Reply) -> Reply:
+        if reply.status >= 300:
+            return reply
         return replace(reply, body=json.dumps(alter(json.loads(reply.body))).encode())
 
     answer_again_otherwise(registries, operation_id, altered)
