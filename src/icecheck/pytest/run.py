@@ -202,7 +202,7 @@ class CatalogRun:
                 self._part.close()
             except Unwritable as full:
                 process = process and replace(process, unwritten=process.unwritten or str(full))
-        asked = checks_among(getattr(session, "items", ()))
+        asked = checks_among(getattr(session, "items", ()), self.recorder.options.contract)
         sent = WorkerReport(asked, process, self.recorder.misused).to_builtins()
         if hasattr(session.config, "workerinput"):
             output: dict[str, Any] = getattr(session.config, "workeroutput", {})
