@@ -25,7 +25,7 @@ from tests.lawful.lawful_1_11_config import LAWFUL_CONFIG
 
 VERSION = "1.11.0"
 CONTRACT = load(VERSION)
-SEPARATORS = checks_of("test_separator", "test_separators", contract=CONTRACT)
+SEPARATORS = checks_of("test_separators", contract=CONTRACT)
 CHECKS = (
     *SEPARATORS,
     *checks_of(

@@ -1,0 +1,1 @@
+"""Checks of plans with ids, credentials and limits, and of who plans."""
