@@ -1,1 +1,0 @@
-"""Checks of plans with ids, credentials and limits, and of who plans."""
