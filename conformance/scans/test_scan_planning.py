@@ -13,12 +13,19 @@ from icecheck.client.planned_scan import (
     settled,
 )
 from icecheck.conformance.scans.planned_files import PLAN_OF_NOTHING, expect_no_snapshot
+from icecheck.findings.shared_symptoms import SCHEMA
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check
-from icecheck.objects.arranging import UNKNOWN_PLAN, UNKNOWN_PLAN_TASK
+from icecheck.objects.arranging import (
+    UNKNOWN_PLAN,
+    UNKNOWN_PLAN_TASK,
+    last_word,
+    of_the_same_shape,
+)
 from icecheck.objects.committing import shared_snapshots
 from icecheck.objects.reading import not_applicable, object_in
 from icecheck.replies.expect import equal
+from icecheck.replies.matching import ABSENT, show
 from icecheck.targets.target import Namespace
 
 _CANCELLED_AND_PLANNED = declare(
@@ -28,6 +35,8 @@ _CANCELLED_AND_PLANNED = declare(
     "whoever runs the catalog: scans that nobody waits for take its time",
 )
 
+_RANDOM_LENGTH = 12
+"""An id whose last word is so long counts nothing: a neighbour of it was never given."""
 UNKNOWN_SNAPSHOT = 7_999_999_999_999_999_999
 
 
@@ -59,6 +68,20 @@ def test_state_of_a_plan(catalog: Catalog) -> None:
     """An answer to a scan says its state, and has what a client needs in that state."""
     reply = catalog.plan_table_scan(shared_table(catalog)).expect(200)
     expect_state(reply, "completed", "submitted")
+
+
+@check("planTableScan.completed-has-plan-id")
+def test_a_completed_plan_has_an_id(catalog: Catalog) -> None:
+    """A plan that is answered as completed has a plan-id."""
+    reply = catalog.plan_table_scan(shared_table(catalog)).expect(200)
+    expect_state(reply, "completed", "submitted")
+    body = object_in(reply)
+    if body.get("status") != "completed":
+        raise not_applicable("the catalog plans in the background")
+    plan_id = body.get("plan-id", ABSENT)
+    if not isinstance(plan_id, str):
+        kind = "required" if plan_id is ABSENT else "type"
+        raise reply.violation(SCHEMA.of(kind), "a plan-id", show(plan_id), pointer="/plan-id")
 
 
 @check("planTableScan.java-body", proves="planTableScan.every-member")
@@ -155,6 +178,20 @@ def test_cancelling_for_a_missing_table(catalog: Catalog) -> None:
     """Cancelling a plan of a table that does not exist is refused."""
     for namespace, name in _missing(catalog):
         catalog.cancel_planning(_absent(namespace, name), UNKNOWN_PLAN).expect(404)
+
+
+@check("cancelPlanning.unknown-plan")
+def test_a_plan_that_never_was_is_not_cancelled(catalog: Catalog) -> None:
+    """Cancelling a plan whose id was never given is refused."""
+    table = shared_table(catalog)
+    reply = catalog.cancel_planning(table, UNKNOWN_PLAN)
+    if reply.status == 400:
+        # An id of another shape than the catalog's own may be refused for that.
+        given = object_in(catalog.plan_table_scan(table).expect(200)).get("plan-id")
+        if not isinstance(given, str) or len(last_word(given)) < _RANDOM_LENGTH:
+            raise not_applicable("which ids were never given, the id of a plan does not tell")
+        reply = catalog.cancel_planning(table, of_the_same_shape(given))
+    reply.expect(404, detail="for an id that was never given")
 
 
 @check("cancelPlanning.ends-the-plan")

@@ -20,9 +20,11 @@ from icecheck.conformance.scans.planned_files import (
     MANY,
     PLANNED_DELETES,
     PLANNED_FILE,
+    PLANNED_FILES,
     V2,
     expect_among,
     expect_planned,
+    lost,
 )
 from icecheck.findings.verdict import SkipKind
 from icecheck.judging.check import check
@@ -31,6 +33,7 @@ from icecheck.objects.evolving import column_id, schema_addition
 from icecheck.replies.expect import NotOffered, Reply, equal
 
 _TASKS = "plan-tasks"
+_FOUR = ("a.parquet", "b.parquet", "c.parquet", "d.parquet")
 
 Json = Any
 
@@ -110,6 +113,26 @@ def test_incremental(catalog: Catalog) -> None:
         files.append(PlannedFile("d.parquet"))
         found = planned(catalog, files.table, start_snapshot_id=first, end_snapshot_id=third)
         expect_planned(files, found, ["b.parquet", "c.parquet"])
+
+
+# ---- how many rows
+
+
+@check("planTableScan.min-rows-requested", needs=V2)
+def test_rows_that_are_asked_for_are_planned(catalog: Catalog) -> None:
+    """A scan that asks for more rows than are certain to match plans every file."""
+    with given_files(catalog) as files:
+        # A file has ten rows with ids up to a thousand: nobody knows whether one of them is 5.
+        files.append(*(PlannedFile(name, ids=(0, 1000)) for name in _FOUR))
+        found = planned(catalog, files.table, min_rows_requested=10 * len(_FOUR) + 1)
+        expect_planned(files, found, _FOUR, detail="more rows asked for than there are")
+        five = {"type": "eq", "term": "id", "value": 5}
+        every = planned(catalog, files.table, filter=five)
+        found = planned(catalog, files.table, filter=five, min_rows_requested=2)
+        names = files.names_of(every.locations)
+        equal(
+            lost(files, found, names), [], symptom=PLANNED_FILES, detail="rows that may not match"
+        )
 
 
 # ---- filters

@@ -145,7 +145,7 @@ def _expect_member(reply: Reply, member: str, due: str) -> None:
 def _through(catalog: Catalog, operation_id: str, names: Names, *views: View) -> Reply:
     """Send a load with the views that lead there, the outermost first.
 
-    The commas between them are sent as they are, those in names encoded (L2071-L2072).
+    The commas between them are sent as they are, those in names encoded (1.11.0, L2071-L2072).
     """
     offer = catalog.session.offer
     told = (offer.parent_parameter((*each.namespace, each.name)) for each in views)

@@ -25,17 +25,25 @@ from tests.lawful.lawful_1_11_config import LAWFUL_CONFIG
 
 VERSION = "1.11.0"
 CONTRACT = load(VERSION)
-SEPARATORS = checks_of("test_separator", "test_separators", contract=CONTRACT)
+SEPARATORS = checks_of("test_separators", contract=CONTRACT)
+OF_PLANNING = {
+    "planTableScan.completed-has-plan-id",
+    "planTableScan.min-rows-requested",
+    "cancelPlanning.unknown-plan",
+}
 CHECKS = (
     *SEPARATORS,
     *checks_of(
         "test_unknown_warehouse",
         "test_referenced_by",
-        "test_plan_ids",
         "test_planned_access",
-        "test_planned_rows",
         "test_planning_mode",
         contract=CONTRACT,
+    ),
+    *(
+        each
+        for each in checks_of("test_scan_planning", "test_scan_planning_files", contract=CONTRACT)
+        if each.id in OF_PLANNING
     ),
 )
 NAMES = checks_of(
