@@ -68,7 +68,8 @@ class Signer:
             end = ".cn" if self.region.startswith("cn-") else ""
             endpoint = f"https://s3.{self.region}.amazonaws.com{end}"
         scheme, _, address = endpoint.rstrip("/").partition("://")
-        if in_path or "." in bucket or _is_number(endpoint):
+        # No certificate is for a name before the bucket's dots, and no bucket is below a number.
+        if in_path or (scheme != "http" if "." in bucket else _is_number(endpoint)):
             return f"{scheme}://{address}/{bucket}/{quote(key)}"
         return f"{scheme}://{bucket}.{address}/{quote(key)}"
 
@@ -188,7 +189,7 @@ def _resolved(base: str, endpoint: str) -> str:
 
 
 def _is_number(endpoint: str) -> bool:
-    """Return whether the host of an endpoint is an IP address, below which no bucket has a name."""
+    """Return whether the host of an endpoint is an IP address."""
     try:
         ipaddress.ip_address(urlsplit(endpoint).hostname or "")
     except ValueError:

@@ -27,8 +27,10 @@ def at_endpoint(uri: str, endpoint: str, *, in_path: bool = True) -> Addressed:
     S3Refusal for one that goes elsewhere.
     """
     parts = _split(uri)
-    bucket, dot, host = parts.netloc.partition(".")
-    if not in_path and dot and f"{parts.scheme}://{host}" == endpoint and parts.path.isascii():
+    scheme, _, host = endpoint.partition("://")
+    bucket = parts.netloc.removesuffix(f".{host}")
+    is_here = parts.scheme == scheme and not parts.fragment and parts.path.isascii()
+    if not in_path and bucket != parts.netloc and is_here:
         path = parts.path or "/"
         return Addressed(parts.netloc, path, parts.query, f"/{bucket}{path}")
     if f"{parts.scheme}://{parts.netloc}" != endpoint or parts.fragment or not parts.path.isascii():

@@ -129,7 +129,8 @@ def signing_keys(context: Context, settings: VendingSettings, metadata: TableMet
 
 def endpoint_of(settings: VendingSettings) -> str | None:
     """Return the endpoint of the store that the tables of these settings are in; None: Amazon's."""
-    return {**settings.table_config, **settings.config}.get(_ENDPOINT)
+    named = {**settings.table_config, **settings.config}.get(_ENDPOINT)
+    return None if named is None else named.rstrip("/")
 
 
 def with_planned_access(

@@ -67,7 +67,7 @@ class RequestGuard:
         if wire.method in _READING:
             return  # an address to read at may be the catalog's, as for fresh credentials
         operation = self.contract.operations.get(str(wire.operation))
-        if operation is not None and operation.facts.action is Action.SIGN and self._may_sign(wire):
+        if operation is not None and self._signs(wire, operation):
             return  # it changes nothing, and where its clients find it the catalog says
         bases = [base for base in self._bases if wire.url.startswith(f"{base}/v1/")]
         if operation is None or not bases:
@@ -82,15 +82,16 @@ class RequestGuard:
     def _bases(self) -> tuple[str, str]:
         return self.own.base_url, self.target.base_url
 
-    def _may_sign(self, wire: Wire) -> bool:
-        """Return whether an address is below the target's, and of no other operation."""
+    def _signs(self, wire: Wire, operation: Operation) -> bool:
+        """Return whether it asks for a signature, at an address of no other operation."""
         url = wire.url.partition("?")[0]
         paths = [url[len(base) :] for base in self._bases if url.startswith(f"{base}/")]
-        if not paths or climbs_out(paths[0]):
+        if operation.facts.action is not Action.SIGN or wire.method != operation.method:
             return False
         offers = (self.offer, *self.elsewhere)
         found = [o.operation_of(self.contract, wire.method, p) for o in offers for p in paths]
-        return all(each is None or each[0] == wire.operation for each in found)
+        leads_elsewhere = not paths or climbs_out(paths[0])
+        return not leads_elsewhere and all(e is None or e[0] == operation.id for e in found)
 
     def _names_in(self, path: str, wire: Wire, operation: Operation) -> Mapping[str, str]:
         """Return parameter -> percent-encoded value of the operation's path."""

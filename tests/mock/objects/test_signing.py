@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote, urlsplit
 import httpx
 import pytest
 
-from icecheck.mock_server import MockCatalog
+from icecheck.mock_server import MockCatalog, WarehouseDeclaration
 from tests.mock.objects.asking import Answered, send
 from tests.mock.objects.conftest import NOW_MS, SCHEMA, SECONDS, Stage, create, key_of
 
@@ -219,3 +219,26 @@ def test_the_journal_shows_nothing_that_signs(own: Signed, tmp_path: Path) -> No
     secrets.remove(answer["headers"]["x-amz-date"][0])
     assert len(secrets) == 6
     assert [secret for secret in secrets if secret in told] == []
+
+
+def test_a_server_of_1_11_names_its_signer_by_the_documents_names_too() -> None:
+    warehouses = [WarehouseDeclaration("wh", location="s3://lake/wh"), "beside"]
+    with MockCatalog(spec="1.11.0", warehouses=warehouses) as mock:
+        http = httpx.Client(base_url=f"{mock.uri}/v1/wh")
+        http.post("/namespaces", json={"namespace": ["ns"]}).raise_for_status()
+        key = key_of(create(http, "t").json()["metadata"]["location"])
+        config = http.get("/namespaces/ns/tables/t", headers=SIGNING).json()["config"]
+        for name in ("uri", "endpoint"):
+            assert config[f"signer.{name}"] == config[f"s3.signer.{name}"]
+        listed = {
+            name: json.dumps(httpx.get(f"{mock.uri}/v1/config?warehouse={name}").json())
+            for name in ("wh", "beside")
+        }
+        assert ["/sign" in each for each in listed.values()] == [True, False]
+        uri = f"{config['s3.endpoint']}/lake/{key}/x"
+        body = {"method": "GET", "uri": uri, "region": "us-east-1", "headers": {}}
+        at = f"{config['signer.uri']}/{config['signer.endpoint']}"
+        assert http.post(at, json={**body, "provider": "s3"}).status_code == 200
+        assert http.post(at, json={**body, "provider": "gcs"}).status_code == 400
+        assert mock.journal.count("signRequest", status=200) == 1
+        http.close()
