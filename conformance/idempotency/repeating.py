@@ -54,6 +54,14 @@ CARRIED_OUT_AGAIN = declare(
     told=_ONCE,
     answer_in_id=False,
 )
+_TAKEN_FOR_ANOTHER = declare(
+    "taken-for-another-request",
+    "Answers a request with a key of its own as another request, and does not carry it out",
+    Severity.FALSE_OR_LOST,
+    NOT_AS_ACKNOWLEDGED,
+    told=("what was asked for", "what another request asked for"),
+    answer_in_id=False,
+)
 _ANOTHER_OBJECT = declare(
     "another-object-again",
     "Answers a request that comes again with its idempotency key with another object",
@@ -92,15 +100,25 @@ class Keyed:
 
 
 def keyed(
-    catalog: Catalog, operation_id: str, names: Names | None = None, body: Any = NO_BODY
+    catalog: Catalog,
+    operation_id: str,
+    names: Names | None = None,
+    body: Any = NO_BODY,
+    *,
+    upper_case: bool = False,
 ) -> Keyed:
-    """Return a request with a fresh key; NotOffered where the catalog announces no keys."""
+    """Return a request with a fresh key; NotOffered where the catalog announces no keys.
+
+    A key in upper case is written as the one in the document is (1.11.0, L2088).
+    """
     seconds = readable_seconds(require_keys(catalog))
     named = names or {}
     if body is not NO_BODY:
         fitted = catalog.sender.fitted(operation_id, named, body, catalog.sender.ordinal)
         body = encode(fitted)
-    asked = Asked(operation_id, named, body=body, headers={KEY_HEADER: fresh_key(catalog)})
+    key = fresh_key(catalog)
+    headers = {KEY_HEADER: key.upper() if upper_case else key}
+    asked = Asked(operation_id, named, body=body, headers=headers)
     return Keyed(asked, math.inf if seconds is None else time.monotonic() + seconds)
 
 
@@ -194,6 +212,13 @@ def another_object(request: Keyed, reply: Reply, detail: str, pointer: str) -> V
     """Return the Violation for an answer about another object than the first one was."""
     due, came = "the object of the first answer", "another one"
     return violation(request, reply, _ANOTHER_OBJECT, due, came, detail=detail, pointer=pointer)
+
+
+def taken_for_another(request: Keyed, reply: Reply) -> Violation:
+    """Return the Violation for a request that was acknowledged and not carried out, by its key."""
+    due, came = "what was asked for", "what another request asked for"
+    detail = f"{request.operation_id} with a fresh key"
+    return violation(request, reply, _TAKEN_FOR_ANOTHER, due, came, detail=detail)
 
 
 def carried_out_again(request: Keyed, reply: Reply, effect: str) -> Violation:

@@ -10,8 +10,10 @@ from icecheck.conformance.idempotency.repeating import (
     carried_out_again,
     first,
     keyed,
+    taken_for_another,
     violation,
 )
+from icecheck.findings.statuses import Statuses
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check
 from icecheck.objects.reading import not_applicable, object_in
@@ -24,12 +26,18 @@ _REMOVED_IS_MISSING = declare(
     Severity.SHAPE,
     "whoever removes properties over a bad network: takes what was removed for a mistake",
 )
+_KEY_REFUSED = declare(
+    "key-refused",
+    "Refuses an idempotency key for the letters that it is written in",
+    Severity.REFUSED,
+    "clients that write keys in upper case, as the document does: no change goes through",
+)
 _KEY = "icecheck.keyed"
 
 
-def _keyed_creation(catalog: Catalog, namespace: Namespace) -> Keyed:
+def _keyed_creation(catalog: Catalog, namespace: Namespace, *, upper_case: bool = False) -> Keyed:
     body = {"namespace": [*namespace], "properties": {}}
-    return keyed(catalog, "createNamespace", body=body)
+    return keyed(catalog, "createNamespace", body=body, upper_case=upper_case)
 
 
 @check("idempotency.success-replayed")
@@ -39,11 +47,24 @@ def test_successes_are_answered_again(catalog: Catalog) -> None:
     namespace = catalog.new_namespace_name()
     creation = _keyed_creation(catalog, namespace)
     created = first(catalog, creation)
+    if object_in(created).get("namespace") != [*namespace]:
+        raise taken_for_another(creation, created)
     repeated = again(catalog, creation, created)
     if object_in(repeated).get("namespace") != object_in(created).get("namespace"):
         raise another_object(creation, repeated, "another namespace", "/namespace")
     drop = keyed(catalog, "dropNamespace", {"namespace": namespace})
     again(catalog, drop, first(catalog, drop))
+    _expect_upper_case_taken(catalog)
+
+
+def _expect_upper_case_taken(catalog: Catalog) -> None:
+    """Judge that a key in upper case is none that is refused: the document's example is one."""
+    namespace = catalog.new_namespace_name()
+    creation = _keyed_creation(catalog, namespace, upper_case=True)
+    created = creation.send(catalog)
+    if created.status == 400 and _keyed_creation(catalog, namespace).send(catalog).ok:
+        due = Statuses.of(200)
+        raise violation(creation, created, _KEY_REFUSED, due, created.status)
 
 
 @check("idempotency.refusal-replayed")

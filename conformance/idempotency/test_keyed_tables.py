@@ -25,11 +25,22 @@ from icecheck.conformance.idempotency.repeating import (
     keyed_creation,
     made,
     of_table,
+    taken_for_another,
+    violation,
 )
+from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check
 from icecheck.objects.committing import MARK, change_of, same_table, set_property
 from icecheck.objects.metadata_view import metadata_in
+from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Blocked, NotOffered, Reply
+
+_TAG_OF_ANOTHER = declare(
+    "tag-of-another-version",
+    "Answers a commit with the ETag of another version than the one in the answer",
+    Severity.FALSE_OR_LOST,
+    "clients that keep what a commit was answered with: they go on with metadata that are old",
+)
 
 
 def _loaded(catalog: Catalog, table: Table) -> Reply:
@@ -72,22 +83,33 @@ def test_the_effect_is_that_of_the_first_request(catalog: Catalog) -> None:
     """A commit and a creation that come again change nothing that was changed since."""
     require_keys(catalog)
     table = given_table(catalog)
-    commit = keyed_commit(catalog, table, [set_property("first")])
+    commit, other = (keyed_commit(catalog, table, [set_property(v)]) for v in ("first", "second"))
     first(catalog, commit)
-    _given_marked(catalog, table, "second")
+    was = _mark(_loaded(catalog, table))
+    first(catalog, other)
+    reply = _loaded(catalog, table)
+    if was == _mark(reply) == "first":
+        raise taken_for_another(other, reply)
+    if _mark(reply) != "second":
+        raise Blocked("update.set-properties.effect", "a property that was committed is not shown")
     commit.send(catalog)
     _expect_marked(catalog, commit, table, "second")
     if catalog.claims("renameTable"):
-        _expect_made_once(catalog)
+        _expect_made_once(catalog, dropped=False)
+    if catalog.claims("dropTable"):
+        _expect_made_once(catalog, dropped=True)
 
 
-def _expect_made_once(catalog: Catalog) -> None:
-    """Judge that a creation makes no second table once the first has another name."""
+def _expect_made_once(catalog: Catalog, *, dropped: bool) -> None:
+    """Judge that a creation makes no second table once the first is gone, or has another name."""
     namespace, name = shared_namespace(catalog), catalog.new_name()
     creation = keyed_creation(catalog, namespace, name)
     first(catalog, creation)
-    moved = catalog.rename_table((namespace, name), (namespace, catalog.new_name()))
-    if not moved.ok or catalog.load_table(namespace, name).status != 404:
+    if dropped:
+        freed = catalog.drop_table(namespace, name)
+    else:
+        freed = catalog.rename_table((namespace, name), (namespace, catalog.new_name()))
+    if not freed.ok or catalog.load_table(namespace, name).status != 404:
         return  # the name is not free: nothing can be made under it again
     creation.send(catalog)
     reply = catalog.load_table(namespace, name)
@@ -107,6 +129,26 @@ def test_a_commit_is_answered_again(catalog: Catalog) -> None:
     after = _loaded(catalog, table)
     if is_later(before, after):
         raise carried_out_again(commit, after, "makes a further version")
+
+
+@check("idempotency.tag-of-a-commit", proves="etag.of-a-commit")
+def test_the_tag_is_of_what_is_answered(catalog: Catalog) -> None:
+    """The ETag of a commit that is answered again is of the metadata in that answer."""
+    require_keys(catalog)
+    table = given_table(catalog)
+    commit = keyed_commit(catalog, table, [set_property("first")])
+    committed = first(catalog, commit)
+    _given_marked(catalog, table, "second")
+    repeated = again(catalog, commit, committed)
+    tag = repeated.exchange.header("etag")
+    if tag is None:
+        raise not_applicable("the catalog sends no ETag with the answer to a commit")
+    headers = {"If-None-Match": tag}
+    reply = catalog.load_table(table.namespace, table.name, headers=headers)
+    if reply.status == 304 and _mark(repeated) == "first":
+        raise violation(
+            commit, reply, _TAG_OF_ANOTHER, "the metadata after the later commit", "304"
+        )
 
 
 @check("idempotency.transaction-replayed")
@@ -178,3 +220,16 @@ def test_a_registration_is_answered_again(catalog: Catalog) -> None:
             break
     arrange(catalog, "registerTable", lambda: registered)
     expect_same(registration, again(catalog, registration, registered), registered)
+    _expect_overwritten_once(catalog, made(table.namespace, body["name"], registered))
+
+
+def _expect_overwritten_once(catalog: Catalog, table: Table) -> None:
+    """Judge that a registration which replaces a table takes back nothing when it comes again."""
+    location = table.metadata_location
+    body = {"name": table.name, "metadata-location": location, "overwrite": True}
+    registration = keyed(catalog, "registerTable", {"namespace": table.namespace}, body)
+    if not registration.send(catalog).ok:
+        return  # a catalog may replace no table
+    _given_marked(catalog, given_loaded(catalog, table), "second")
+    registration.send(catalog)
+    _expect_marked(catalog, registration, table, "second")

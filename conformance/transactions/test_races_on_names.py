@@ -11,11 +11,13 @@ from icecheck.conformance.transactions.contenders import (
     expect_fair,
     rounds,
 )
-from icecheck.histories.history import Deed, Event, Release, Seen, Take, Write
+from icecheck.histories.history import Answer, Deed, Event, Release, Seen, Take, Write
 from icecheck.histories.racing import Move, race
 from icecheck.judging.check import check, generated_check
 from icecheck.objects.moves import MARK, expect_success, load, load_namespace, look, named
-from icecheck.objects.views import create_view_body, given_view, view_version
+from icecheck.objects.reading import not_applicable
+from icecheck.objects.registering import file_of
+from icecheck.objects.views import View, create_view_body, given_view, view_version
 from icecheck.targets.target import Namespace
 
 MovesOf = dict[str, Sequence[Move]]
@@ -47,6 +49,33 @@ def test_a_name_becomes_a_table_or_a_view(catalog: Catalog) -> None:
         expect_fair(catalog, told)
         history += told
     expect_success(history, "createTable.200")
+
+
+@check("race.registered-views", proves="registerView.409")
+def test_a_name_becomes_one_registered_view(catalog: Catalog) -> None:
+    """Of clients that register views under one name at the same time, one succeeds."""
+    namespace = given_namespace(catalog)
+    files = {each: file_of(_given_marked_view(catalog, namespace, each)) for each in CONTENDERS}
+    name = catalog.new_name()
+    racers: MovesOf = {
+        client: [
+            Move(
+                "registerView",
+                {"namespace": namespace},
+                {"name": name, "metadata-location": file},
+                deeds=(Take(named(namespace, name), client),),
+            )
+        ]
+        for client, file in files.items()
+    }
+    history = race(catalog, racers)
+    if all(event.answer is Answer.REFUSED for event in history):
+        raise not_applicable("the files of views that are there are not registered again")
+    expect_fair(catalog, (*history, *look(catalog, load(namespace, name, "view"))))
+
+
+def _given_marked_view(catalog: Catalog, namespace: Namespace, client: str) -> View:
+    return given_view(catalog, namespace, properties={MARK: client})
 
 
 @check(

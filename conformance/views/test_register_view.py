@@ -11,7 +11,7 @@ from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check
 from icecheck.objects import metadata_view
 from icecheck.objects.comparing import expect_answer
-from icecheck.objects.reading import not_applicable
+from icecheck.objects.reading import not_applicable, object_in, tables_in
 from icecheck.objects.registering import due, file_of, refused_as_unfit, registered
 from icecheck.objects.views import (
     MARK,
@@ -65,6 +65,11 @@ def test_register_view(catalog: Catalog) -> None:
     uuid = metadata_view.same_uuid(made.view.uuid)
     made.reply.expect(200).expect_json({"metadata": {"view-uuid": uuid}})
     expect_answer(made.reply, made.made, "a registered view")
+    if catalog.claims("listViews"):
+        reply = catalog.list_views(made.view.namespace).expect(200)
+        whole = not object_in(reply).get("next-page-token")
+        if whole and (made.view.namespace, made.name) not in tables_in(reply):
+            raise reply.violation(_LOST, "a list with it", "one without it")
 
 
 @check("registerView.keeps-identity", proves="registerView.same-view")
