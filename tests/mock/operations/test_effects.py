@@ -67,6 +67,16 @@ def test_a_delayed_answer_is_the_same_answer(mock: MockCatalog, client: httpx.Cl
     assert create(client).json()["namespace"] == ["a"]
 
 
+def test_a_client_that_does_not_wait_for_its_answer_is_served_all_the_same(
+    mock: MockCatalog, client: httpx.Client
+) -> None:
+    with_effects(mock, Delay(500))
+    impatient = httpx.Timeout(20, read=0.05)
+    with pytest.raises(httpx.ReadTimeout):
+        client.post("/v1/namespaces", json={"namespace": ["a"]}, timeout=impatient)
+    assert mock.state().namespace(("a",)) is not None
+
+
 def test_a_dropped_answer_was_applied_all_the_same(
     mock: MockCatalog, client: httpx.Client, caplog: pytest.LogCaptureFixture
 ) -> None:
