@@ -179,13 +179,16 @@ def _operations(contract: "Contract") -> list[dict[str, Any]]:
 
 
 def _defects(contract: "Contract") -> list[dict[str, Any]]:
+    from icecheck.contract import SPEC_VERSIONS, load
+    from icecheck.contract.releases import newest
     from icecheck.mock_server.defects import defects
 
+    demanded, later = contract.requirements, load(newest(SPEC_VERSIONS)).requirements
     return [
         {
             "id": defect.name,
             "title": defect.title,
-            "level": str(contract.requirements[defect.breaks].level),
+            "level": str((demanded.get(defect.breaks) or later[defect.breaks]).level),
             "breaks": defect.breaks,
             "suffering": defect.suffering,
         }
