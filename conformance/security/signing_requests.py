@@ -148,9 +148,11 @@ def signer_of(catalog: Catalog, theirs: Headers | None = None) -> Signer:
     table = _table(catalog)
     asked = {**DELEGATION, **(theirs or {})}
     reply = catalog.load_table(table.namespace, table.name, headers=asked)
-    if theirs is not None and not reply.ok:
-        raise not_applicable(f"the other principal cannot load the table: {reply.status}")
-    config = _texts(object_in(reply.expect(200)).get("config"))
+    if not reply.ok:
+        # Whether such a header may be refused is judged with loadTable.
+        who = "the run" if theirs is None else "the other principal"
+        raise not_applicable(f"{who} asks for remote signing and is answered {reply.status}")
+    config = _texts(object_in(reply).get("config"))
     if config.get(_ON, "").lower() != "true":
         raise not_applicable("the config of a table does not turn remote signing on")
     if str(table.metadata.get("location")).partition("://")[0] not in _SCHEMES:
@@ -166,13 +168,15 @@ def _table(catalog: Catalog) -> Table:
     """Return a table whose creator has asked for remote signing: a catalog may place it by that."""
     if catalog.target.read_only:
         return some_table(catalog)
-    return shared_object(
-        catalog,
-        "signed table",
-        lambda maker, namespace: given_loaded(
-            maker, given_table(maker, namespace, headers=DELEGATION)
-        ),
-    )
+    return shared_object(catalog, "signed table", _made)
+
+
+def _made(maker: Catalog, namespace: Namespace) -> Table:
+    try:
+        made = given_table(maker, namespace, headers=DELEGATION)
+    except Blocked:
+        made = given_table(maker, namespace)  # the header alone may be refused
+    return given_loaded(maker, made)
 
 
 def _texts(value: Any) -> dict[str, str]:

@@ -35,21 +35,25 @@ _SIGNED_OTHERWISE = declare(
     "signed-otherwise",
     "Signs a request for S3 only where the provider is named",
     Severity.REFUSED,
+    "clients that name no provider, as before 1.11: read and write nothing",
 )
 _CACHING_UNSAID = declare(
     "signature-caching-unsaid",
     "Does not say whether a signature may be kept",
     Severity.SHAPE,
+    "Spark, Flink, Trino (Java client 1.11): ask for each request, also where one answer would do",
 )
 _SIGNER_UNNAMED = declare(
     "signer-unnamed",
     "Turns remote signing on and does not name the signer: {expected}",
     Severity.REFUSED,
+    "clients that look for this setting: read and write nothing without a signature",
 )
 _SIGNER_SILENT = declare(
     "signer-silent",
     "Names a signer that does not sign",
     Severity.REFUSED,
+    "Spark, Flink, Trino (Java client): read and write nothing without a signature",
 )
 
 _SIGNATURE = re.compile(r"AWS4-|X-Amz-Signature=|^AWS ", re.IGNORECASE)
@@ -174,7 +178,8 @@ def test_no_table_is_not_found(catalog: Catalog) -> None:
     signer = signer_of(catalog)
     reply = _for_no_table(catalog, signer)
     if reply.ok:
-        raise not_applicable("requests are signed for a table that does not exist")
+        ordinal = reply.exchange.ordinal
+        raise Blocked("signRequest.missing-table", "it is answered 200", exchange=ordinal)
     if reply.status != 404:
         _ordinary(catalog, signer)
         reply.expect(404)

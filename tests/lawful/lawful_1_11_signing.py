@@ -131,6 +131,16 @@ def _unlisted(registries: Registries) -> None:
     alter_body(registries, "getConfig", told)
 
 
+def _refuses_to_be_asked(registries: Registries) -> None:
+    """Refuse whoever asks for signing alone, as an access that is not supported."""
+
+    def asks(_state: WarehouseState, call: Call) -> bool:
+        return call.request.headers.get("x-iceberg-access-delegation") == "remote-signing"
+
+    for operation_id in ("createTable", "loadTable"):
+        refuse_where(registries, operation_id, asks)
+
+
 def _own_region(registries: Registries) -> None:
     """Name the region for the whole catalog, and not with each table."""
 
@@ -195,5 +205,6 @@ SIGNS_NOT: dict[str, Install] = {
     "unlisted": _unlisted,
     "turned-off": _config(lambda config: config | {"s3.remote-signing-enabled": "false"}),
     "not-turned-on": _without("s3.remote-signing"),
+    "refuses-to-be-asked": _refuses_to_be_asked,
 }
 """Name -> a catalog of which no check of signing says anything."""
