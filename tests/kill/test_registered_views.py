@@ -13,12 +13,15 @@ from icecheck.judging.passive import observe, passive_verdicts
 from icecheck.mock_server.defects import defects
 from icecheck.proof.defective import defective_session
 from tests.kill.killing import checks_of, words
+from tests.kit.shares import some
 from tests.lawful.lawful import Install
 from tests.lawful.lawful_1_11_registration import (
     LAWFUL_REGISTRATIONS,
     RECOMMENDED,
     no_table_files,
 )
+from tests.lawful.lawful_tables import LAWFUL_TABLES
+from tests.lawful.lawful_views import LAWFUL_VIEWS
 
 SPEC = "1.11.0"
 CONTRACT = load(SPEC)
@@ -63,6 +66,13 @@ def test_no_check_fails_on_a_lawful_catalog(name: str) -> None:
     verdicts = verdicts_on(LAWFUL_REGISTRATIONS[name])
     wrong = [v for v in verdicts if v.outcome not in {Outcome.PASS, Outcome.SKIP}]
     assert words(wrong) == []
+
+
+@pytest.mark.parametrize("name", some({**LAWFUL_TABLES, **LAWFUL_VIEWS}, 6))
+def test_no_check_fails_on_a_lawful_catalog_of_before(name: str) -> None:
+    install = {**LAWFUL_TABLES, **LAWFUL_VIEWS}[name]
+    verdicts = verdicts_on(install, [each for each in CHECKS if each.id in OF_REGISTRATION])
+    assert ended(verdicts, Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR) & OF_REGISTRATION == set()
 
 
 def test_who_registers_no_tables_is_not_blamed_for_headers_and_names() -> None:
