@@ -86,8 +86,7 @@ class MockCatalog:
       the `admin_token` if there is one.
     - `planning`: settings of scan planning: synchronous or asynchronous, tasks per answer.
     - `spec`: the version of the document that is served.
-    - `idempotency`: how long repeated requests with an idempotency key get the first answer, as of
-      1.11.0; None: keys have no meaning, and no lifetime is announced.
+    - `idempotency`: how long idempotency keys are kept, as of 1.11.0; None: they have no meaning.
     - `namespace_separator`: percent-encoded, announced for clients to put between the levels of a
       namespace in paths; the unit separator is always understood.
     - `prefix` False serves one warehouse at paths without a prefix.

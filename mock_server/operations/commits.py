@@ -24,7 +24,7 @@ def update_table(context: Context, state: WarehouseState, call: Call) -> Outcome
 
 
 def _reply(context: Context, entry: TableEntry) -> Reply:
-    """Return the answer with the new version; since 1.11.0 it has an entity tag (L5067)."""
+    """Return the answer with the new version; since 1.11.0 it has an entity tag."""
     if context.contract.is_at_least("1.11.0"):
         return publication.load_reply(entry)
     return publication.commit_reply(entry)

@@ -2,16 +2,14 @@
 
 from collections.abc import Collection, Mapping
 
-from icecheck.contract import SPEC_VERSIONS, Contract, Requirement, load
-from icecheck.contract.releases import is_newer
+from icecheck.contract import JUDGED_VERSIONS, SPEC_VERSIONS, Contract, Requirement, load
 from icecheck.findings.verdict import Group
 from icecheck.judging.observed import Observed
 from icecheck.judging.passive import passive_checks, passive_verdicts
 from icecheck.mock_server.operations.served import default_registries
-from icecheck.mock_server.protocol.served_contract import SERVED
 from icecheck.run.collect import collect
 from tests.kit.contracts import CONTRACT, of_every_version
-from tests.laws.golden import expect_debts, expect_golden
+from tests.laws.golden import expect_debts
 
 
 def proven(contract: Contract = CONTRACT) -> Mapping[str, list[str]]:
@@ -41,14 +39,8 @@ def bare(contract: Contract) -> list[str]:
 
 
 def test_every_requirement_is_proven_or_says_why_it_cannot_be() -> None:
-    expect_debts("requirement", bare(CONTRACT))
-
-
-def test_what_only_a_version_demands_that_the_mock_does_not_serve_yet_is_listed() -> None:
-    """It has no check before the mock can show its defects; the list goes with the last line."""
-    later = [version for version in SPEC_VERSIONS if is_newer(version, SERVED.version)]
-    lines = [f"{version} | {id_}" for version in later for id_ in sorted(bare(load(version)))]
-    expect_golden("unserved.txt", lines)
+    """Of each version that a run can hold to."""
+    expect_debts("requirement", {id_ for v in JUDGED_VERSIONS for id_ in bare(load(v))})
 
 
 @of_every_version
@@ -76,17 +68,19 @@ def test_a_client_need_names_the_client(contract: Contract) -> None:
 
 
 def test_every_documented_operation_is_served() -> None:
-    expect_served("operation", CONTRACT.operations, default_registries().operations)
+    for version in SPEC_VERSIONS:
+        served = default_registries(version).operations
+        expect_served("operation", load(version).operations, served)
 
 
 def test_every_documented_update_is_applied() -> None:
-    served = default_registries()
+    served = default_registries(CONTRACT.version)
     expect_served("update", CONTRACT.table_updates, served.updates)
     expect_served("view-update", CONTRACT.view_updates, served.view_updates)
 
 
 def test_every_documented_assertion_is_judged() -> None:
-    served = default_registries()
+    served = default_registries(CONTRACT.version)
     expect_served("assertion", CONTRACT.table_assertions, served.assertions)
     expect_served("view-assertion", CONTRACT.view_assertions, served.view_assertions)
 

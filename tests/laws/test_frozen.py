@@ -19,8 +19,8 @@ from icecheck.contract.frozen import (
 from icecheck.findings.conclusion import as_frozen
 from icecheck.findings.verdict import Group, Outcome
 from icecheck.reports import run_json
-from icecheck.run.demands import set_to_judge_by
 from icecheck.run.facts import requirement_set_of
+from icecheck.run.releases.demands import set_to_judge_by
 from icecheck.targets.target import UsageError
 from tests.kit.contracts import CONTRACT
 from tests.kit.findings import a_finding
@@ -131,7 +131,7 @@ def test_an_unknown_set_is_refused_with_those_there_are() -> None:
 def test_a_set_of_which_a_check_is_gone_is_refused(monkeypatch) -> None:
     row = NOW.requirements["createNamespace.409"]
     older = changed(**{"createNamespace.409": replace(row, checks=(*row.checks, "old.check"))})
-    monkeypatch.setattr("icecheck.run.demands.frozen_set", lambda _: older)
+    monkeypatch.setattr("icecheck.run.releases.demands.frozen_set", lambda _: older)
     with pytest.raises(
         UsageError, match=r"no longer has 1 of its checks, such as old.check.*0\.0\.1"
     ):
@@ -140,7 +140,7 @@ def test_a_set_of_which_a_check_is_gone_is_refused(monkeypatch) -> None:
 
 def test_a_set_about_another_document_is_refused(monkeypatch) -> None:
     other = replace(changed(), document="1.9.0")
-    monkeypatch.setattr("icecheck.run.demands.frozen_set", lambda _: other)
+    monkeypatch.setattr("icecheck.run.releases.demands.frozen_set", lambda _: other)
     with pytest.raises(UsageError, match=r"about the document 1\.9\.0"):
         set_to_judge_by(other.id, CONTRACT)
 

@@ -22,14 +22,18 @@ ROOT = Path(__file__).parents[2]
 PRODUCT = ("src/icecheck", "conformance", "mock_server", "scenarios", "spark_tests", "reports")
 # Module -> the reason for the default version.
 CHOOSING = {
-    "src/icecheck/cli/selection.py": "the default of --spec",
-    "src/icecheck/pytest/run.py": "the default of --conformance-spec",
+    "src/icecheck/run/releases/choosing.py": "the default of --spec and --conformance-spec",
     "src/icecheck/run/options.py": "the default of a run's options",
     "src/icecheck/client/opening.py": "the default of a session's options",
     "src/icecheck/client/doctor.py": "the default of the doctor's session",
     "src/icecheck/cli/commands/explain.py": "tells of the default version: there is no run",
     "src/icecheck/cli/commands/list.py": "tells of the default version: there is no run",
-    "src/icecheck/cli/commands/self_test.py": "opens the runs of which it asks",
+    "src/icecheck/cli/commands/serve.py": "the default of what is served",
+    "src/icecheck/findings/release.py": "what a config has to show more than, to be later",
+    "src/icecheck/proof/defective.py": "the default of a session with defects",
+    "src/icecheck/proof/kill_matrix.py": "where a defect breaks nothing later",
+    "mock_server/mock.py": "the default of what is served",
+    "mock_server/protocol/served_contract.py": "the default of what is served",
 }
 IMPORTS_ALL = """
 import importlib, json, pkgutil, sys

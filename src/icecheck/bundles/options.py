@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from icecheck.findings.verdict import Group
-from icecheck.run.demands import release_to_hold_to
 from icecheck.run.options import RunOptions
+from icecheck.run.releases.demands import release_to_hold_to
 from icecheck.targets.recorded import target_from
 from icecheck.targets.target import UsageError
 from icecheck.wire.redaction import Redactor

@@ -24,9 +24,9 @@ from icecheck.replies.schema import SchemaJudge, schema_judge
 from icecheck.reports.restored import verdict_in
 from icecheck.run.check_runner import CheckRunner, NotBegun, open_runner
 from icecheck.run.collect import allowed, collect, left_out, select
-from icecheck.run.demands import demanded_by
 from icecheck.run.finish import ProcessReport, finish
 from icecheck.run.options import RunOptions
+from icecheck.run.releases.demands import demanded_by
 from icecheck.targets.target import UsageError
 from icecheck.wire.exchange import Exchange
 

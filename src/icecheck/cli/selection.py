@@ -78,7 +78,7 @@ def with_release(wanted: "RunOptions", options: Mapping[str, Any]) -> "RunOption
 
     Raises UsageError for a release whose document cannot be used.
     """
-    from icecheck.run.chosen_release import chosen_release
+    from icecheck.run.releases.choosing import chosen_release
 
     chosen = chosen_release(options["spec"], wanted.target, wanted.redactor)
     return replace(wanted, spec=chosen.spec, spec_reason=chosen.reason, beside=chosen.beside)

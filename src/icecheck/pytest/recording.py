@@ -16,9 +16,9 @@ from icecheck.findings.telling.finding_card import card_of
 from icecheck.findings.verdict import Group, Level, Outcome, Verdict
 from icecheck.judging.check import Check, Declaration, bind, declaration_of
 from icecheck.run.check_runner import CheckRunner, NotBegun, open_runner
-from icecheck.run.demands import demanded_by
 from icecheck.run.finish import ProcessReport, as_counted
 from icecheck.run.options import RunOptions
+from icecheck.run.releases.demands import demanded_by
 from icecheck.spark.session import SparkWorkbench
 from icecheck.spark.unavailable import SparkUnavailable
 from icecheck.targets.target import UsageError

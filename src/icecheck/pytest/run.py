@@ -27,14 +27,14 @@ from icecheck.pytest.termination import Termination
 from icecheck.pytest.worker_report import WorkerReport
 from icecheck.reports.exchanges import ExchangeLog
 from icecheck.run.check_runner import NotBegun, not_begun
-from icecheck.run.chosen_release import chosen_release
 from icecheck.run.closing import residue_lines, unmet_lines
 from icecheck.run.collect import collect, left_out
-from icecheck.run.demands import set_to_judge_by
 from icecheck.run.expectations import expectations_from, gated, selection_among
 from icecheck.run.finish import ProcessReport, finish, left_to_skip
 from icecheck.run.options import RunOptions
 from icecheck.run.output import Output, part_of
+from icecheck.run.releases.choosing import chosen_release
+from icecheck.run.releases.demands import set_to_judge_by
 from icecheck.run.replays.files import regressions_in
 from icecheck.targets.options import TARGET_OPTIONS, Kind, TargetOption
 from icecheck.targets.secret_marks import SecretMarks

@@ -25,10 +25,10 @@ from icecheck.judging.judge import not_run
 from icecheck.judging.observed import Observed
 from icecheck.judging.probes import CAPABILITIES
 from icecheck.judging.settling import settled_with_passive
-from icecheck.run.beside import told_beside
-from icecheck.run.demands import demanded_verdicts
 from icecheck.run.facts import facts_of
 from icecheck.run.options import RunOptions
+from icecheck.run.releases.beside import told_beside
+from icecheck.run.releases.demands import demanded_verdicts
 from icecheck.targets.offer import Offer
 
 _STOPPED = "the run was to end at the first failure (--fail-fast, under pytest --maxfail)"
@@ -123,14 +123,25 @@ def finish(
         ),
         preflight=next((process.preflight for process in processes if process.preflight), ()),
     )
+    _tell_of_others(run, options, processes, session, offer, left_out)
+    return without_room(run, unwritten) if unwritten else run
+
+
+def _tell_of_others(
+    run: Run,
+    options: RunOptions,
+    processes: Sequence[ProcessReport],
+    session: SessionSummary,
+    offer: Offer | None,
+    left_out: Collection[Check],
+) -> None:
+    """Add to the facts of a run what the releases beside its own say."""
+    apart = {check.id for check in left_out}
     for release in options.beside:
-        seen = _merged(
-            [p.observed_beside.get(contract_for(release).version, {}) for p in processes]
-        )
-        apart = {check.id for check in left_out}
+        version = contract_for(release).version
+        seen = _merged([process.observed_beside.get(version, {}) for process in processes])
         told = told_beside(release, run, options.groups, seen, session, offer, apart)
         run.facts["spec"].setdefault("beside", []).append(told)
-    return without_room(run, unwritten) if unwritten else run
 
 
 def as_counted(verdict: Verdict, options: RunOptions) -> Verdict:

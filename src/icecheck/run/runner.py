@@ -16,9 +16,9 @@ from icecheck.findings.verdict import Group, Level, Outcome, Run, Verdict
 from icecheck.judging.check import Check
 from icecheck.run.check_runner import CheckRunner, Ending, NotBegun, open_runner
 from icecheck.run.collect import allowed, collect, left_out, select
-from icecheck.run.demands import demanded_by
 from icecheck.run.finish import finish, left_to_skip
 from icecheck.run.options import RunOptions
+from icecheck.run.releases.demands import demanded_by
 from icecheck.run.replays.files import expect_checks_of
 from icecheck.run.workers import judge_in_threads, judge_in_turn
 from icecheck.targets.unwritable import Unwritable

@@ -8,7 +8,7 @@ from icecheck.contract import JUDGED_VERSIONS, Ref
 from icecheck.contract.releases import is_newer, newest, number
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.defects.kit.rewriting import alter_body, refuse_as
-from icecheck.run.demands import release_to_hold_to
+from icecheck.run.releases.demands import release_to_hold_to
 from icecheck.targets.target import UsageError
 from tests.kit.contracts import CONTRACT
 

@@ -23,7 +23,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
 )
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.run.collect import collect
-from icecheck.run.demands import demanded_by, demanded_verdicts
+from icecheck.run.releases.demands import demanded_by, demanded_verdicts
 from tests.kill.refusing import refuse_if, updates_in
 from tests.kit.contracts import CONTRACT
 from tests.kit.shares import share, some

@@ -156,7 +156,7 @@ def _changes(*releases: str) -> list[dict[str, Any]]:
     from icecheck.cli.listings.requirement_changes import changes_between
     from icecheck.contract import SPEC_VERSIONS
     from icecheck.contract.releases import is_newer
-    from icecheck.run.demands import release_to_hold_to
+    from icecheck.run.releases.demands import release_to_hold_to
 
     old, new = (release_to_hold_to(each, "--diff", SPEC_VERSIONS) for each in releases)
     if not is_newer(new, old):

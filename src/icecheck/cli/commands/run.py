@@ -96,7 +96,7 @@ def command(output: Path, **options: Any) -> int:
     with ExitOnError(output) as last_resort, contextlib.ExitStack() as stack:
         from icecheck.cli.shown_command import shown_command
         from icecheck.findings.verdict import Group
-        from icecheck.run.demands import set_to_judge_by
+        from icecheck.run.releases.demands import set_to_judge_by
         from icecheck.run.replays.files import regressions_in
 
         target = target_for(options, stack)
@@ -247,7 +247,7 @@ def _start_mock(options: dict[str, Any], stack: contextlib.ExitStack) -> dict[st
     )
     from icecheck.mock_server.core.clock import VirtualClock
     from icecheck.proof.defective import offered
-    from icecheck.run.chosen_release import named_releases
+    from icecheck.run.releases.choosing import named_releases
     from icecheck.targets.target import Principal
 
     seed = options["seed"]

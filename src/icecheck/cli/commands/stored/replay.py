@@ -80,7 +80,7 @@ class _Again:
 
 def _of_history(file: Path, output: Path) -> _Again:
     from icecheck.findings.replay import Replays
-    from icecheck.run.demands import release_to_hold_to
+    from icecheck.run.releases.demands import release_to_hold_to
     from icecheck.run.replays.files import expect_kept_elsewhere, replay_of
 
     replay = replay_of(file)
@@ -96,7 +96,7 @@ def _of_report(file: Path, check: str) -> _Again:
     """
     from icecheck.cli.stored_run import stored_run, understanding
     from icecheck.findings.replay import Replays
-    from icecheck.run.demands import release_to_hold_to
+    from icecheck.run.releases.demands import release_to_hold_to
     from icecheck.targets.target import UsageError
 
     document = stored_run(file)

@@ -13,7 +13,7 @@ from icecheck.judging.check import Check
 from icecheck.judging.observed import Observed
 from icecheck.judging.settling import settled_with_passive
 from icecheck.run.collect import collect
-from icecheck.run.demands import demanded_by, demanded_verdicts
+from icecheck.run.releases.demands import demanded_by, demanded_verdicts
 from icecheck.targets.offer import Offer
 
 _WRONG = frozenset({Outcome.FAIL, Outcome.BLOCKED, Outcome.ERROR})

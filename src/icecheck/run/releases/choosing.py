@@ -7,7 +7,7 @@ import httpx
 from icecheck.client.opening import preflight
 from icecheck.contract import DEFAULT_SPEC_VERSION, load
 from icecheck.findings.release import shown_version
-from icecheck.run.demands import release_to_hold_to, releases_to_hold_to
+from icecheck.run.releases.demands import release_to_hold_to, releases_to_hold_to
 from icecheck.targets.offer import Offer
 from icecheck.targets.target import Target, UsageError
 from icecheck.wire.connection import TargetUnusable
