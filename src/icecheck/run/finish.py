@@ -79,10 +79,10 @@ def finish(
     unwritten = _first(process.unwritten for process in processes)
     offer = None if session.config is None else Offer.read(session.config, options.target)
     verdicts, passive = settled_with_passive(verdicts, session.permitted, observed, contract)
-    everything = (*verdicts, *demanded_verdicts(passive, options.spec, contract))
-    everything = tuple(as_counted(verdict, options) for verdict in everything)
+    due = (*verdicts, *demanded_verdicts(passive, options.spec, contract))
+    everything = tuple(as_counted(verdict, options) for verdict in due)
     causes = causes_of(everything, contract)
-    in_part = frozenset(c.profile for c in left_out if c.level is Level.MUST)
+    in_part = {c.profile for c in left_out if c.level is Level.MUST}
     profiles = profiles_of(everything, offer, contract, in_part)
     conclusion = conclude(
         everything,
@@ -92,7 +92,6 @@ def finish(
         residue=bool(session.residue),
         tripped=bool(tripped),
     )
-    found = f"{conclusion.headline}{_left_for_residue(session)}"
     before = "interrupted; until then " if interrupted and not unwritten else ""
     finished_at = datetime.now(UTC)
     run = Run(
@@ -100,7 +99,7 @@ def finish(
         generated_at=finished_at.isoformat(timespec="seconds"),
         complete=not (interrupted or tripped),
         status=conclusion.status,
-        headline=tripped or before + found,
+        headline=tripped or f"{before}{conclusion.headline}{_left_for_residue(session)}",
         exit_code=conclusion.exit_code,
         exit_reason=conclusion.exit_reason,
         verdicts=everything,
