@@ -11,6 +11,7 @@ from icecheck.replies.expect import NotOffered
 from icecheck.wire.exchange import Exchange
 
 NOT_ANNOUNCED = "the catalog announces no idempotency-key-lifetime: keys have no meaning there"
+_LOOKED_AT = 8
 _FIRST_MS = 1_767_225_600_000  # where the catalog tells no time: equal runs send equal keys
 
 
@@ -42,7 +43,8 @@ def fresh_key(catalog: Catalog) -> str:
 
 def _now_ms(catalog: Catalog) -> int:
     """Return the time of the catalog's newest answer that tells it, in epoch milliseconds."""
-    for exchange in itertools.chain(reversed(catalog.exchanges), catalog.session.exchanges[:1]):
+    own, others = catalog.exchanges[-_LOOKED_AT:], catalog.session.exchanges[-_LOOKED_AT:]
+    for exchange in (*reversed(own), *reversed(others)):
         told = _date_of(exchange)
         if told is not None:
             return round(told.timestamp() * 1000)

@@ -54,7 +54,7 @@ def in_progress(status: int, *operation_ids: str) -> Any:
                 return replace(outcome, effects=(*outcome.effects, Delay(_WINDOW_MS + 10)))
             if (time.monotonic() - since) * 1000 < _WINDOW_MS:
                 later = (("retry-after", "0.1"),) if status in {429, 503} else ()
-                told = (status, "ConflictException", "This is being done", later)
+                told = (status, "CommitFailedException", "This is being done", later)
                 return Outcome(state, replies.error_reply(*told))
             return faithful(state, call)
 

@@ -13,6 +13,7 @@ from icecheck.contract import load
 from icecheck.findings.verdict import Group, Outcome, SkipKind, Verdict
 from icecheck.judging.check import Check
 from icecheck.judging.judge import judge
+from icecheck.judging.passive import observe, passive_verdicts
 from icecheck.run.collect import collect
 from icecheck.targets.target import Target
 from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
@@ -44,10 +45,14 @@ def session_with(freedoms: Iterable[Freedom]) -> Iterator[Session]:
             session.close()
 
 
-def judged(*freedoms: Freedom) -> list[Verdict]:
+def judged(*freedoms: Freedom, passively: bool = False) -> list[Verdict]:
+    """Return the verdicts of the checks of keys, and if asked those on their answers."""
     with session_with(freedoms) as session:
         require_deletion(session)
         verdicts = [judge(check, Catalog(session, check.id)) for check in checks()]
+        if passively:
+            observed = observe(session.exchanges, session.schemas)
+            verdicts += passive_verdicts(observed, session.contract)
     assert session.residue == []
     return verdicts
 
@@ -59,7 +64,7 @@ def blames(verdicts: Iterable[Verdict]) -> list[str]:
 
 @pytest.mark.parametrize("name", [name for name in LAWFUL_KEYS if name not in UNANNOUNCED])
 def test_a_lawful_meaning_of_keys_is_not_blamed(name: str) -> None:
-    assert blames(judged(LAWFUL_KEYS[name])) == []
+    assert blames(judged(LAWFUL_KEYS[name], passively=True)) == []
 
 
 def test_most_of_it_is_judged_where_keys_are_announced() -> None:
