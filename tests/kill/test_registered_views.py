@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable
 
+import msgspec
 import pytest
 
 from icecheck.client.catalog import Catalog
-from icecheck.contract import Level, load
+from icecheck.contract import DEFAULT_SPEC_VERSION, Level, load
 from icecheck.findings.verdict import Outcome, Verdict
 from icecheck.judging.check import Check
 from icecheck.judging.judge import judge
 from icecheck.judging.passive import observe, passive_verdicts
 from icecheck.mock_server.defects import defects
 from icecheck.proof.defective import defective_session
+from icecheck.proof.kill_matrix import kills, planted_in
 from tests.kill.killing import checks_of, words
 from tests.kit.shares import some
 from tests.lawful.lawful import Install
@@ -121,3 +123,20 @@ def test_a_defect_of_a_should_fails_no_check_of_a_must(name: str) -> None:
     verdicts = verdicts_on(defects()[name].install)
     levels = {v.check: v.level for v in verdicts if v.outcome is Outcome.FAIL}
     assert {*levels.values()} == {Level.SHOULD}
+
+
+def test_a_defect_of_a_new_operation_is_planted_where_that_is_served() -> None:
+    defect = defects()["permits-all-registerView"]
+    assert defect.breaks in load(DEFAULT_SPEC_VERSION).requirements
+    assert planted_in(defect) == SPEC
+    asked = checks_of("test_strangers", contract=CONTRACT)
+    (every_route,) = (c for c in asked if c.id == "auth.second-principal-on-every-route")
+    assert [v.check for v in kills(defect, [every_route])] == [every_route.id]
+    assert kills(msgspec.structs.replace(defect, install=lambda _: None), [every_route]) == ()
+
+
+def test_an_operation_of_another_document_is_not_claimed() -> None:
+    with defective_session() as (_, session):
+        assert not Catalog(session, "older").claims("registerView")
+    with defective_session(spec=SPEC) as (_, session):
+        assert Catalog(session, "newer").claims("registerView")
