@@ -210,6 +210,7 @@ OF_COMMAND: dict[str, dict[str, Sample]] = {
         "--group": Sample(("--group", "spark"), **_MOCK),
         "--format": Sample(("--format", "json"), beside=("operations",), **_MOCK),
         "--diff": Sample(("--diff", "1.8.0", "1.9.0"), beside=("requirements",), **_MOCK),
+        "--spec": Sample(("--spec", "1.11.0"), **_MOCK),
     },
     "explain": {"id_": Sample(("createTable",), otherwise=("dropTable",), **_MOCK)},
     "self-test": {

@@ -52,6 +52,27 @@ def test_what_a_later_document_demands_otherwise_is_listed(icecheck):
     assert "createNamespace.409" not in rows
 
 
+def test_the_lists_of_another_version_are_those_of_its_contract(icecheck):
+    for what, known in (
+        ("operations", {*load("1.11.0").operations}),
+        ("requirements", {*load("1.11.0").requirements}),
+    ):
+        rows = json.loads(icecheck("list", what, "--spec", "1.11.0", "--format", "json").stdout)
+        assert {row["id"] for row in rows} == known
+    assert "registerView.succeeds" in icecheck("list", "--spec", "1.11.0").stdout
+    assert "registerView.succeeds" not in icecheck("list").stdout
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--spec", "9.9.9"), ("defects", "--spec", "1.11.0"), ("--spec", "1.10")],
+)
+def test_a_version_that_has_no_list_is_refused(icecheck, options):
+    result = icecheck("list", *options)
+    assert result.exit_code == 2
+    assert "--spec" in result.output
+
+
 def test_two_releases_of_one_contract_are_told_apart_too(icecheck):
     rows = {r["id"]: r for r in listed(icecheck, "requirements", "--diff", "1.6.0", "1.8.0")}
     assert {row["change"] for row in rows.values()} <= {"new", "changed"}

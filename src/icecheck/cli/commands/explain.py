@@ -10,6 +10,7 @@ from icecheck.cli.ending import fail
 if TYPE_CHECKING:
     from icecheck.cli.listings.catalogue import CheckRow
     from icecheck.contract import Contract
+    from icecheck.mock_server.defects import Defect
 
 _USAGE = 2
 _HINTS_MAX = 4
@@ -32,15 +33,14 @@ def command(id_: str) -> None:
         explain_requirement,
         explain_symptom,
     )
-    from icecheck.contract import DEFAULT_SPEC_VERSION, load
     from icecheck.findings.symptoms import symptom_named
     from icecheck.mock_server.defects import defects
     from icecheck.run.known_symptoms import known_symptoms
 
-    contract = load(DEFAULT_SPEC_VERSION)
+    planted = defects()
+    contract = _contract_with(id_, planted.get(id_))
     rows = check_rows(contract)
     checks = {row.id: row for row in rows}
-    planted = defects()
     found: list[Iterable[str]] = []
     if id_ in contract.operations:
         found.append(explain_operation(contract.operations[id_], contract, rows, planted.values()))
@@ -56,6 +56,27 @@ def command(id_: str) -> None:
     if not found:
         fail(_unknown(id_, _known(contract, rows, [*planted, *known])), _USAGE)
     click.echo("\n\n".join("\n".join(lines) for lines in found))
+
+
+def _contract_with(id_: str, planted: "Defect | None") -> "Contract":
+    """Return the oldest contract that has an operation, a requirement or a check; or the default.
+
+    A defect is explained by the one that it is planted in.
+    """
+    from icecheck.cli.listings.catalogue import check_rows
+    from icecheck.contract import DEFAULT_SPEC_VERSION, JUDGED_VERSIONS, load
+    from icecheck.contract.releases import number
+    from icecheck.proof.kill_matrix import planted_in
+
+    if planted is not None:
+        return load(planted_in(planted))
+    for version in sorted(JUDGED_VERSIONS, key=number):
+        contract = load(version)
+        if id_ in contract.operations or id_ in contract.requirements:
+            return contract
+        if any(row.id == id_ for row in check_rows(contract)):
+            return contract
+    return load(DEFAULT_SPEC_VERSION)
 
 
 def _known(contract: "Contract", rows: "Sequence[CheckRow]", others: "Iterable[str]") -> list[str]:

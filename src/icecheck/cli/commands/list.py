@@ -41,11 +41,18 @@ Listed = tuple[list[dict[str, Any]], tuple[str, ...], list[str]]
     help="Only the requirements (of list requirements) that two releases' documents have "
     "otherwise, such as 1.10.0 1.11.0.",
 )
-def command(what: str, group: str | None, form: str, diff: tuple[str, str] | None) -> None:
+@click.option(
+    "--spec",
+    metavar="VERSION",
+    help="What the document of another version has: its checks, requirements and operations.",
+)
+def command(
+    what: str, group: str | None, form: str, diff: tuple[str, str] | None, spec: str | None
+) -> None:
     """List what icecheck knows: its checks (the default), the requirements they prove, the
     operations of the specification, or the defects that the mock can have.
     """
-    from icecheck.contract import DEFAULT_SPEC_VERSION, load
+    from icecheck.contract import DEFAULT_SPEC_VERSION, JUDGED_VERSIONS, load
 
     if group is not None and what != "checks":
         raise click.UsageError("--group selects checks: use it with `icecheck list checks`")
@@ -53,7 +60,12 @@ def command(what: str, group: str | None, form: str, diff: tuple[str, str] | Non
         raise click.UsageError("only the requirements have a page: icecheck list requirements")
     if diff is not None and (what != "requirements" or form == "markdown"):
         raise click.UsageError("--diff compares requirements: icecheck list requirements --diff")
-    contract = load(DEFAULT_SPEC_VERSION)
+    if spec is not None and spec not in JUDGED_VERSIONS:
+        known = ", ".join(JUDGED_VERSIONS)
+        raise click.UsageError(f"--spec {spec}: there is no such version here, but {known}")
+    if spec is not None and (what == "defects" or diff is not None):
+        raise click.UsageError("--spec is for checks, requirements and operations")
+    contract = load(spec or DEFAULT_SPEC_VERSION)
     if form == "markdown":
         from icecheck.cli.listings.requirements_page import requirements_page
 
