@@ -66,7 +66,7 @@ def list_warehouses(parts: Parts, _asked: Asked) -> WarehousesShown:
     return WarehousesShown([warehouse_shown(each) for each in parts.warehouses.known()])
 
 
-@route("POST", "/warehouses", body=Opened, answer=WarehouseShown)
+@route("POST", "/warehouses", body=Opened, answer=WarehouseShown, refusals=(404,))
 def open_warehouse(parts: Parts, asked: Asked) -> WarehouseShown:
     """Open a warehouse on a server that has them on demand; one that is open stays as it is."""
     return warehouse_shown(parts.warehouses.asked_for(asked.body.name))
@@ -149,7 +149,7 @@ def export_state(parts: Parts, asked: Asked) -> Reply:
     return Reply(200, replies.JSON_CONTENT, content)
 
 
-@route("PUT", "/state", body=dict[str, Any], described=StateDocument)
+@route("PUT", "/state", body=dict[str, Any], described=StateDocument, refusals=(404,))
 def load_state(parts: Parts, asked: Asked) -> None:
     """Let the warehouses of a document hold what it says, and nothing else."""
     try:
@@ -158,7 +158,7 @@ def load_state(parts: Parts, asked: Asked) -> None:
         raise Refusal(400, str(error)) from None
 
 
-@route("POST", "/seed", body=Seed)
+@route("POST", "/seed", body=Seed, refusals=(404,))
 def seed_warehouses(parts: Parts, asked: Asked) -> None:
     """Fill warehouses as a short description says; what they hold already stays."""
     try:

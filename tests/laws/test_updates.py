@@ -20,7 +20,7 @@ from tests.interop.oracle.drawn_updates import WEIGHTS, Updates
 from tests.kill.killing import checks_of, mock_session
 from tests.kit.contracts import CONTRACT
 
-SERVED = default_registries()
+SERVED = default_registries(CONTRACT.version)
 WALKS = {
     "updateTable": ("states.life", "states.created-at-once"),
     "commitTransaction": ("states.life-by-transactions", "states.created-at-once-by-transaction"),

@@ -25,7 +25,9 @@ from tests.interop.corpus.stocked_server import (
 from tests.kit.contracts import CONTRACT
 from tests.kit.shares import some
 
-SERVED = [id_ for id_ in CONTRACT.operations if id_ in default_registries().operations]
+SERVED = [
+    id_ for id_ in CONTRACT.operations if id_ in default_registries(CONTRACT.version).operations
+]
 READING_JSON = [
     id_ for id_ in SERVED if CONTRACT.operations[id_].request_media_type == "application/json"
 ]

@@ -14,7 +14,9 @@ from tests.interop.corpus.running import run_of
 from tests.kit.contracts import CONTRACT
 from tests.laws.golden import FOLDER, VARIABLE, expect_part, reviewed, updating
 
-SERVED = [id_ for id_ in CONTRACT.operations if id_ in default_registries().operations]
+SERVED = [
+    id_ for id_ in CONTRACT.operations if id_ in default_registries(CONTRACT.version).operations
+]
 GOLDEN = f"corpus-{schemathesis.__version__}.txt"
 PROBLEMS_SHOWN_MAX = 10
 

@@ -9,6 +9,7 @@ from icecheck.mock_server.defects.kit.declaring import by, declare, declare_each
 from icecheck.mock_server.defects.kit.places import table_update
 from icecheck.mock_server.defects.kit.rewriting import Faithful, answer_status, wrap
 from icecheck.mock_server.operations.served import default_registries
+from tests.kit.contracts import CONTRACT
 
 
 @pytest.fixture
@@ -18,7 +19,7 @@ def declared(monkeypatch: pytest.MonkeyPatch) -> dict[str, declaring.Defect]:
 
 
 def replaced_by(install: declaring.Install) -> set[tuple[str, str]]:
-    faithful, registries = default_registries(), default_registries()
+    faithful, registries = (default_registries(CONTRACT.version) for _ in range(2))
     install(registries)
     return {
         (name, entry)

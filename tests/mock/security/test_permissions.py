@@ -95,7 +95,7 @@ def test_writing_is_what_changes_something() -> None:
     assert {
         "createNamespace", "dropNamespace", "updateProperties", "createTable", "updateTable",
         "dropTable", "renameTable", "registerTable", "commitTransaction", "createView",
-        "replaceView", "dropView", "renameView",
+        "replaceView", "dropView", "renameView", "registerView",
     } == WRITING  # fmt: skip
 
 

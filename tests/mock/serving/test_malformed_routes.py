@@ -14,7 +14,7 @@ from tests.kit.contracts import CONTRACT
 OPERATIONS = {
     id_: operation
     for id_, operation in CONTRACT.operations.items()
-    if id_ in default_registries().operations
+    if id_ in default_registries(CONTRACT.version).operations
 }
 PATHS = sorted({operation.path for operation in OPERATIONS.values()})
 METHODS = (
