@@ -100,12 +100,26 @@ def _knows_more_of_tables(registries: Registries) -> None:
         metadata = body["metadata"] | ({"snapshots": snapshots} if snapshots else {})
         return body | {
             "metadata": metadata,
-            "config": body.get("config", {}) | {"scan-planning-mode": "client"},
+            "config": body.get("config", {})
+            | {
+                "scan-planning-mode": "client",
+                "signer.uri": "https://signer.example.com",
+                "signer.endpoint": "v1/sign",
+            },
             "remote-signing-config": {"properties": {"key": "value"}, "headers": {"x-a": ["b"]}},
         }
 
     for operation_id in TABLES:
         alter_body(registries, operation_id, shown)
+
+
+def _says_more(registries: Registries) -> None:
+    """Do what the mock does by itself: only the later document says that it has to be so.
+
+    A plan that is completed at once has an id, the log stays whole with the referenced snapshots,
+    and a table and a view never have one name.
+    """
+    assert registries.operations
 
 
 def _plans_with_credentials(registries: Registries) -> None:
@@ -177,6 +191,7 @@ LAWFUL_LATER: dict[str, Install] = {
     "repeats-safely": _safe_repetition,
     "tags-commits": _tags_commits,
     "knows-more-of-tables": _knows_more_of_tables,
+    "says-more": _says_more,
     "plans-with-credentials": _plans_with_credentials,
     "new-predicates": _new_predicates,
 }
@@ -200,5 +215,9 @@ SHOWN_BY = {
     "CompletedPlanningResult.storage-credentials": "plans-with-credentials",
     "cancelling-an-unknown-plan": "plans-with-credentials",
     "FileScanTask.residual-filter": "new-predicates",
+    "LoadTableResult.config.signer": "knows-more-of-tables",
+    "one-name-for-tables-and-views": "says-more",
+    "CompletedPlanningResult.plan-id": "says-more",
+    "refs-narrow-snapshots-only": "says-more",
 }
 """Fact of a later document -> the catalog that shows it."""
