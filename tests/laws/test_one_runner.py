@@ -277,6 +277,30 @@ def test_a_worker_that_ends_at_a_first_failure_leaves_a_complete_run(tmp_path: P
     assert len(judged) == found["suite"]["checks_total"]
 
 
+@contextmanager
+def views_beside_tables() -> Iterator[str]:
+    """Give a view the name of a table: a SHOULD in 1.10.0, a MUST in 1.11.0."""
+    with faithful(spec="1.11.0") as mock:
+        defects()["createview-looks-at-no-table"].install(mock.registries)
+        yield mock.uri
+
+
+@pytest.mark.parametrize("how", some([(ALONE,), (("-n", "2"),)], 2), ids=["alone", "workers"])
+def test_pytest_tells_of_several_releases_too(how: tuple[str, ...], tmp_path: Path) -> None:
+    case = Case(("test_view_names",), views_beside_tables, spec="1.10.0,1.11.0")
+    spec = under_pytest(case, tmp_path, how)["spec"]
+    assert spec["id"] == "iceberg-rest/1.11.0"
+    (older,) = spec["beside"]
+    assert [row["check"] for row in older["differs"]] == ["createView.table-in-the-way"]
+
+
+def test_pytest_finds_the_release_out_too(tmp_path: Path) -> None:
+    case = Case(("test_metrics",), views_beside_tables, spec="auto")
+    spec = under_pytest(case, tmp_path, ALONE)["spec"]
+    assert spec["id"] == "iceberg-rest/1.11.0"
+    assert "register-view" in spec["reason"]
+
+
 def keeps_everything() -> Any:
     """Return a catalog that refuses to drop anything."""
 
