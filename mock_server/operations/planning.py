@@ -7,6 +7,7 @@ import msgspec
 
 from icecheck.mock_server.core.context import Call, Context, Outcome
 from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.metadata.column_types import Int64
 from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.operations.registry import operation
 from icecheck.mock_server.planning.plans import PlanningMode, PlanOwner, PlanView
@@ -25,6 +26,12 @@ class FetchScanTasksRequest(msgspec.Struct, frozen=True, rename="kebab"):
     plan_task: str
 
 
+class RowsRequested(msgspec.Struct, frozen=True, rename="kebab"):
+    """What the body of planTableScan has besides, as of 1.11.0: how many rows are enough."""
+
+    min_rows_requested: Int64 | None = None
+
+
 @operation("planTableScan")
 def plan_table_scan(context: Context, state: WarehouseState, call: Call) -> Outcome:
     """Plan a scan of a snapshot, or of the appends between two (L619-L656).
@@ -33,6 +40,8 @@ def plan_table_scan(context: Context, state: WarehouseState, call: Call) -> Outc
     kept under it: clients of 1.11, where completed plans must have an id, refuse plans without.
     """
     request = decode_json(PlanTableScanRequest, call.request.body)
+    if context.contract.is_at_least("1.11.0"):
+        decode_json(RowsRequested, call.request.body)  # every file is planned, so it asks for less
     metadata = _metadata(state, call)
     scan = requested_scan(request, metadata)
     plans = context.plans

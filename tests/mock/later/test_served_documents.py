@@ -231,3 +231,15 @@ class TestSeparator:
                 assert http.get(asked).status_code == 403
             assert http.get("/namespaces?parent=a").status_code == 200
         mock.stop()
+
+
+@pytest.mark.parametrize(("version", "status"), [("1.10.0", 200), ("1.11.0", 400)])
+def test_rows_that_are_no_number_are_refused_where_the_document_has_them(
+    make: Make, version: str, status: int
+) -> None:
+    _, http = make(spec=version)
+    http.post("/namespaces", json={"namespace": ["ns"]})
+    create(http, "t")
+    path = "/namespaces/ns/tables/t/plan"
+    assert http.post(path, json={"min-rows-requested": "many"}).status_code == status
+    assert http.post(path, json={"min-rows-requested": 7}).status_code == 200
