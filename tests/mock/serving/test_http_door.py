@@ -52,16 +52,6 @@ class Wire:
         return status, headers, self.file.read(int(headers.get("content-length", "0")))
 
 
-def test_an_entity_tag_is_spelled_as_java_looks_for_it(server: MockCatalog) -> None:
-    """On a connection that stays open, as Java's client has it; uvicorn lower-cases others."""
-    with Wire(server) as wire:
-        wire.send("POST /v1/namespaces HTTP/1.1", b'{"namespace": ["spelled"]}')
-        wire.answer()
-        body = b'{"name": "t", "schema": {"type": "struct", "fields": []}}'
-        wire.send("POST /v1/namespaces/spelled/tables HTTP/1.1", body)
-        assert b"\r\nETag: " in b"".join(iter(wire.file.readline, b"\r\n"))
-
-
 def test_answers_on_one_connection_do_not_run_into_each_other(server: MockCatalog) -> None:
     body = b'{"namespace": ["wire"]}'
     with Wire(server) as wire:
