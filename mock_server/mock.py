@@ -136,9 +136,7 @@ class MockCatalog:
             from icecheck.mock_server.profiles import profile_named
 
             install = profile_named(profile).install
-        self.registries = default_registries(
-            spec, hidden, install, has_keys=self.served.idempotency is not None
-        )
+        self.registries = default_registries(spec, hidden, install)
         self.security = Security(self.clock, self.identities, token=token, oauth2=oauth2)
         self.journal = Journal(journal_entries_max)
         self.plans = Plans(planning)

@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from functools import cache
 
 import msgspec
 
@@ -28,13 +29,18 @@ class IdempotencySettings(msgspec.Struct, frozen=True):
     @property
     def milliseconds(self) -> int:
         """The lifetime in milliseconds; ValueError if it cannot be read."""
-        found = _DURATION.fullmatch(self.lifetime)
-        if found is None:
-            raise ValueError(
-                f"{self.lifetime!r} is no lifetime of a key: write a duration such as PT30M or P1D"
-            )
-        parts = {unit: float(count) for unit, count in found.groupdict(default="0").items()}
-        return timedelta(**parts) // timedelta(milliseconds=1)
+        return _milliseconds(self.lifetime)
+
+
+@cache
+def _milliseconds(lifetime: str) -> int:
+    found = _DURATION.fullmatch(lifetime)
+    if found is None:
+        raise ValueError(
+            f"{lifetime!r} is no lifetime of a key: write a duration such as PT30M or P1D"
+        )
+    parts = {unit: float(count) for unit, count in found.groupdict(default="0").items()}
+    return timedelta(**parts) // timedelta(milliseconds=1)
 
 
 KEYS_BY_DEFAULT = IdempotencySettings()

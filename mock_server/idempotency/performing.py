@@ -9,8 +9,7 @@ import re
 
 import msgspec
 
-from icecheck.mock_server.core.context import Call, Context, KeyedOperation, Operation, Outcome
-from icecheck.mock_server.core.idempotency_settings import IdempotencySettings
+from icecheck.mock_server.core.context import Call, Context, Operation, Outcome
 from icecheck.mock_server.core.keyed_answers import KeyedAnswer
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.protocol import problem, replies
@@ -24,22 +23,16 @@ FINAL_REFUSALS = frozenset({400, 404, 406, 409, 422})
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-def once(operation: Operation, keyed: KeyedOperation) -> Operation:
-    """Return the operation with the meaning that this server gives to keys."""
-
-    def performed(context: Context, state: WarehouseState, call: Call, /) -> Outcome:
-        return keyed(operation, context, state, call)
-
-    return performed
-
-
 def performed_once(
     operation: Operation, context: Context, state: WarehouseState, call: Call
 ) -> Outcome:
     """Perform a request, or answer it as the first with its key; Problem 400 for another request.
 
-    A key is the caller's own, in any spelling of its letters. Credentials are vended afresh.
+    A key is the caller's own, in any spelling of its letters. Credentials are vended afresh. On a
+    server that announces no lifetime, a key has no meaning.
     """
+    if context.idempotency is None:
+        return operation(context, state, call)
     key = call.request.headers[KEY_HEADER].lower()
     if not _UUID.fullmatch(key):
         raise problem.bad_request("Idempotency-Key has to be a UUID")
@@ -54,8 +47,7 @@ def performed_once(
     plain = outcome.plain or outcome.reply
     if plain.status >= 300 and plain.status not in FINAL_REFUSALS:
         return outcome
-    lifetime = (context.idempotency or IdempotencySettings()).milliseconds
-    answer = KeyedAnswer(asked, plain, now_ms + lifetime)
+    answer = KeyedAnswer(asked, plain, now_ms + context.idempotency.milliseconds)
     remembered = outcome.state.keyed.with_answer(caller, key, answer, now_ms)
     return msgspec.structs.replace(outcome, state=outcome.state.with_keyed(remembered))
 

@@ -46,14 +46,11 @@ def default_registries(
     version: str,
     hidden: Iterable[str] = (),
     install: Callable[[Registries], None] | None = None,
-    *,
-    has_keys: bool = False,
 ) -> Registries:
     """Return fresh dictionaries of a server's whole behaviour, for one server to keep.
 
     `version` is that of the contract. `install` changes the behaviour of what is served. `hidden`
     are operationIds that it has not; ValueError for one that there is not, or getConfig.
-    `has_keys`: idempotency keys have their meaning, where the contract has them.
     """
     without = checked_operations(hidden)
     if "getConfig" in without:
@@ -61,9 +58,9 @@ def default_registries(
     assertions, updates = commit.default_registries()
     view_assertions, view_updates = view_commit.default_view_registries()
     gates: dict[str, RequestGate] = {"authorization": authorization.refusal}
-    known, keys = registry.registered(), keyed_operations(version) if has_keys else ()
+    known = registry.registered()
     operations = {id_: known[id_] for id_ in operations_of(version) if id_ in known}
-    keyed: dict[str, KeyedOperation] = dict.fromkeys(keys, performed_once)
+    keyed: dict[str, KeyedOperation] = dict.fromkeys(keyed_operations(version), performed_once)
     served = Registries(
         operations, updates, assertions, gates, view_updates, view_assertions, keyed
     )

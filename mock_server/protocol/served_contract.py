@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
-from icecheck.contract import DEFAULT_SPEC_VERSION, SPEC_VERSIONS, Contract, Operation, load
+from icecheck.contract import DEFAULT_SPEC_VERSION, SPEC_VERSIONS, Operation, load
 from icecheck.contract.document import operation_rows
 from icecheck.contract.releases import newest
 
@@ -17,11 +17,6 @@ SERVED = load(DEFAULT_SPEC_VERSION)
 KEY_HEADER = "idempotency-key"
 _LACKING = frozenset({"createView"})
 """The operations whose key was forgotten in the document (E11-1)."""
-
-
-def served_contract(spec: str) -> Contract:
-    """Return the contract of a version; ValueError, which names the known ones, for others."""
-    return load(spec)
 
 
 @cache

@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from icecheck.mock_server.core.context import (
     Answer,
@@ -22,7 +23,6 @@ from icecheck.mock_server.core.context import (
 )
 from icecheck.mock_server.core.journal import Journal
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.idempotency.performing import once
 from icecheck.mock_server.protocol import problem, replies
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.protocol.request_bodies import check_body
@@ -142,7 +142,7 @@ class App:
         if KEY_HEADER not in request.headers:
             return operation, False
         keyed = self.registries.keyed.get(operation_id)
-        return (operation, False) if keyed is None else (once(operation, keyed), True)
+        return (operation, False) if keyed is None else (partial(keyed, operation), True)
 
     def _guarded(self, operation: Operation) -> Operation:
         if self._security.restricts:

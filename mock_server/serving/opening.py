@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from icecheck.contract import Contract
+from icecheck.contract import Contract, load
 from icecheck.mock_server.core.clock import Clock
 from icecheck.mock_server.core.context import Context, Registries, TableLocations
 from icecheck.mock_server.core.idempotency_settings import IdempotencySettings
@@ -14,7 +14,6 @@ from icecheck.mock_server.core.vending_settings import VendingSettings
 from icecheck.mock_server.objects.places import place_of
 from icecheck.mock_server.planning.plans import Plans
 from icecheck.mock_server.protocol.names import checked_separator
-from icecheck.mock_server.protocol.served_contract import served_contract
 from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.serving.kept_state import KeptState
 from icecheck.mock_server.serving.warehouses import WarehouseDeclaration, Warehouses
@@ -71,7 +70,7 @@ class ServedDocument(msgspec.Struct, frozen=True):
 
         Keys have a meaning only where the document has them.
         """
-        contract = served_contract(version)
+        contract = load(version)
         has_keys = contract.is_at_least("1.11.0")
         announced = None if separator is None else checked_separator(separator)
         return cls(contract, idempotency if has_keys else None, announced)

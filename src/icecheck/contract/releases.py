@@ -37,6 +37,7 @@ class Amendments:
     faults: tuple[str, ...]
 
 
+@cache
 def number(release: str) -> tuple[int, ...]:
     """Return a release as a tuple of numbers, for ordering."""
     return tuple(int(part) for part in release.split("."))

@@ -15,7 +15,7 @@ Entry = tuple[str, str]
 
 def changed_by(defect: Defect) -> frozenset[Entry]:
     """Return the entries that a defect replaces or removes."""
-    registries = default_registries(newest(SPEC_VERSIONS), has_keys=True)
+    registries = default_registries(newest(SPEC_VERSIONS))
     before = {name: dict(entries) for name, entries in entries_of(registries)}
     defect.install(registries)
     return frozenset(
