@@ -28,14 +28,14 @@ def at_endpoint(uri: str, endpoint: str, *, in_path: bool = True) -> Addressed:
     """
     parts = _split(uri)
     scheme, _, host = endpoint.partition("://")
-    bucket = parts.netloc.removesuffix(f".{host}")
-    is_here = parts.scheme == scheme and not parts.fragment and parts.path.isascii()
-    if not in_path and bucket != parts.netloc and is_here:
-        path = parts.path or "/"
-        return Addressed(parts.netloc, path, parts.query, f"/{bucket}{path}")
-    if f"{parts.scheme}://{parts.netloc}" != endpoint or parts.fragment or not parts.path.isascii():
-        raise access_denied(f"Only requests to {endpoint} are signed")
-    return Addressed(parts.netloc, parts.path, parts.query, parts.path)
+    if parts.scheme == scheme and not parts.fragment and parts.path.isascii():
+        if f"{scheme}://{parts.netloc}" == endpoint:
+            return Addressed(parts.netloc, parts.path, parts.query, parts.path)
+        bucket = parts.netloc.removesuffix(f".{host}")
+        if not in_path and bucket != parts.netloc:
+            path = parts.path or "/"
+            return Addressed(parts.netloc, path, parts.query, f"/{bucket}{path}")
+    raise access_denied(f"Only requests to {endpoint} are signed")
 
 
 def at_amazon(uri: str) -> Addressed:
