@@ -79,7 +79,8 @@ class KeptState:
     def state_of(self, warehouse: str, context: Context) -> WarehouseState:
         """Return the kept state of a warehouse, read from its metadata files; empty without any.
 
-        ValueError if one of the files is missing or no metadata.
+        Answers that have expired since are forgotten in what is kept too. ValueError if one of the
+        files is missing or no metadata.
         """
         state = WarehouseState()
         content = self._content.get(warehouse, WarehouseContent())
@@ -97,6 +98,7 @@ class KeptState:
         keyed, now_ms = state.keyed, context.clock.now_ms()
         for each in content.answers.values():
             keyed = keyed.with_answer(each.caller, each.key, each.answer, now_ms)
+        content.answers = {k: a for k, a in content.answers.items() if keyed.by_key.get(k)}
         return state.with_keyed(keyed)
 
     def record(self, warehouse: str, before: WarehouseState, after: WarehouseState) -> None:

@@ -274,6 +274,15 @@ def test_the_next_server_at_a_root_knows_the_keys(tmp_path: Path) -> None:
     assert len(uuids) == 1
 
 
+def test_what_has_expired_is_not_kept_for_the_next_server(make: Make, tmp_path: Path) -> None:
+    for hours in range(3):
+        mock, http = make(root=tmp_path, keep=True, clock=VirtualClock(hours * 3_600_000))
+        http.post("/namespaces", json={"namespace": [f"n{hours}"]}, headers=key())
+        mock.stop()
+        kept = (tmp_path / ".icecheck" / "state.jsonl").read_bytes()
+        assert kept.count(b'"is":"answer"') == 1, f"after {hours} hours"
+
+
 def test_what_is_remembered_is_bounded(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keyed_answers, "ANSWERS_MAX", 3)
     mock, http = make()
