@@ -3,7 +3,6 @@
 import hashlib
 import json
 
-import msgspec
 from msgspec import structs
 
 from icecheck.mock_server.commits import publication
@@ -17,7 +16,17 @@ from icecheck.mock_server.protocol.problem import Problem
 
 def _etag_headers(reply: Reply, tag: str) -> Reply:
     kept = [header for header in reply.headers if header[0] != "etag"]
-    return msgspec.structs.replace(reply, headers=(*kept, ("etag", tag)))
+    return structs.replace(reply, headers=(*kept, ("etag", tag)))
+
+
+def _tag_of(reply: Reply) -> str:
+    return dict(reply.headers).get("etag", "")
+
+
+def _unconditional(call: Call) -> Call:
+    """Return the call without the tag that its client has."""
+    headers = {k: v for k, v in call.request.headers.items() if k != "if-none-match"}
+    return structs.replace(call, request=structs.replace(call.request, headers=headers))
 
 
 @defect(
@@ -33,8 +42,8 @@ def _304_with_body(faithful: Faithful, state: WarehouseState, call: Call) -> Out
     if outcome.reply.status != 304 or entry is None:
         return outcome
     whole = publication.load_reply(entry)
-    reply = msgspec.structs.replace(whole, status=304)
-    return msgspec.structs.replace(outcome, reply=reply)
+    reply = structs.replace(whole, status=304)
+    return structs.replace(outcome, reply=reply)
 
 
 @defect(
@@ -49,7 +58,7 @@ def _etag_of_the_table(faithful: Faithful, state: WarehouseState, call: Call) ->
     entry = state.table(call.namespace, call.name)
     uuid = "" if entry is None else entry.metadata.table_uuid
     reply = _etag_headers(outcome.reply, f'"{uuid}"')
-    return msgspec.structs.replace(outcome, reply=reply)
+    return structs.replace(outcome, reply=reply)
 
 
 @defect(
@@ -63,7 +72,7 @@ def _etag_always_current(faithful: Faithful, state: WarehouseState, call: Call) 
     outcome = faithful(state, call)
     if "if-none-match" not in call.request.headers:
         return outcome
-    return msgspec.structs.replace(outcome, reply=Reply(304))
+    return structs.replace(outcome, reply=Reply(304))
 
 
 @defect(
@@ -83,21 +92,19 @@ def _etag_counts_commits(registries: Registries) -> None:
         return _etag_headers(reply, f'"{stem}-{len(metadata.get("metadata-log", ()))}{query}"')
 
     def load(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        headers = {k: v for k, v in call.request.headers.items() if k != "if-none-match"}
-        request = msgspec.structs.replace(call.request, headers=headers)
-        outcome = faithful(state, msgspec.structs.replace(call, request=request))
+        outcome = faithful(state, _unconditional(call))
         reply = tagged(call, call.name, outcome.reply, call.query.get("snapshots", ""))
         asked = call.request.headers.get("if-none-match")
         if asked is not None:
             reply = publication.not_modified(reply, asked) or reply
-        return msgspec.structs.replace(outcome, reply=reply)
+        return structs.replace(outcome, reply=reply)
 
     def made(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
-        if not any(key == "etag" for key, _ in outcome.reply.headers):
+        if not _tag_of(outcome.reply):
             return outcome
         reply = tagged(call, str(sent_json(call).get("name")), outcome.reply)
-        return msgspec.structs.replace(outcome, reply=reply)
+        return structs.replace(outcome, reply=reply)
 
     wrap(registries, "loadTable", load)
     wrap(registries, "createTable", made)
@@ -114,7 +121,7 @@ def _304_without_tag(faithful: Faithful, state: WarehouseState, call: Call) -> O
     outcome = faithful(state, call)
     if outcome.reply.status != 304:
         return outcome
-    return msgspec.structs.replace(outcome, reply=Reply(304))
+    return structs.replace(outcome, reply=Reply(304))
 
 
 @defect(
@@ -126,7 +133,7 @@ def _304_without_tag(faithful: Faithful, state: WarehouseState, call: Call) -> O
 def _either_snapshots(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """Of a tag, only the version is compared, not which snapshots were answered with it."""
     outcome = faithful(state, call)
-    tag = dict(outcome.reply.headers).get("etag", "")
+    tag = _tag_of(outcome.reply)
     version = "-".join(tag.split("-")[:2])
     if not version or version not in call.request.headers.get("if-none-match", ""):
         return outcome
@@ -142,16 +149,10 @@ def _either_snapshots(faithful: Faithful, state: WarehouseState, call: Call) -> 
 def _old_gets_referenced(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
     """A load with an outdated tag is answered from a cache of loads with snapshots=refs."""
     outcome = faithful(state, call)
-    headers = dict(call.request.headers)
-    if headers.pop("if-none-match", None) is None or outcome.reply.status != 200:
+    if "if-none-match" not in call.request.headers or outcome.reply.status != 200:
         return outcome
-    request = structs.replace(call.request, headers=headers)
     query = {**call.query, "snapshots": "refs"}
-    return faithful(state, structs.replace(call, request=request, query=query))
-
-
-def _tag_of(reply: Reply) -> str:
-    return dict(reply.headers).get("etag", "")
+    return faithful(state, structs.replace(_unconditional(call), query=query))
 
 
 @defect(
@@ -277,15 +278,11 @@ def _tag_without_refs(faithful: Faithful, state: WarehouseState, call: Call) -> 
             body["metadata"].pop(member, None)
         return f'"{hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:16]}"'
 
-    headers = dict(call.request.headers)
-    wanted = headers.pop("if-none-match", None)
-    unconditional = structs.replace(call.request, headers=headers)
-    outcome = faithful(state, structs.replace(call, request=unconditional))
-    if "etag" not in dict(outcome.reply.headers):
+    outcome = faithful(state, _unconditional(call))
+    if not _tag_of(outcome.reply):
         return outcome
     tag = tag_of(outcome.reply)
-    changed = tuple((n, tag if n == "etag" else v) for n, v in outcome.reply.headers)
-    reply = structs.replace(outcome.reply, headers=changed)
-    if wanted in {tag, "*"}:
+    reply = _etag_headers(outcome.reply, tag)
+    if call.request.headers.get("if-none-match") in {tag, "*"}:
         reply = Reply(304, (("etag", tag),))
     return structs.replace(outcome, reply=reply)
