@@ -1,7 +1,5 @@
 """Defects of requests that come again with their keys: done once, and answered otherwise."""
 
-from typing import Any
-
 from msgspec.structs import replace
 
 from icecheck.mock_server.core.context import Reply
@@ -11,17 +9,11 @@ from icecheck.mock_server.defects.kit.keying import (
     refuse_again,
     show_again_otherwise,
 )
+from icecheck.mock_server.defects.kit.requests import Json
+from icecheck.mock_server.defects.kit.rewriting import as_another
 from icecheck.mock_server.protocol import replies
 
-Json = dict[str, Any]
-
-_ANOTHER_UUID = "3f6a1de4-8b5c-4f0e-9d27-6c1b0a9e5d42"
 _IN_CONFLICT = ("AlreadyExistsException", "CommitFailedException")
-
-
-def _anew(member: str) -> Any:
-    """Return what gives an object in an answer another uuid."""
-    return lambda body: body | {"metadata": body["metadata"] | {member: _ANOTHER_UUID}}
 
 
 def _as_missing(body: Json) -> Json:
@@ -48,11 +40,11 @@ declare_each(
     ("key-answers-with-another-table", "idempotency.same-answer",
      "A creation that comes again is answered with what it would make now.",
      "A writer works with a table that is not there.",
-     by(show_again_otherwise, "createTable", _anew("table-uuid"))),
+     by(show_again_otherwise, "createTable", as_another("table-uuid"))),
     ("key-answers-commits-with-another-table", "idempotency.same-answer",
      "A commit that comes again is answered with the metadata of a table that was changed last.",
      "A writer goes on with the metadata of somebody else's table.",
-     by(show_again_otherwise, "updateTable", _anew("table-uuid"))),
+     by(show_again_otherwise, "updateTable", as_another("table-uuid"))),
     ("key-answers-without-content", "idempotency.success-replayed",
      "Of a success only that it was one is remembered: it is answered again without a body.",
      "A client cannot read the answer that it had asked for again.",
@@ -84,19 +76,19 @@ declare_each(
     ("key-answers-registrations-anew", "idempotency.registration-replayed",
      "A registration that comes again gives the table in its answer another uuid.",
      "A migration finds another table than the one that it has moved.",
-     by(show_again_otherwise, "registerTable", _anew("table-uuid"))),
+     by(show_again_otherwise, "registerTable", as_another("table-uuid"))),
     ("key-answers-with-another-view", "idempotency.views-replayed",
      "A change of a view that comes again gives the view in its answer another uuid.",
      "An engine takes the view for a new one, and drops what it knew of it.",
-     by(show_again_otherwise, "replaceView", _anew("view-uuid"))),
+     by(show_again_otherwise, "replaceView", as_another("view-uuid"))),
     ("key-answers-view-creations-anew", "idempotency.view-creation-replayed",
      "The creation of a view that comes again gives the view in its answer another uuid.",
      "An engine works with a view that is not there.",
-     by(show_again_otherwise, "createView", _anew("view-uuid"))),
+     by(show_again_otherwise, "createView", as_another("view-uuid"))),
     ("key-answers-view-registrations-anew", "idempotency.view-registration-replayed",
      "The registration of a view that comes again gives the view in its answer another uuid.",
      "A migration finds another view than the one that it has moved.",
-     by(show_again_otherwise, "registerView", _anew("view-uuid"))),
+     by(show_again_otherwise, "registerView", as_another("view-uuid"))),
     ("key-answers-plans-without-files", "idempotency.plan-replayed",
      "A plan whose files were handed out is answered again as one without files.",
      "A query reads nothing, and tells nobody, after an answer was lost.",

@@ -12,6 +12,8 @@ from icecheck.mock_server.defects.kit.requests import sent_json, with_json
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
 
+ANOTHER_UUID = "00000000-0000-4000-8000-000000000000"
+
 
 class Faithful(msgspec.Struct, frozen=True):
     """The operation that a defect replaces, with the context of the request's warehouse."""
@@ -32,6 +34,11 @@ def with_answer(outcome: Outcome, body: Any) -> Outcome:
     """Return an outcome with another JSON body in its answer; all else stays as it is."""
     reply = msgspec.structs.replace(outcome.reply, body=json.dumps(body).encode())
     return msgspec.structs.replace(outcome, reply=reply)
+
+
+def as_another(member: str) -> Callable[[Any], Any]:
+    """Return what gives the table or view in an answer another uuid: `table-uuid`, `view-uuid`."""
+    return lambda body: body | {"metadata": body["metadata"] | {member: ANOTHER_UUID}}
 
 
 def wrap(registries: Registries, operation_id: str, around: Around) -> None:

@@ -21,13 +21,11 @@ from icecheck.mock_server.defects.kit.rewriting import (
     alter_answer,
     alter_body,
     answer_status,
+    as_another,
     forget_effect,
     refuse_as,
 )
 from icecheck.mock_server.defects.kit.storing import without_sent_table
-
-ANOTHER_UUID = "00000000-0000-4000-8000-000000000000"
-
 
 # ------------------------------------------------------------------ answers and effects
 
@@ -76,8 +74,7 @@ declare_each(
     ("table-answer-is-a-draft", "createTable.answer-is-the-table",
      "The answer to a creation is built apart from what is stored, with a uuid of its own.",
      "The first commit of the creating client fails: the uuid does not match.",
-     by(alter_body, "createTable",
-        lambda body: body | {"metadata": body["metadata"] | {"table-uuid": ANOTHER_UUID}})),
+     by(alter_body, "createTable", as_another("table-uuid"))),
     ("table-answer-names-no-file", "createTable.answer-is-the-table",
      "The metadata location in the answer to a creation is guessed before the file is written.",
      "A client takes the table it has just made for changed by somebody else.",

@@ -23,6 +23,7 @@ from icecheck.mock_server.defects.kit.remembering import (
 )
 from icecheck.mock_server.defects.kit.requests import rename_end
 from icecheck.mock_server.defects.kit.rewriting import (
+    ANOTHER_UUID,
     Faithful,
     answer_status,
     forget_effect,
@@ -133,7 +134,7 @@ declare_each(
      by(forget_effect, "renameTable")),
     ("rename-new-uuid", "renameTable.same-table", "A rename makes a new table of the old metadata.",
      "Writers that know the table refuse it as another one.",
-     by(_rename_as, table_uuid="00000000-0000-4000-8000-000000000000")),
+     by(_rename_as, table_uuid=ANOTHER_UUID)),
     ("rename-loses-history", "renameTable.same-table",
      "A rename is done as a creation of the same schema under another name.",
      "A renamed table is empty.", by(_rename_as, snapshots=(), refs={}, current_snapshot_id=None)),

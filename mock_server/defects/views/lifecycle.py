@@ -15,13 +15,12 @@ from icecheck.mock_server.defects.kit.requests import Json, sent_name
 from icecheck.mock_server.defects.kit.rewriting import (
     alter_body,
     answer_status,
+    as_another,
     forget_effect,
     refuse_as,
 )
 from icecheck.mock_server.defects.kit.storing import store_view_otherwise
 from icecheck.mock_server.metadata.view_metadata import ViewMetadata, ViewVersion
-
-_ANOTHER_UUID = "00000000-0000-4000-8000-000000000000"
 
 declare_each(
     ("view-create-201", "createView.200", "A creation of a view is answered 201.",
@@ -160,8 +159,7 @@ declare_each(
     ("view-answer-is-the-request", "createView.answer-is-the-view",
      "The answer to a creation is made from the request, with another identity.",
      "Who created the view believes it to have properties that it lacks.",
-     by(alter_body, "createView",
-        lambda body: body | {"metadata": body["metadata"] | {"view-uuid": _ANOTHER_UUID}})),
+     by(alter_body, "createView", as_another("view-uuid"))),
 )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.remembering import by_body, by_path, refuse_later
 from icecheck.mock_server.defects.kit.requests import Json, sent_json, sent_name
 from icecheck.mock_server.defects.kit.rewriting import (
+    ANOTHER_UUID,
     Faithful,
     alter_request_body,
     answer_status,
@@ -106,7 +107,7 @@ declare_each(
         lambda _, state, call: _without_sent_view(state, call))),
     ("view-register-new-uuid", "registerView.same-view",
      "A registered view gets a uuid of its own.", _ANOTHER,
-     by(_keep, view_uuid="00000000-0000-4000-8000-000000000000")),
+     by(_keep, view_uuid=ANOTHER_UUID)),
     ("view-register-begins-at-1", "registerView.same-view",
      "A registered view begins at version 1, with the query that it has now.", _ANOTHER,
      by(store_view_otherwise, "registerView", _as_first)),
