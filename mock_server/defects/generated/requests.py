@@ -9,6 +9,7 @@ import msgspec
 from icecheck.contract.document import resolve
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply, Request
 from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.changing import answer_refusal
 from icecheck.mock_server.defects.kit.declaring import (
     Install,
     by,
@@ -235,21 +236,18 @@ def _other_media(registries: Registries) -> None:
     registries.gates["media"] = gate
 
 
-def _no_file(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+def _no_file(_: Faithful, state: WarehouseState, call: Call, refused: Problem) -> Outcome:
     """Answer 500 where a metadata file cannot be read, whoever named it."""
-    try:
-        return faithful(state, call)
-    except Problem as refused:
-        if refused.status == 400 and {"name", "metadata-location"} <= sent_json(call).keys():
-            return Outcome(state, _BROKEN)
-        raise
+    if {"name", "metadata-location"} <= sent_json(call).keys():
+        return Outcome(state, _BROKEN)
+    raise refused
 
 
 def _declare_no_file(name: str, operation_id: str) -> None:
     declare(
         name,
         "A metadata file that cannot be read is a failure of the store, whoever named it.",
-        by(wrap, operation_id, _no_file),
+        by(answer_refusal, operation_id, 400, _no_file),
         breaks="generated.wrong-beside-the-schema",
         suffering="A misspelled location takes the catalog to be out of order.",
         since=since_of(operation_id),

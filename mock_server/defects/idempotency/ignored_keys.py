@@ -1,5 +1,7 @@
 """Defects of keys that are announced, and have no meaning for some operations."""
 
+from collections.abc import Callable
+
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
@@ -58,46 +60,36 @@ declare_each(
 )  # fmt: skip
 
 
-@defect(
-    "keys-ignored-of-plan-tasks",
-    breaks="idempotency.plan-replayed",
-    suffering="A reader whose answer was lost cannot have the files of a plan task any more.",
-)
-def _plan_tasks_taken_once(registries: Registries) -> None:
-    """A plan task is handed in once, and its key is not looked for."""
+def _take_once(
+    registries: Registries, operation_id: str, named: Callable[[Call], str], type_: str
+) -> None:
+    """Answer 404 to a second request for the same thing, and do not look for its key."""
     taken: set[str] = set()
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        task = str(sent_json(call).get("plan-task"))
-        if task in taken:
-            raise Problem(404, "NoSuchPlanTaskException", "This plan task was handed in")
+        thing = named(call)
+        if thing in taken:
+            raise Problem(404, type_, "This was asked for before")
         outcome = faithful(state, call)
-        taken.add(task)
+        taken.add(thing)
         return outcome
 
-    ignore_keys(registries, "fetchScanTasks")
-    wrap(registries, "fetchScanTasks", around)
+    ignore_keys(registries, operation_id)
+    wrap(registries, operation_id, around)
 
 
-@defect(
-    "keys-ignored-of-cancellations",
-    breaks="idempotency.cancellation-replayed",
-    suffering="A client that cancels a plan over a bad network is told that there is none.",
-)
-def _cancelled_plans_forgotten(registries: Registries) -> None:
-    """A cancelled plan is forgotten at once, and so is the key of its cancellation."""
-    cancelled: set[str] = set()
-
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        plan_id = call.parameters["plan-id"]
-        if plan_id in cancelled:
-            raise Problem(404, "NoSuchPlanIdException", "This plan was cancelled")
-        outcome = faithful(state, call)
-        cancelled.add(plan_id)
-        return outcome
-
-    ignore_keys(registries, "cancelPlanning")
-    wrap(registries, "cancelPlanning", around)
+declare_each(
+    ("keys-ignored-of-plan-tasks", "idempotency.plan-replayed",
+     "A plan task is handed in once, and its key is not looked for.",
+     "A reader whose answer was lost cannot have the files of a plan task any more.",
+     by(_take_once, "fetchScanTasks",
+        lambda call: str(sent_json(call).get("plan-task")), "NoSuchPlanTaskException")),
+    ("keys-ignored-of-cancellations", "idempotency.cancellation-replayed",
+     "A cancelled plan is forgotten at once, and so is the key of its cancellation.",
+     "A client that cancels a plan over a bad network is told that there is none.",
+     by(_take_once, "cancelPlanning",
+        lambda call: call.parameters["plan-id"], "NoSuchPlanIdException")),
+)  # fmt: skip
 
 
 @defect(

@@ -8,8 +8,7 @@ from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.commits.late_sight import LateSight
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.keying import FaithfulKeys, around_keys, keys_of
-from icecheck.mock_server.defects.kit.places import answer_of
-from icecheck.mock_server.defects.kit.requests import Json
+from icecheck.mock_server.defects.kit.rewriting import alter_body
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.protocol.served_contract import KEY_HEADER
 
@@ -89,45 +88,23 @@ def _expire_early(faithful: FaithfulKeys, state: WarehouseState, call: Call) -> 
     return faithful(state if age_ms < _SHORT_MS else state.with_keyed(KeyedAnswers()), call)
 
 
-@defect(
-    "key-lifetime-in-words",
-    breaks="getConfig.idempotency-key-lifetime",
-    suffering="Clients that read the lifetime do not start.",
-    on=answer_of("getConfig"),
-)
-def _in_words(body: Json) -> Json:
-    """The lifetime of keys is written as in the server's settings."""
-    return body | {"idempotency-key-lifetime": "30 minutes"}
+def _announce(registries: Registries, lifetime: str) -> None:
+    """Announce the lifetime of keys in other words."""
+    alter_body(registries, "getConfig", lambda body: body | {"idempotency-key-lifetime": lifetime})
 
 
-@defect(
-    "key-lifetime-is-a-number",
-    breaks="getConfig.idempotency-key-lifetime",
-    suffering="Clients that read the lifetime do not start.",
-    on=answer_of("getConfig"),
-)
-def _in_seconds(body: Json) -> Json:
-    """The lifetime of keys is a number of seconds."""
-    return body | {"idempotency-key-lifetime": "1800"}
+_START_NOT = "Clients that read the lifetime do not start."
 
-
-@defect(
-    "key-lifetime-in-weeks",
-    breaks="getConfig.idempotency-key-lifetime-readable",
-    suffering="Java's client does not start.",
-    on=answer_of("getConfig"),
-)
-def _in_weeks(body: Json) -> Json:
-    """The lifetime of keys is announced in weeks."""
-    return body | {"idempotency-key-lifetime": "P1W"}
-
-
-@defect(
-    "key-lifetime-in-months",
-    breaks="getConfig.idempotency-key-lifetime-readable",
-    suffering="Java's client does not start.",
-    on=answer_of("getConfig"),
-)
-def _in_months(body: Json) -> Json:
-    """The lifetime of keys is announced in months and days."""
-    return body | {"idempotency-key-lifetime": "P1M15D"}
+declare_each(
+    ("key-lifetime-in-words", "getConfig.idempotency-key-lifetime",
+     "The lifetime of keys is written as in the server's settings.", _START_NOT,
+     by(_announce, "30 minutes")),
+    ("key-lifetime-is-a-number", "getConfig.idempotency-key-lifetime",
+     "The lifetime of keys is a number of seconds.", _START_NOT, by(_announce, "1800")),
+    ("key-lifetime-in-weeks", "getConfig.idempotency-key-lifetime-readable",
+     "The lifetime of keys is announced in weeks.", "Java's client does not start.",
+     by(_announce, "P1W")),
+    ("key-lifetime-in-months", "getConfig.idempotency-key-lifetime-readable",
+     "The lifetime of keys is announced in months and days.", "Java's client does not start.",
+     by(_announce, "P1M15D")),
+)  # fmt: skip

@@ -59,11 +59,11 @@ declare_each(
     ("names-unit-separator-stopped", "names.both-separators",
      "The web server refuses control characters in paths, before the catalog sees them.",
      "Clients that are older than the setting cannot address a namespace of two levels.",
-     by(lambda registries: refuse_where(
+     lambda registries: refuse_where(
          registries,
          tuple(registries.operations),
          lambda _, call: _UNIT in call.request.raw_path.upper(),
-     ))),
+     )),
     ("parent-unit-separator-unknown", "listNamespaces.both-separators",
      "Since another separator is announced, 0x1F in a parent separates nothing.",
      "Clients that are older than the setting see nothing below the first level.",

@@ -4,10 +4,11 @@ from msgspec.structs import replace
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.changing import answer_refusal
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
-from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_answer, wrap
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_answer
 from icecheck.mock_server.defects.scans.plans import without_members
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
@@ -18,17 +19,14 @@ _MISSED_ROWS = "Queries with a limit find fewer rows than there are."
 def _unknown_is(registries: Registries, status: int) -> None:
     """Answer otherwise to the cancellation of a plan that is not there."""
 
-    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
-        try:
-            return faithful(state, call)
-        except Problem as refused:
-            if refused.type != "NoSuchPlanIdException":
-                raise
-            if status == 204:
-                return Outcome(state, replies.NO_CONTENT)
-            raise Problem(status, "BadRequestException", refused.message) from None
+    def answer(_: Faithful, state: WarehouseState, _call: Call, refused: Problem) -> Outcome:
+        if refused.type != "NoSuchPlanIdException":
+            raise refused
+        if status == 204:
+            return Outcome(state, replies.NO_CONTENT)
+        raise Problem(status, "BadRequestException", refused.message)
 
-    wrap(registries, "cancelPlanning", around)
+    answer_refusal(registries, "cancelPlanning", 404, answer)
 
 
 def _rows_of_files(call: Call, body: Json) -> Json:

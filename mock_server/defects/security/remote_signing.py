@@ -18,6 +18,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
     alter_request_body,
     answer_status,
     refuse_as,
+    with_answer,
     wrap,
 )
 from icecheck.mock_server.objects.places import place_of
@@ -146,10 +147,8 @@ def _of_another_store(faithful: Faithful, state: WarehouseState, call: Call) -> 
     outcome = faithful(state, call)
     if sent_json(call).get("provider") is not None or outcome.reply.status != 200:
         return outcome
-    told = json.loads(outcome.reply.body)
-    told["headers"] = {"Authorization": ["Bearer icecheck-of-another-store"]}
-    reply = replace(outcome.reply, body=json.dumps(told).encode())
-    return replace(outcome, reply=reply)
+    headers = {"Authorization": ["Bearer icecheck-of-another-store"]}
+    return with_answer(outcome, json.loads(outcome.reply.body) | {"headers": headers})
 
 
 @defect(
