@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 
-from icecheck.contract import Contract, Response
+from icecheck.contract import Contract, Response, first_with
 from icecheck.contract.document import resolve
 from icecheck.mock_server.core.context import Call, Outcome, Registries, Reply
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.defects.kit.declaring import by, declare
-from icecheck.mock_server.defects.kit.documented import RESPONSES, contract_of, since_of
+from icecheck.mock_server.defects.kit.documented import RESPONSES, since_of
 from icecheck.mock_server.defects.kit.requests import Json
 from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, wrap
 from icecheck.mock_server.protocol import replies
@@ -39,7 +39,7 @@ _NO_OPERATIONS_OWN = frozenset({"401", "406"})
 def _rows(*statuses: str) -> Iterator[Response]:
     """Yield the documented answers that some check provokes."""
     for row in RESPONSES:
-        brought_about = contract_of(row.id).requirements[row.id].not_tested is None
+        brought_about = first_with(row.id).requirements[row.id].not_tested is None
         wanted = row.status in statuses if statuses else row.status not in _NO_OPERATIONS_OWN
         if brought_about and wanted:
             yield row
@@ -51,7 +51,7 @@ def _is_bare(row: Response) -> bool:
 
 
 def _hurt(requirement: str) -> str:
-    hurts = contract_of(requirement).requirements[requirement].hurts
+    hurts = first_with(requirement).requirements[requirement].hurts
     return f"{hurts.rstrip('.')}."
 
 
@@ -168,7 +168,7 @@ def _wrong_member(row: Response, path: Path, kind: str) -> None:
 
 
 for _row in _rows("200"):
-    for _path, _kind in _members(contract_of(_row.id), _row).items():
+    for _path, _kind in _members(first_with(_row.id), _row).items():
         _wrong_member(_row, _path, _kind)
 
 
@@ -238,7 +238,7 @@ def _wrong_error(
 
 def _has_envelope(row: Response) -> bool:
     """Return whether the error has to be in an envelope; the schema of some answers has none."""
-    return (("error",), "object") in set(_required(contract_of(row.id).raw, row.schema or {}))
+    return (("error",), "object") in set(_required(first_with(row.id).raw, row.schema or {}))
 
 
 for _row in _rows("400", "404", "409", "422"):

@@ -3,7 +3,7 @@
 It is taken from the version that is served by default; what that lacks, from the newest one.
 """
 
-from icecheck.contract import Contract, Response
+from icecheck.contract import Response, first_with
 from icecheck.mock_server.protocol.served_contract import KNOWN, SERVED
 
 RESPONSES: tuple[Response, ...] = (
@@ -12,13 +12,7 @@ RESPONSES: tuple[Response, ...] = (
 )
 
 
-def contract_of(id_: str) -> Contract:
-    """Return the contract that tells of an operation, or of a requirement."""
-    is_served = id_ in SERVED.operations or id_ in SERVED.requirements
-    return SERVED if is_served else KNOWN
-
-
 def since_of(id_: str) -> str:
     """Return the ``since`` of a defect that shows in this operation, or in this answer of one."""
-    contract = contract_of(id_)
-    return "" if contract is SERVED else contract.version
+    contract = first_with(id_)
+    return "" if contract == SERVED else contract.version

@@ -78,6 +78,7 @@ __all__ = [
     "UnresolvedRows",
     "When",
     "contract_for",
+    "first_with",
     "load",
 ]
 
@@ -271,6 +272,14 @@ def contract_for(release: str) -> Contract:
         if not releases.is_newer(release, version):
             return load(version)
     raise ValueError(f"no document covers release {release!r}; known: {SPEC_VERSIONS}")
+
+
+def first_with(id_: str) -> Contract:
+    """Return the oldest contract with this operation or requirement; LookupError without one."""
+    for contract in map(Contract, sorted(SPEC_VERSIONS, key=releases.number)):
+        if id_ in contract.operations or id_ in contract.requirements:
+            return contract
+    raise LookupError(f"no version has the operation or requirement {id_}")
 
 
 def load(version: str) -> Contract:

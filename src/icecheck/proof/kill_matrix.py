@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from icecheck.client.catalog import Catalog
-from icecheck.contract import DEFAULT_SPEC_VERSION, SPEC_VERSIONS, Contract, load
-from icecheck.contract.releases import newest, number
+from icecheck.contract import DEFAULT_SPEC_VERSION, Contract, first_with
+from icecheck.contract.releases import newest
 from icecheck.findings.verdict import Group, Level, Outcome, Verdict
 from icecheck.judging import losers
 from icecheck.judging.check import Check
@@ -24,18 +24,9 @@ _MANY, _OF_EACH = 60, 4
 """Of more checks than many, so many of each operation are tried first."""
 
 
-@cache
-def version_of(requirement: str) -> str:
-    """Return the oldest version that has a requirement; LookupError if none has."""
-    for version in sorted(SPEC_VERSIONS, key=number):
-        if requirement in load(version).requirements:
-            return version
-    raise LookupError(f"no version has the requirement {requirement}")
-
-
 def planted_in(defect: Defect) -> str:
     """Return the version that a mock has to serve for a defect: the oldest that can show it."""
-    return newest([version_of(defect.breaks), *filter(None, [defect.since])])
+    return newest([first_with(defect.breaks).version, *filter(None, [defect.since])])
 
 
 def judged_with(

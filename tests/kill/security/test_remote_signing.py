@@ -9,7 +9,7 @@ import pytest
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
-from icecheck.contract import load
+from icecheck.contract import first_with, load
 from icecheck.findings.verdict import Level, SkipKind, Verdict
 from icecheck.findings.verdict import Outcome as Ending
 from icecheck.judging.judge import judge
@@ -18,7 +18,6 @@ from icecheck.mock_server.core.context import Registries
 from icecheck.mock_server.defects import defects
 from icecheck.mock_server.defects.kit.rewriting import refuse_as
 from icecheck.proof.defective import READER, defective_session
-from icecheck.proof.kill_matrix import version_of
 from icecheck.targets.target import Target
 from tests.kill.killing import ADDRESS, CREDENTIAL, WAREHOUSE, checks_of, defects_of, words
 from tests.lawful.lawful import OPEN
@@ -68,7 +67,7 @@ def test_the_faithful_mock_passes_within_the_budget() -> None:
 @pytest.mark.parametrize("name", DEFECTS)
 def test_a_defect_fails_its_check_and_no_graver_one(name: str) -> None:
     defect = defects()[name]
-    assert version_of(defect.breaks) == SPEC
+    assert first_with(defect.breaks).version == SPEC
     broken = load(SPEC).requirements[defect.breaks]
     verdicts = verdicts_with(defect.install, from_the_start=False)
     proofs = {check.id for check in CHECKS if defect.breaks in check.proves}

@@ -25,7 +25,6 @@ def command(id_: str) -> None:
     ID is a check, a requirement, an operation (its operationId), a defect of the mock, or a symptom
     that a report names.
     """
-    from icecheck.cli.listings.catalogue import check_rows
     from icecheck.cli.listings.explanations import (
         explain_check,
         explain_defect,
@@ -38,8 +37,7 @@ def command(id_: str) -> None:
     from icecheck.run.known_symptoms import known_symptoms
 
     planted = defects()
-    contract = _contract_with(id_, planted.get(id_))
-    rows = check_rows(contract)
+    contract, rows = _told_by(id_, planted.get(id_))
     checks = {row.id: row for row in rows}
     found: list[Iterable[str]] = []
     if id_ in contract.operations:
@@ -58,25 +56,24 @@ def command(id_: str) -> None:
     click.echo("\n\n".join("\n".join(lines) for lines in found))
 
 
-def _contract_with(id_: str, planted: "Defect | None") -> "Contract":
-    """Return the oldest contract that has an operation, a requirement or a check; or the default.
+def _told_by(id_: str, planted: "Defect | None") -> "tuple[Contract, Sequence[CheckRow]]":
+    """Return the oldest contract that has an operation, a requirement or a check, and its checks.
 
-    A defect is explained by the one that it is planted in.
+    A defect is explained by the one that it is planted in, anything else by the default one.
     """
     from icecheck.cli.listings.catalogue import check_rows
     from icecheck.contract import DEFAULT_SPEC_VERSION, JUDGED_VERSIONS, load
     from icecheck.contract.releases import number
     from icecheck.proof.kill_matrix import planted_in
 
-    if planted is not None:
-        return load(planted_in(planted))
-    for version in sorted(JUDGED_VERSIONS, key=number):
-        contract = load(version)
-        if id_ in contract.operations or id_ in contract.requirements:
-            return contract
-        if any(row.id == id_ for row in check_rows(contract)):
-            return contract
-    return load(DEFAULT_SPEC_VERSION)
+    versions = sorted(JUDGED_VERSIONS, key=number) if planted is None else [planted_in(planted)]
+    for contract in map(load, versions):
+        rows = check_rows(contract)
+        known = {*contract.operations, *contract.requirements, *(row.id for row in rows)}
+        if planted is not None or id_ in known:
+            return contract, rows
+    contract = load(DEFAULT_SPEC_VERSION)
+    return contract, check_rows(contract)
 
 
 def _known(contract: "Contract", rows: "Sequence[CheckRow]", others: "Iterable[str]") -> list[str]:

@@ -96,7 +96,7 @@ def _listed(what: str, contract: "Contract", group: str | None) -> Listed:
         case "operations":
             rows = _operations(contract)
             return rows, ("profile", "id", "endpoint"), [""] * len(rows)
-    rows = _defects(contract)
+    rows = _defects()
     return rows, ("level", "id", "breaks", "title"), [""] * len(rows)
 
 
@@ -190,17 +190,15 @@ def _operations(contract: "Contract") -> list[dict[str, Any]]:
     ]
 
 
-def _defects(contract: "Contract") -> list[dict[str, Any]]:
-    from icecheck.contract import SPEC_VERSIONS, load
-    from icecheck.contract.releases import newest
+def _defects() -> list[dict[str, Any]]:
+    from icecheck.contract import first_with
     from icecheck.mock_server.defects import defects
 
-    demanded, later = contract.requirements, load(newest(SPEC_VERSIONS)).requirements
     return [
         {
             "id": defect.name,
             "title": defect.title,
-            "level": str((demanded.get(defect.breaks) or later[defect.breaks]).level),
+            "level": str(first_with(defect.breaks).requirements[defect.breaks].level),
             "breaks": defect.breaks,
             "suffering": defect.suffering,
         }

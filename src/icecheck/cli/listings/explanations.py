@@ -131,9 +131,7 @@ def explain_defect(
     defect: "Defect", contract: Contract, checks: Iterable[CheckRow]
 ) -> Iterator[str]:
     """Yield how the mock misbehaves with a defect, what that breaks, and what notices it."""
-    from icecheck.contract import SPEC_VERSIONS, load
     from icecheck.contract.proofs import proven_by
-    from icecheck.contract.releases import newest
 
     noticing = [row for row in checks if defect.name in proven_by(row.id)]
     yield f"defect {defect.name}"
@@ -144,8 +142,6 @@ def explain_defect(
     yield f"  {len(noticing)} checks were seen to fail for it"
     yield from (f"    {row.id}: {row.title}" for row in noticing)
     yield "  breaks"
-    if defect.breaks not in contract.requirements:
-        contract = load(newest(SPEC_VERSIONS))
     broken = contract.requirements[defect.breaks]
     yield from (f"    {line}" for line in _demand(broken, contract))
 
