@@ -80,7 +80,9 @@ class DefectSwitches:
         try:
             defects()[name].install(made)
         except KeyError as missing:
-            raise UnknownDefect(f"{name} needs {missing}, which is hidden") from None
+            raise UnknownDefect(
+                f"{name} needs {missing}, which is hidden, or only in a later document: see --spec"
+            ) from None
         changes = {}
         for field in Registries.__struct_fields__:
             live, new = getattr(self._live, field), getattr(made, field)

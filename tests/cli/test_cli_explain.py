@@ -41,6 +41,16 @@ def test_a_defect_is_explained_with_what_it_breaks_and_what_notices_it(icecheck)
     assert "    requirement dropNamespace.holds-table" in text
 
 
+@pytest.mark.parametrize(
+    ("defect", "version"),
+    [("namespace-drop-cascades", "1.10.0"), ("keys-ignored-of-drops", "1.11.0"),
+     ("permits-all-registerView", "1.11.0")],
+)  # fmt: skip
+def test_a_defect_is_served_with_the_document_that_it_is_planted_in(icecheck, defect, version):
+    said = f"\n  serve it: icecheck serve --spec {version} --defect {defect}\n"
+    assert said in icecheck("explain", defect).stdout
+
+
 def test_every_kind_of_name_that_is_listed_can_be_explained(icecheck):
     for what in ("checks", "requirements", "operations", "defects"):
         rows = json.loads(icecheck("list", what, "--format", "json").stdout)

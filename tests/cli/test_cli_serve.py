@@ -230,6 +230,7 @@ def test_it_serves_clients_credentials_and_not_what_it_hides(start_icecheck):
             ("--hide", "dropTable", "--defect", "drop-keeps-the-name"),
             "which is hidden",
         ),
+        (("--defect", "keys-ignored-of-drops"), "only in a later document: see --spec"),
         (("--root", "/dev/null/x"), "/dev/null is no directory"),
         (("--root", "file://host/x"), "another host"),
         (("--allow-location", "s3://bucket/x"), "s3://bucket/x"),

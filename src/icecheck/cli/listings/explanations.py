@@ -138,7 +138,7 @@ def explain_defect(
     yield f"  {defect.title}"
     if defect.suffering:
         yield f"  what users notice: {defect.suffering}"
-    yield f"  serve it: icecheck serve --defect {defect.name}"
+    yield f"  serve it: icecheck serve --spec {contract.version} --defect {defect.name}"
     yield f"  {len(noticing)} checks were seen to fail for it"
     yield from (f"    {row.id}: {row.title}" for row in noticing)
     yield "  breaks"
