@@ -76,11 +76,17 @@ class Sender:
         A header with an empty value removes a default header. Raises Unreachable, and NotOffered
         for a request that changes something in a run that may only read.
         """
-        sent = body, headers or {}, path, method
-        wire, effect, fresh = self._prepared(operation_id, names or {}, query, *sent)
+        wire, effect, fresh = self._prepared(
+            operation_id, names or {}, query, body, headers or {}, path, method
+        )
         exchange = self.session.connection.send(wire, self.record)
-        if not self._comes_again(wire):
+        key = wire.headers.get(KEY_HEADER)
+        # What comes again with its key tells of its effect then, and not of what is there since:
+        # what has the name of something that was dropped may be another object.
+        if key not in self._answered_keys:
             self.settle(exchange.status or 0, effect, fresh)
+        if key:
+            self._answered_keys.add(key)
         return Reply(exchange, self.session.schemas, self.handed_out)
 
     def lose_answer(
@@ -111,7 +117,7 @@ class Sender:
         url += self.session.offer.path(operation.path, names) if path is None else path
         if query:
             url += "?" + str(httpx.QueryParams(list(query)))
-        sent = None if body is NO_BODY else body if isinstance(body, bytes) else encode(body)
+        sent = content_of(body)
         effect = effect_of(operation, names, sent)
         wire = Wire(
             check=self.check_id,
@@ -125,18 +131,6 @@ class Sender:
             repeatable=method is None and operation.facts.repeatable,
         )
         return wire, effect, self.enter(effect)
-
-    def _comes_again(self, wire: Wire) -> bool:
-        """Return whether a request with its idempotency key was answered before.
-
-        Its answer tells of its effect then, and not of what is there since: what has the name of
-        something that was dropped may be another object.
-        """
-        key = wire.headers.get(KEY_HEADER)
-        if key is None or key not in self._answered_keys:
-            self._answered_keys.update({key} if key else ())
-            return False
-        return True
 
     def fitted(self, operation_id: str, names: Names, body: Json, ordinal: int) -> Json:
         """Return the body with this run's adaptations; bytes stay as they are.
@@ -179,6 +173,13 @@ class Sender:
         elif 200 <= status < 300:
             for entry in effect.removes:
                 self.ledger.forget(entry, deleted=True)
+
+
+def content_of(body: Json) -> bytes | None:
+    """Return a body as it is sent: bytes as they are, JSON encoded, and None for NO_BODY."""
+    if body is NO_BODY:
+        return None
+    return body if isinstance(body, bytes) else encode(body)
 
 
 def encode(body: Json) -> bytes:

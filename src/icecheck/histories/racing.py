@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from icecheck.client.catalog import NO_BODY, Catalog
-from icecheck.client.sender import encode
+from icecheck.client.sender import content_of
 from icecheck.client.session import Session
 from icecheck.histories.history import Answer, Deed, Event
 from icecheck.ownership.effects import Effect, effect_of
@@ -166,7 +166,7 @@ def _wire(catalog: Catalog, move: Move, ordinal: int) -> Wire:
         method=operation.method,
         url=catalog.target.base_url + path + query,
         headers=move.headers,
-        body=None if body is NO_BODY else body if isinstance(body, bytes) else encode(body),
+        body=content_of(body),
     )
 
 

@@ -43,10 +43,8 @@ def told_beside(
         _demanded(release, own, bound), session.permitted, observed, contract
     )
     verdicts = (*known, *demanded_verdicts(passive, release, contract))
-    causes, profiles = (
-        causes_of(verdicts, contract),
-        profiles_of(verdicts, offer, contract, in_part),
-    )
+    causes = causes_of(verdicts, contract)
+    profiles = profiles_of(verdicts, offer, contract, in_part)
     conclusion = conclude(
         verdicts,
         profiles,
