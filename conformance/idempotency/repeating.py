@@ -14,7 +14,7 @@ from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Table
 from icecheck.client.given import arrange
 from icecheck.client.sender import KEY_HEADER, encode
-from icecheck.conformance.idempotency.keys import fresh_key, require_keys
+from icecheck.conformance.idempotency.keys import require_keys
 from icecheck.conformance.idempotency.lifetimes import readable_seconds
 from icecheck.conformance.kit.every_route import Asked
 from icecheck.findings.statuses import Statuses
@@ -27,6 +27,7 @@ from icecheck.findings.symptoms import (
 )
 from icecheck.objects.committing import same_table
 from icecheck.objects.evolving import last_column_id, schema_addition, wider_schema
+from icecheck.objects.idempotency_keys import fresh_key
 from icecheck.objects.metadata_view import metadata_in
 from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Reply, Violation

@@ -19,6 +19,7 @@ class Request:
     server made for it, ``{warehouse}`` the user's warehouse, ``{now}`` the time in milliseconds.
     ``answer`` is the status after which the client continued; ``assumes`` are the metadata of a new
     table on which later requests depend; ``empty`` are members that were empty, and may be missing.
+    A ``keyed`` request had an idempotency key, because the server announced that it honours them.
     """
 
     operation: str
@@ -29,6 +30,7 @@ class Request:
     answer: int = 200
     assumes: Mapping[str, Any] = field(default_factory=dict)
     empty: tuple[str, ...] = ()
+    keyed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

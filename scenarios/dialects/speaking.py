@@ -6,10 +6,12 @@ from typing import Any
 
 from icecheck.client.catalog import NO_BODY, Catalog
 from icecheck.client.given import shared_namespace as given_home
+from icecheck.client.sender import KEY_HEADER
 from icecheck.findings.shared_symptoms import EFFECT_MISSING, MEMBER_MISSING
 from icecheck.findings.statuses import Statuses
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.findings.verdict import SkipKind
+from icecheck.objects.idempotency_keys import fresh_key
 from icecheck.replies.expect import NotOffered, Reply, Violation
 from icecheck.replies.matching import ABSENT, find
 from icecheck.scenarios.dialects.acknowledged import missing_effect
@@ -103,6 +105,8 @@ class _Speaker:
         if request.operation == "getConfig" and self.catalog.target.warehouse is None:
             query = []
         headers = {**self.dialect.headers, **request.headers}
+        if request.keyed and self.catalog.session.offer.idempotency_key_lifetime is not None:
+            headers[KEY_HEADER] = fresh_key(self.catalog)
         return self.catalog.call(
             request.operation,
             names,

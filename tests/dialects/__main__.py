@@ -1,7 +1,11 @@
-"""Records a client again: ``python -m tests.dialects --record pyiceberg`` (docs/clients.md)."""
+"""Records a client again: ``python -m tests.dialects --record pyiceberg`` (docs/clients.md).
+
+``--compare`` records the requests alone, and shows in what they differ from those stored.
+"""
 
 import argparse
 import datetime as dt
+import json
 import shlex
 import subprocess
 import sys
@@ -10,11 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.dialects.measuring import needs_of
+from tests.dialects.comparing import differences
+from tests.dialects.measuring import Needs, needs_of
 from tests.dialects.normalising import recording as written
 from tests.dialects.normalising import text_of
 from tests.dialects.programs import spark_client
-from tests.dialects.recorder import WAREHOUSE, Alter, Heard, recording
+from tests.dialects.recorder import SPEC, WAREHOUSE, Alter, Heard, recording
 
 ROOT = Path(__file__).parents[2]
 PYICEBERG = [sys.executable, str(Path(__file__).parent / "programs" / "pyiceberg_client.py")]
@@ -30,7 +35,7 @@ CLIENTS: dict[str, dict[str, Any]] = {
     },
     "spark": {
         "client": "Spark",
-        "version": "3.5.9 with Iceberg 1.10.2 (Java)",
+        "version": "3.5.9 with Iceberg 1.11.0 (Java)",
         "workflows": {"tables": TABLES, "views": VIEWS},
     },
     "duckdb": {
@@ -51,18 +56,24 @@ CLIENTS: dict[str, dict[str, Any]] = {
 }
 
 
+NOTHING = Needs({}, frozenset(), (), {})
+
+
 class Player:
     """Plays a client's program against a fresh mock, as often as it takes."""
 
-    def __init__(self, slug: str, command: list[str], workbench: Any = None) -> None:
+    def __init__(
+        self, slug: str, command: list[str], workbench: Any = None, spec: str = SPEC
+    ) -> None:
         self.slug = slug
         self.command = PYICEBERG if slug == "pyiceberg" else command
         self.workbench = workbench
+        self.spec = spec
         self.said = ""
 
     def play(self, alter: Alter | None = None) -> tuple[bool, list[Heard]]:
         """Return whether the program went through, and what was heard of it."""
-        with recording(alter) as (url, recorder):
+        with recording(alter, self.spec) as (url, recorder):
             went_through = self._as_process(url) if self.command else self._in_spark(url)
         return went_through, recorder.heard
 
@@ -95,25 +106,29 @@ class Player:
 
 
 @contextmanager
-def player_of(slug: str, command: list[str]) -> Iterator[Player]:
+def player_of(options: argparse.Namespace) -> Iterator[Player]:
     """Open what plays a client; Spark runs in this process, once for all attempts."""
-    if slug != "spark":
-        yield Player(slug, command)
+    command = shlex.split(options.command)
+    if options.client != "spark":
+        yield Player(options.client, command, spec=options.spec)
         return
     from icecheck.spark import SparkWorkbench
 
-    with SparkWorkbench.start() as workbench:
-        yield Player(slug, command, workbench)
+    with SparkWorkbench.start(packages=options.packages) as workbench:
+        yield Player(options.client, command, workbench, options.spec)
 
 
-def record(slug: str, command: list[str]) -> dict[str, Any]:
-    """Return a client's recording, with what it needs of the answers."""
+def record(options: argparse.Namespace) -> dict[str, Any]:
+    """Return a client's recording, with what it needs of the answers unless it is compared."""
+    slug = options.client
     about = CLIENTS[slug]
-    with player_of(slug, command) as player:
+    with player_of(options) as player:
         went_through, heard = player.play()
         if not went_through:
             raise SystemExit(f"{slug} did not go through:\n{player.said}")
-        needs = needs_of(heard, lambda alter: player.play(alter)[0])
+        needs = NOTHING
+        if not options.compare:
+            needs = needs_of(heard, lambda alter: player.play(alter)[0])
     agent = heard[1].headers.get("user-agent", "")
     today = dt.datetime.now(dt.UTC).date().isoformat()
     client = {"client": about["client"], "version": about["version"], "user-agent": agent}
@@ -122,19 +137,33 @@ def record(slug: str, command: list[str]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Record one client into its file."""
+    """Record one client into its file, or compare it with what its file holds."""
+    options = _options()
+    path = ROOT / "scenarios" / "dialects" / f"{options.client}.json"
+    recorded = record(options)
+    if options.compare:
+        lines = differences(json.loads(path.read_text("utf-8")), recorded)
+        print("\n".join(lines) or "the same requests")
+        sys.exit(1 if lines else 0)
+    path.write_text(text_of(recorded), encoding="utf-8")
+    print(path)
+
+
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.dialects")
-    parser.add_argument("--record", choices=CLIENTS, required=True, metavar="CLIENT")
+    wanted = parser.add_mutually_exclusive_group(required=True)
+    wanted.add_argument("--record", choices=CLIENTS, metavar="CLIENT")
+    wanted.add_argument("--compare", choices=CLIENTS, metavar="CLIENT")
     parser.add_argument(
         "--command", default="", help="the program, to which URL and WAREHOUSE are appended"
     )
+    parser.add_argument("--packages", help="Maven coordinates of Iceberg's runtime, for Spark")
+    parser.add_argument("--spec", default=SPEC, help="the document by which the mock serves")
     options = parser.parse_args()
-    command = shlex.split(options.command)
-    if not command and options.record not in {"pyiceberg", "spark"}:
-        raise SystemExit("give the program with --command (docs/clients.md says how it is built)")
-    path = ROOT / "scenarios" / "dialects" / f"{options.record}.json"
-    path.write_text(text_of(record(options.record, command)), encoding="utf-8")
-    print(path)
+    options.client = options.record or options.compare
+    if not options.command and options.client not in {"pyiceberg", "spark"}:
+        parser.error("give the program with --command (docs/clients.md says how it is built)")
+    return options
 
 
 if __name__ == "__main__":

@@ -130,6 +130,8 @@ def _request(heard: Heard, made: Mapping[str, str], usual: Mapping[str, str]) ->
     other = {k: headers.get(k, "") for k in {*headers, *usual} if headers.get(k) != usual.get(k)}
     if other:
         row["headers"] = dict(sorted(other.items()))
+    if "idempotency-key" in heard.headers:
+        row["keyed"] = True
     if heard.body is not None:
         row["body"] = _replaced(heard.body, made)
     row["answer"] = heard.status

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
+from icecheck.contract import load
 from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.http.asgi import AsgiApp, Message, Receive, Send
 from icecheck.mock_server.http.threaded import ThreadedServer
-from tests.kit.contracts import CONTRACT
 
 STEP = "/step/"
 """A client program says what it begins with a GET below this path."""
 WAREHOUSE = "recorded"
+SPEC = "1.11.0"
+"""The document by which the mock serves: it announces idempotency keys then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Heard:
 def operation_of(heard: Heard) -> tuple[str, dict[str, str]]:
     """Return the operationId of a request, and the names in its path; KeyError if it has none."""
     segments = heard.path.split("/")
-    for operation in CONTRACT.operations.values():
+    for operation in load(SPEC).operations.values():
         wanted = operation.path.replace("/{prefix}", "").split("/")
         if operation.method != heard.method or len(wanted) != len(segments):
             continue
@@ -99,10 +101,10 @@ class Recorder:
 
 
 @contextmanager
-def recording(alter: Alter | None = None) -> Iterator[tuple[str, Recorder]]:
+def recording(alter: Alter | None = None, spec: str = SPEC) -> Iterator[tuple[str, Recorder]]:
     """Serve a fresh mock whose files are on this machine; yields its URL and the recorder."""
     # Without a prefix: what a client needs of the config is then not what this mock needs.
-    mock = MockCatalog(warehouses=[WAREHOUSE], prefix=False)
+    mock = MockCatalog(warehouses=[WAREHOUSE], prefix=False, spec=spec)
     recorder = Recorder(mock.asgi(), alter)
     server = ThreadedServer(recorder, "127.0.0.1", 0)
     server.start()

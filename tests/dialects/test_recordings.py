@@ -2,20 +2,21 @@
 
 import json
 import re
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
 import pytest
 
 from icecheck.scenarios.dialects.dialect import FOLDER, dialects
-from tests.dialects.__main__ import CLIENTS, Player
-from tests.dialects.measuring import Needs, needs_of
+from tests.dialects.__main__ import CLIENTS, NOTHING, Player
+from tests.dialects.comparing import differences
+from tests.dialects.measuring import needs_of
 from tests.dialects.normalising import recording, settled, text_of
 from tests.dialects.recorder import Heard, operation_of
 from tests.kit.contracts import CONTRACT
 
 FILES = sorted(FOLDER.glob("*.json"))
-NOTHING = Needs({}, frozenset(), (), {})
 UUID = "7f920186-18d6-4aef-93a7-b09432134569"
 LOADED = {
     "metadata-location": "file:///w/recorded_orders/metadata/1.json",
@@ -137,20 +138,22 @@ def test_a_stored_recording_is_as_the_recorder_writes_it(path: Any) -> None:
     assert {w.name: w.does for w in dialect.workflows} == about["workflows"]
 
 
-def test_the_installed_pyiceberg_sends_what_was_recorded() -> None:
+@pytest.mark.parametrize("spec", ["1.10.0", "1.11.0"])
+def test_the_installed_pyiceberg_sends_what_was_recorded(spec: str) -> None:
     """A new version is another dialect: then it is recorded again, and this compares with that."""
-    went_through, requests = Player("pyiceberg", []).play()
+    went_through, requests = Player("pyiceberg", [], spec=spec).play()
     assert went_through
     about = CLIENTS["pyiceberg"]
-    now = recording({}, requests, about["workflows"], NOTHING)["workflows"]
-    stored = json.loads((FOLDER / "pyiceberg.json").read_text("utf-8"))["workflows"]
+    now = recording({}, requests, about["workflows"], NOTHING)
+    stored = json.loads((FOLDER / "pyiceberg.json").read_text("utf-8"))
     if version("pyiceberg") == about["version"]:
-        assert without_sizes(now) == without_sizes(stored)
+        assert differences(stored, now) == []
 
 
-def without_sizes(value: Any) -> Any:
-    """The same without how large files came out, and without notes of what was measured."""
-    if isinstance(value, dict):
-        kept = {k: v for k, v in value.items() if "size" not in k and k != "empty"}
-        return {k: without_sizes(v) for k, v in kept.items()}
-    return [without_sizes(v) for v in value] if isinstance(value, list) else value
+def test_what_is_sent_otherwise_is_told_by_workflow_and_step() -> None:
+    stored = recording({}, [LOAD, COMMIT], {"tables": ""}, NOTHING)
+    keyed = replace(COMMIT, headers={"idempotency-key": UUID})
+    now = recording({}, [LOAD, keyed], {"tables": ""}, NOTHING)
+    gone, new = (json.loads(line[2:]) for line in differences(stored, now))
+    assert (gone["step"], gone["operation"]) == ("one", "updateTable")
+    assert new == {**gone, "keyed": True}

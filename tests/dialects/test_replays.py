@@ -1,14 +1,18 @@
 """What real clients send is replayed: on the faithful mock it works, and defects stop it."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from itertools import count
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.opening import open_session
+from icecheck.client.sender import KEY_HEADER
+from icecheck.contract import DEFAULT_SPEC_VERSION
 from icecheck.findings.verdict import Level, Outcome, SkipKind, Verdict
 from icecheck.judging.check import Check, check_of
 from icecheck.judging.judge import judge
@@ -224,8 +228,45 @@ def test_a_member_that_a_client_needs_is_missed(dialect: Dialect, workflow: Work
     assert next(seen) > 0
 
 
-def run_check_on(check: Check, install: object) -> Verdict:
-    with mock_session() as (mock, session):
+@pytest.mark.parametrize("spec", ["1.10.0", "1.11.0"])
+@each_workflow()
+def test_a_key_goes_with_a_request_of_who_sends_some_to_who_announces_them(
+    dialect: Dialect, workflow: Workflow, spec: str
+) -> None:
+    asked = [request for step in workflow.steps for request in step.requests]
+    keyed = Counter(request.operation for request in asked if request.keyed)
+    assert bool(keyed) is (dialect.slug == "spark")
+    check = check_for(dialect, workflow)
+    with mock_session(spec=spec) as (_, session):
+        catalog = Catalog(session, check.id)
+        assert judge(check, catalog).outcome is Outcome.PASS
+        sent = [
+            (exchange.operation, dict(exchange.request_headers).get(KEY_HEADER))
+            for exchange in catalog.exchanges
+        ]
+    if spec == "1.10.0":
+        keyed.clear()
+    assert Counter(operation for operation, key in sent if key) == keyed
+    keys = [key for _, key in sent if key]
+    assert len({*keys}) == len(keys)
+    assert {UUID(key).version for key in keys} <= {7}
+
+
+def test_a_catalog_that_announces_keys_and_refuses_them_stops_who_sends_them() -> None:
+    def refuse(registries: Registries) -> None:
+        refuse_if(
+            registries, "createTable", lambda call: KEY_HEADER.lower() in call.request.headers, 422
+        )
+
+    for dialect, workflow in WORKFLOWS:
+        if workflow.name == "tables":
+            verdict = run_check_on(check_for(dialect, workflow), refuse, spec="1.11.0")
+            stopped = Outcome.FAIL if dialect.slug == "spark" else Outcome.PASS
+            assert verdict.outcome is stopped, dialect.slug
+
+
+def run_check_on(check: Check, install: object, spec: str = DEFAULT_SPEC_VERSION) -> Verdict:
+    with mock_session(spec=spec) as (mock, session):
         install(mock.registries)  # type: ignore[operator]
         return judge(check, Catalog(session, check.id))
 

@@ -12,10 +12,10 @@ from icecheck.client.given import given_table
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
 from icecheck.client.table import Table
-from icecheck.conformance.idempotency.keys import fresh_key
 from icecheck.conformance.idempotency.lifetimes import is_duration, readable_seconds
 from icecheck.conformance.idempotency.repeating import keyed, keyed_creation, of_table
 from icecheck.mock_server import MockCatalog
+from icecheck.objects.idempotency_keys import fresh_key
 from icecheck.ownership.ledger import Entry
 from icecheck.targets.offer import Offer
 from icecheck.targets.target import Target
