@@ -14,6 +14,7 @@ from icecheck.client.planned_scan import (
 )
 from icecheck.conformance.scans.planned_files import PLAN_OF_NOTHING, expect_no_snapshot
 from icecheck.findings.shared_symptoms import SCHEMA
+from icecheck.findings.statuses import ANY_SUCCESS_OR_4XX
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check
 from icecheck.objects.arranging import (
@@ -144,6 +145,14 @@ def test_scan_of_an_unknown_snapshot(catalog: Catalog) -> None:
     """A scan of a snapshot that the table does not have is refused, not planned as empty."""
     table = shared_table(catalog)
     expect_no_snapshot(catalog, table, UNKNOWN_SNAPSHOT)
+
+
+@check("planTableScan.negative-min-rows")
+def test_scan_for_fewer_than_no_rows(catalog: Catalog) -> None:
+    """A scan that asks for fewer than no rows is planned or refused, and is no server error."""
+    reply = catalog.plan_table_scan(shared_table(catalog), min_rows_requested=-1)
+    if reply.status >= 500 and not reply.unsupported:
+        raise reply.wrong_status(ANY_SUCCESS_OR_4XX, detail="asked for fewer than no rows")
 
 
 @check("planTableScan.missing-table", proves="planTableScan.404")

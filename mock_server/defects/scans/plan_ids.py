@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.changing import answer_refusal
+from icecheck.mock_server.defects.kit.changing import answer_refusal, refuse_where
 from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
 from icecheck.mock_server.defects.kit.places import answer_of
 from icecheck.mock_server.defects.kit.requests import Json, sent_json
@@ -51,7 +51,15 @@ def _all_but_one(call: Call, body: Json) -> Json:
     return body | {"file-scan-tasks": tasks[:-1]} if asked and tasks else body
 
 
+def _fewer_than_none(_: WarehouseState, call: Call) -> bool:
+    return (sent_json(call).get("min-rows-requested") or 0) < 0
+
+
 declare_each(
+    ("plan-for-negative-rows-is-500", "planTableScan.negative-min-rows",
+     "A scan for fewer than no rows is a server error.",
+     "A client asks again and again for what never comes.",
+     by(refuse_where, "planTableScan", _fewer_than_none, 500, "InternalServerError")),
     ("plan-unknown-is-cancelled-too", "cancelPlanning.unknown-plan",
      "Whatever is asked to be cancelled is.",
      "A client that names the wrong plan believes that it is cancelled.", by(_unknown_is, 204)),
