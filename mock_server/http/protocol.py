@@ -24,6 +24,8 @@ BODILESS_STATUSES = frozenset({204, 304})
 Headers: TypeAlias = Sequence[tuple[bytes, bytes]]
 
 _LINGER_SECONDS = 2.0
+_SPELLED = {"etag": "ETag"}
+"""Names of headers as Java's client (1.11) looks for them: it keeps no answer with another."""
 NO_REQUEST = replies.error_reply(400, "BadRequestException", "This is no HTTP/1.1 request")
 LONG_URL = replies.error_reply(
     414, "RequestURITooLongException", f"The URL is longer than {URL_BYTES_MAX} bytes"
@@ -72,7 +74,7 @@ def answer_bytes(method: str, reply: Reply) -> bytes | None:
     for name, value in reply.headers:
         if name == "connection" or not value.isprintable():
             return None
-        lines.append(f"{name}: {value}")
+        lines.append(f"{_SPELLED.get(name, name)}: {value}")
     body = b""
     if method != "HEAD" and reply.status not in BODILESS_STATUSES:
         body = reply.body

@@ -1,8 +1,9 @@
-"""Java's client of Iceberg 1.11 repeats what was not answered with its key: it counts once."""
+"""Java's client of Iceberg 1.11 on a mock of 1.11.0: keys of retries, and answers that it keeps."""
 
 import json
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -28,9 +29,9 @@ import json
 from icecheck.mock_server import MockCatalog
 from icecheck.spark import SparkWorkbench
 
-seen, snapshots = {{}}, 0
+seen, snapshots, loads = {{}}, 0, []
 with MockCatalog(spec="1.11.0") as mock, SparkWorkbench.start(packages={RUNTIME!r}) as workbench:
-    conf = {{"type": "rest", "uri": mock.uri, "warehouse": "warehouse"}}
+    conf = {{"type": "rest", "uri": mock.uri, "warehouse": "warehouse", "cache-enabled": "false"}}
     spark = workbench.catalog_session("ice", conf)
     lost = {{"phase": "after", "status": 503, "retry_after": 1, "times": 1}}
     for operation, statement in {STATEMENTS!r}.items():
@@ -42,16 +43,29 @@ with MockCatalog(spec="1.11.0") as mock, SparkWorkbench.start(packages={RUNTIME!
         ]
         if operation == "updateTable":
             snapshots = spark.sql("SELECT count(*) FROM ice.ns.t.snapshots").collect()[0][0]
-print(json.dumps({{"seen": seen, "snapshots": snapshots}}))
+            rows = [len(spark.sql("SELECT * FROM ice.ns.t").collect()) for _ in range(2)]
+            spark.sql("INSERT INTO ice.ns.t VALUES (2)")
+            rows.append(len(spark.sql("SELECT * FROM ice.ns.t").collect()))
+            loads = [
+                (each.status, each.content.request.headers.get("if-none-match"))
+                for each in mock.journal.find("loadTable")
+            ]
+print(json.dumps({{"seen": seen, "snapshots": snapshots, "rows": rows, "loads": loads}}))
 """  # noqa: S608 - the statements are those above
 
 
-def test_a_statement_whose_answers_are_lost_takes_effect_once() -> None:
+@pytest.fixture(scope="module")
+def told() -> dict[str, Any]:
+    """What the program tells."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False, timeout=300
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    told = json.loads(done.stdout.splitlines()[-1])
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def test_a_statement_whose_answers_are_lost_takes_effect_once(told: dict[str, Any]) -> None:
     assert told["snapshots"] == 1
     assert {*told["seen"]} == {*STATEMENTS}
     for operation, answers in told["seen"].items():
@@ -59,3 +73,8 @@ def test_a_statement_whose_answers_are_lost_takes_effect_once() -> None:
         assert answers[-1][0] in {200, 204}, operation
         assert len({key for _, key in answers}) == 1, operation
         assert answers[0][1], f"{operation} was sent without a key"
+
+
+def test_a_table_that_has_not_changed_is_not_sent_again(told: dict[str, Any]) -> None:
+    assert told["rows"] == [1, 1, 2]
+    assert sorted({status for status, tag in told["loads"] if tag and status != 200}) == [304]
