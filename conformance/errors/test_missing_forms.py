@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from icecheck.client.catalog import Catalog
+from icecheck.client.sender import ASKING_FOR_CREDENTIALS
 from icecheck.conformance.kit.every_route import (
     Asked,
     Names,
@@ -16,7 +17,6 @@ from icecheck.objects.committing import set_property
 from icecheck.targets.target import Namespace
 
 _PAGE = (("pageToken", ""), ("pageSize", "1"))
-_ACCESS = {"X-Iceberg-Access-Delegation": "vended-credentials"}
 _CHANGING = frozenset({"renameTable", "registerTable"})
 _OPTIONAL = "if that is done at all"
 """The ending of optional forms, which may be refused with any status but 500."""
@@ -73,7 +73,7 @@ def _reads(catalog: Catalog, own: Own, missing: Namespace) -> Iterator[Asked]:
     table: Names = {"namespace": own.namespace, "table": catalog.new_name()}
     yield Asked("loadTable", table)
     yield Asked("loadTable", table, "snapshots=refs", [("snapshots", "refs")])
-    yield Asked("loadTable", table, "with credentials", headers=_ACCESS)
+    yield Asked("loadTable", table, "with credentials", headers=ASKING_FOR_CREDENTIALS)
     for what, tag in (("the tag of another one", own.tag), ("any tag", "*")):
         if tag is not None:
             yield Asked("loadTable", table, f"with {what}", headers={"If-None-Match": tag})

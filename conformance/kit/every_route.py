@@ -8,6 +8,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog, Query, Table
 from icecheck.client.given import given_loaded, given_namespace, given_table, some_table
+from icecheck.client.sender import ASKING_FOR_CREDENTIALS
 from icecheck.client.shared_setup import lent_object
 from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED
 from icecheck.judging.probes import has_capability
@@ -30,7 +31,6 @@ Names = Mapping[str, str | Namespace]
 OTHERS = "icecheck.others"
 """The property that every write of this module sets; no object of another check has it."""
 _FIRST_PAGE = (("pageToken", ""), ("pageSize", "1"))
-_ACCESS = {"X-Iceberg-Access-Delegation": "vended-credentials"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ def _table_reads(own: Own) -> Iterator[Asked]:
     yield Asked("listTables", inside, "a page of it", _FIRST_PAGE)
     yield Asked("loadTable", names)
     yield Asked("loadTable", names, "snapshots=refs", [("snapshots", "refs")])
-    yield Asked("loadTable", names, "with credentials", headers=_ACCESS)
+    yield Asked("loadTable", names, "with credentials", headers=ASKING_FOR_CREDENTIALS)
     if own.tag is not None:
         yield Asked("loadTable", names, "If-None-Match", headers={"If-None-Match": own.tag})
     yield Asked("tableExists", names)

@@ -5,13 +5,14 @@ from typing import Any
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import shared_table
 from icecheck.client.planned_scan import Planned, expect_state, planned
+from icecheck.client.sender import ASKING_FOR_CREDENTIALS, DELEGATION_HEADER
 from icecheck.conformance.kit.manifest_files import POSITION_DELETES, PlannedFile, given_files
 from icecheck.conformance.scans.planned_files import MANY, PLANNED_FILES, V2
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check
 from icecheck.objects.metadata_view import place
 from icecheck.objects.reading import not_applicable, object_in
-from icecheck.replies.expect import Reply, equal
+from icecheck.replies.expect import equal
 from icecheck.replies.matching import show
 
 _PLAN_WITHOUT_ACCESS = declare(
@@ -27,9 +28,7 @@ _CREDENTIALS_OF_A_PLAN = declare(
     "Java's client: scans that outlast the credentials of their plan fail",
 )
 
-_DELEGATION = "X-Iceberg-Access-Delegation"
-_ASKING = {_DELEGATION: "vended-credentials"}
-_SEVERAL = {_DELEGATION: "vended-credentials,remote-signing"}
+_SEVERAL = {DELEGATION_HEADER: "vended-credentials,remote-signing"}
 _CREDENTIALS = "storage-credentials"
 
 
@@ -54,7 +53,7 @@ def test_credentials_are_for_the_files_of_the_plan(catalog: Catalog) -> None:
     with given_files(catalog) as files:
         files.append(PlannedFile("a.parquet"), PlannedFile("b.parquet", "b"))
         files.append(PlannedFile("d.parquet", content=POSITION_DELETES))
-        found = planned(catalog, files.table, _ASKING)
+        found = planned(catalog, files.table, ASKING_FOR_CREDENTIALS)
         prefixes = [place(each.get("prefix")) for each in _credentials_in(found)]
         deletes = [path for each in found.locations for path in found.deletes_of(each)]
         for location in (*found.locations, *deletes):
@@ -73,7 +72,7 @@ def test_credentials_cost_no_files(catalog: Catalog) -> None:
     """A plan that comes with storage-credentials has every file that it has without."""
     with given_files(catalog) as files:
         files.append(*(PlannedFile(f"{number:03}.parquet") for number in range(MANY)))
-        found = planned(catalog, files.table, _ASKING)
+        found = planned(catalog, files.table, ASKING_FOR_CREDENTIALS)
         _credentials_in(found)
         without = planned(catalog, files.table)
         names = [files.names_of(each.locations) for each in (found, without)]
@@ -84,7 +83,7 @@ def test_credentials_cost_no_files(catalog: Catalog) -> None:
 def test_credentials_of_a_plan(catalog: Catalog) -> None:
     """Credentials are given again to who names the plan that came with some."""
     table = shared_table(catalog)
-    found = planned(catalog, table, _ASKING)
+    found = planned(catalog, table, ASKING_FOR_CREDENTIALS)
     _credentials_in(found)
     if not isinstance(found.plan_id, str):
         raise not_applicable("the plan has no id: another check judges that")
@@ -99,12 +98,7 @@ def test_credentials_of_a_plan(catalog: Catalog) -> None:
 
 def _credentials_in(found: Planned) -> list[dict[str, Any]]:
     """Return the credentials that came with a plan; end the check where none did."""
-    listed = _listed(found.completed)
-    if not listed:
+    listed = object_in(found.completed).get(_CREDENTIALS)
+    if not isinstance(listed, list) or not (vended := [e for e in listed if isinstance(e, dict)]):
         raise not_applicable("the catalog vends no credentials with plans")
-    return listed
-
-
-def _listed(reply: Reply) -> list[dict[str, Any]]:
-    listed = object_in(reply).get(_CREDENTIALS)
-    return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    return vended

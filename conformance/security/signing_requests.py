@@ -8,6 +8,8 @@ from urllib.parse import quote, urlsplit
 
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import given_loaded, given_table, shared_object, some_table
+from icecheck.client.sender import DELEGATION_HEADER
+from icecheck.conformance.kit.other_principals import bearer
 from icecheck.objects.arranging import require
 from icecheck.objects.reading import not_applicable, object_in
 from icecheck.replies.expect import Blocked, Reply
@@ -17,7 +19,7 @@ from icecheck.targets.target import Namespace
 Headers = Mapping[str, str]
 Json = dict[str, Any]
 
-DELEGATION: Headers = {"X-Iceberg-Access-Delegation": "remote-signing"}
+DELEGATION: Headers = {DELEGATION_HEADER: "remote-signing"}
 _ON = "s3.remote-signing-enabled"
 _REGION = "client.region"
 _SCHEMES = frozenset({"s3", "s3a", "s3n"})
@@ -57,7 +59,7 @@ class Signer:
     def token(self) -> Headers:
         """The token that the table's config names for requests about it, as a header."""
         token = self.config.get("token")
-        return {} if token is None else {"Authorization": f"Bearer {token}"}
+        return {} if token is None else bearer(token)
 
     def uri(self, location: str) -> str:
         """Return the URI of an object of S3, as Java's client makes it from the settings."""

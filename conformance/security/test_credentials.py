@@ -7,6 +7,7 @@ from typing import Any
 from icecheck.client import bodies
 from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import arrange, given_dropped, given_table, shared_table, some_table
+from icecheck.client.sender import ASKING_FOR_CREDENTIALS
 from icecheck.conformance.security.token_requests import TOKEN_NOT_ACCEPTED
 from icecheck.findings.shared_symptoms import SCHEMA
 from icecheck.findings.symptoms import Severity, declare
@@ -45,7 +46,6 @@ _ETAG_SHARED = declare(
     Severity.SHAPE,
 )
 
-_ASKING = {"X-Iceberg-Access-Delegation": "vended-credentials"}
 _REFRESHING = "refresh-credentials-endpoint"
 # Keys that give access by themselves, in the configurations of S3, GCS and ADLS.
 _SECRET = re.compile(r"^(s3\.secret-access-key|gcs\.oauth2\.token|adls\.sas-token\..*)$")
@@ -198,7 +198,9 @@ def test_keys_of_s3_come_in_pairs(catalog: Catalog) -> None:
 def test_credentials_that_come_with_a_table(catalog: Catalog) -> None:
     """A table that comes with storage-credentials has one for its location."""
     table = some_table(catalog)
-    reply = catalog.load_table(table.namespace, table.name, headers=_ASKING).expect(200)
+    reply = catalog.load_table(table.namespace, table.name, headers=ASKING_FOR_CREDENTIALS).expect(
+        200
+    )
     config = _config_in(reply)
     listed = object_in(reply).get("storage-credentials")
     if not listed:
@@ -229,7 +231,9 @@ def test_credentials_of_a_renamed_table_are_refreshed(catalog: Catalog) -> None:
 
 
 def _expect_refreshed(catalog: Catalog, table: Table) -> None:
-    loaded = catalog.load_table(table.namespace, table.name, headers=_ASKING).expect(200)
+    loaded = catalog.load_table(table.namespace, table.name, headers=ASKING_FOR_CREDENTIALS).expect(
+        200
+    )
     config = _config_in(loaded)
     named = [value for key, value in config.items() if key.endswith(_REFRESHING)]
     if not named:
@@ -282,7 +286,9 @@ def test_a_token_that_comes_with_a_table_opens_it(catalog: Catalog) -> None:
         view = some_view(catalog)
         routes["loadView"] = {"namespace": view.namespace, "view": view.name}
     tokens = {
-        operation: _config_in(catalog.call(operation, names, headers=_ASKING).expect(200))
+        operation: _config_in(
+            catalog.call(operation, names, headers=ASKING_FOR_CREDENTIALS).expect(200)
+        )
         for operation, names in routes.items()
     }
     told = {operation: config["token"] for operation, config in tokens.items() if "token" in config}
@@ -305,7 +311,9 @@ def test_credentials_are_part_of_what_a_tag_names(catalog: Catalog) -> None:
     """Loads with and without credentials do not have the same strong ETag."""
     table = shared_table(catalog)
     plain = catalog.load_table(table.namespace, table.name).expect(200)
-    vended = catalog.load_table(table.namespace, table.name, headers=_ASKING).expect(200)
+    vended = catalog.load_table(table.namespace, table.name, headers=ASKING_FOR_CREDENTIALS).expect(
+        200
+    )
     extra = [
         member
         for member in ("storage-credentials", "config")

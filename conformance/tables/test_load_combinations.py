@@ -13,6 +13,7 @@ from icecheck.client.given import (
     shared_namespace,
     some_table,
 )
+from icecheck.client.sender import DELEGATION_HEADER
 from icecheck.findings.shared_symptoms import LISTED_TWICE, STALE_READ_AFTER_COMMIT
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import generated_check
@@ -45,7 +46,6 @@ _ETAG_OF_OTHERS = declare(
 )
 
 _MARK = "icecheck.mark"
-_ACCESS = "X-Iceberg-Access-Delegation"
 _VENDED = "vended-credentials"
 _OF_FILES = ("s3.", "gcs.", "adls.", "client.", "io-impl", "token")
 """How the keys begin by which clients reach the files of a table (L3293-L3305)."""
@@ -75,7 +75,7 @@ class _Combination:
 
     def send(self, catalog: Catalog, table: Table, tags: str | None = None) -> Reply:
         """Load the table with these options; ``tags`` is sent as If-None-Match."""
-        headers = {} if self.access is None else {_ACCESS: self.access}
+        headers = {} if self.access is None else {DELEGATION_HEADER: self.access}
         if tags is not None:
             headers["If-None-Match"] = tags
         return catalog.load_table(table.namespace, table.name, self.query, headers)
@@ -293,7 +293,7 @@ def test_access_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
     """Credentials are vended for every spelling of the header, and with new tables too."""
     table = some_table(catalog)
     where = (table.namespace, table.name)
-    asked = {_ACCESS: _VENDED}
+    asked = {DELEGATION_HEADER: _VENDED}
     loaded = catalog.load_table(*where, headers=asked).expect(200)
     if not _gives_access(loaded):
         raise not_applicable("the catalog vends no credentials with an ordinary table")
@@ -301,11 +301,11 @@ def test_access_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
         "snapshots=refs": ([("snapshots", "refs")], asked),
         "snapshots=all": ([("snapshots", "all")], asked),
         "with an unknown tag": ((), {**asked, "If-None-Match": _UNKNOWN_TAG}),
-        "of remote-signing alone": ((), {_ACCESS: "remote-signing"}),
-        "its name in small letters": ((), {_ACCESS.lower(): _VENDED}),
-        "before remote-signing": ((), {_ACCESS: f"{_VENDED},remote-signing"}),
-        "after remote-signing": ((), {_ACCESS: f"remote-signing,{_VENDED}"}),
-        "with a blank after the comma": ((), {_ACCESS: f"{_VENDED}, remote-signing"}),
+        "of remote-signing alone": ((), {DELEGATION_HEADER: "remote-signing"}),
+        "its name in small letters": ((), {DELEGATION_HEADER.lower(): _VENDED}),
+        "before remote-signing": ((), {DELEGATION_HEADER: f"{_VENDED},remote-signing"}),
+        "after remote-signing": ((), {DELEGATION_HEADER: f"remote-signing,{_VENDED}"}),
+        "with a blank after the comma": ((), {DELEGATION_HEADER: f"{_VENDED}, remote-signing"}),
     }
     for what, (query, headers) in forms.items():
         reply = catalog.load_table(*where, query, headers).expect(200, detail=what)
@@ -320,7 +320,7 @@ def test_access_is_given_however_it_is_asked_for(catalog: Catalog) -> None:
 
 def _expect_as_loaded(catalog: Catalog, loaded: Reply) -> None:
     """Judge that creations, plain and staged, give the access that a load has given."""
-    asked, namespace = {_ACCESS: _VENDED}, shared_namespace(catalog)
+    asked, namespace = {DELEGATION_HEADER: _VENDED}, shared_namespace(catalog)
     for staged in (False, True) if has_capability(catalog, "stage-create") else (False,):
         body = bodies.create_table_body(catalog.new_name(), stage_create=staged)
         reply = catalog.create_table(namespace, body, headers=asked).expect(200)

@@ -2,6 +2,7 @@
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import some_table
+from icecheck.client.sender import ASKING_FOR_CREDENTIALS
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check
 from icecheck.objects.reading import not_applicable, object_in
@@ -22,7 +23,6 @@ _PLANNING_NOT_OFFERED = declare(
 )
 
 _MODE = "scan-planning-mode"
-_ASKING = {"X-Iceberg-Access-Delegation": "vended-credentials"}
 """What engines send with each load; the config may be in no other answer."""
 
 
@@ -53,7 +53,9 @@ def test_the_mode_of_planning_is_served(catalog: Catalog) -> None:
 
 def _mode(catalog: Catalog) -> tuple[Reply, str]:
     table = some_table(catalog)
-    reply = catalog.load_table(table.namespace, table.name, headers=_ASKING).expect(200)
+    reply = catalog.load_table(table.namespace, table.name, headers=ASKING_FOR_CREDENTIALS).expect(
+        200
+    )
     config = object_in(reply).get("config")
     mode = config.get(_MODE) if isinstance(config, dict) else None
     if not isinstance(mode, str):

@@ -14,6 +14,7 @@ from icecheck.client.given import (
     reloaded,
     shared_table,
 )
+from icecheck.client.sender import DELEGATION_HEADER
 from icecheck.findings.shared_symptoms import (
     CHANGED_ALTHOUGH_REFUSED,
     EFFECT_MISSING,
@@ -106,7 +107,7 @@ def test_answer_is_what_load_returns(catalog: Catalog) -> None:
 @check("registerTable.tolerates-delegation-header", proves="registerTable.access-delegation-list")
 def test_delegation_header(catalog: Catalog) -> None:
     """Naming several access delegation mechanisms never fails a registration."""
-    headers = {"X-Iceberg-Access-Delegation": "vended-credentials,remote-signing"}
+    headers = {DELEGATION_HEADER: "vended-credentials,remote-signing"}
     table, name, reply = _register(catalog, headers=headers)
     if 400 <= reply.status < 500 and _register(catalog)[2].status == reply.status:
         raise not_applicable(f"a metadata file of its own is answered with {reply.status}")

@@ -16,6 +16,7 @@ from icecheck.client.given import (
     some_shared_namespace,
     some_table,
 )
+from icecheck.client.sender import ASKING_FOR_CREDENTIALS
 from icecheck.findings.shared_symptoms import STALE_READ_AFTER_COMMIT
 from icecheck.findings.symptoms import ANOTHER_THING, NOT_ALL_SEEN, Severity, declare
 from icecheck.judging.check import check
@@ -74,7 +75,7 @@ ASKED: tuple[tuple[Query, Mapping[str, str]], ...] = (
     ((), {}),
     ((("snapshots", "refs"),), {}),
     ((("snapshots", "all"),), {}),
-    ((), {"X-Iceberg-Access-Delegation": "vended-credentials"}),
+    ((), ASKING_FOR_CREDENTIALS),
 )
 NO_SNAPSHOT = Matcher("absent, null or -1", lambda v: v is ABSENT or v is None or v == -1)
 

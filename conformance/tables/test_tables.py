@@ -12,7 +12,7 @@ from icecheck.client.given import (
     shared_namespace,
     shared_table,
 )
-from icecheck.client.sender import encode
+from icecheck.client.sender import DELEGATION_HEADER, encode
 from icecheck.conformance.kit.demanding_values import zero_based
 from icecheck.findings.shared_symptoms import (
     CHANGED_ALTHOUGH_REFUSED,
@@ -304,7 +304,7 @@ def test_delegation_header(catalog: Catalog) -> None:
     """Naming several access delegation mechanisms never fails a request."""
     namespace = shared_namespace(catalog)
     name = catalog.new_name()
-    headers = {"X-Iceberg-Access-Delegation": "vended-credentials,remote-signing"}
+    headers = {DELEGATION_HEADER: "vended-credentials,remote-signing"}
     body = bodies.create_table_body(name)
     catalog.create_table(namespace, body, headers=headers).expect(200)
     reply = catalog.load_table(namespace, name, headers=headers).expect(200)

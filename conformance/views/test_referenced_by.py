@@ -85,7 +85,8 @@ def test_a_view_with_a_comma_in_its_name(catalog: Catalog) -> None:
     namespace, name = table.namespace, catalog.new_name(",b")
     if catalog.session.offer.separates(","):
         raise not_applicable("the catalog announces a comma as the end of a level")
-    made = catalog.create_view(namespace, _view_of(table.name, name, namespace))
+    queried = _query(table.name, namespace)
+    made = catalog.create_view(namespace, create_view_body(name, namespace, version=queried))
     if is_declined(made):
         raise not_applicable(f"the catalog refuses a view with a comma in its name ({made.status})")
     made.expect(200)
@@ -105,10 +106,6 @@ def _chain(catalog: Catalog) -> _Chain:
 def _query(name: str, namespace: Namespace) -> dict[str, object]:
     sql = f"SELECT id, data FROM {name}"  # noqa: S608 - a view's own query, of our own names
     return view_version(sql, namespace=namespace)
-
-
-def _view_of(table: str, name: str, namespace: Namespace) -> dict[str, object]:
-    return create_view_body(name, namespace, version=_query(table, namespace))
 
 
 def _expect_same_table(catalog: Catalog, table: Table, *views: View) -> None:

@@ -22,6 +22,9 @@ Query = Sequence[tuple[str, str]]
 Names = Mapping[str, str | Namespace]
 Headers = Mapping[str, str]
 NO_BODY = object()
+DELEGATION_HEADER = "X-Iceberg-Access-Delegation"
+"""The header by which a client asks for access to the files of a table."""
+ASKING_FOR_CREDENTIALS: Headers = {DELEGATION_HEADER: "vended-credentials"}
 KEY_HEADER = "Idempotency-Key"
 """The header by which a request that comes again is known (1.11.0, L2079)."""
 

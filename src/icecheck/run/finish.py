@@ -139,7 +139,9 @@ def _tell_of_others(
     for release in options.beside:
         version = contract_for(release).version
         seen = _merged([process.observed_beside.get(version, {}) for process in processes])
-        told = told_beside(release, run, options.groups, seen, session, offer, apart)
+        told = told_beside(
+            release, run, options.groups, seen, session, offer, options.contract, apart
+        )
         run.facts["spec"].setdefault("beside", []).append(told)
 
 

@@ -26,11 +26,13 @@ def told_beside(
     observed: Mapping[str, Observed],
     session: SessionSummary,
     offer: Offer | None,
+    by: Contract,
     left_out: Collection[str] = (),
 ) -> dict[str, Any]:
     """Return as JSON what an older release says of the catalog, and which checks end otherwise.
 
-    ``observed`` are its passive checks, ``left_out`` the checks that were not asked for. In
+    ``observed`` are its passive checks, ``by`` is the contract of the run, ``left_out`` the checks
+    that were not asked for. In
     `differs`, `outcome` and `level` are those of the run, `there` is how the check ends by the
     older document, None where that does not demand it, and `changed` says what the requirement was
     before.
@@ -61,7 +63,7 @@ def told_beside(
         "profiles": [
             {"id": each.id, "claimed": each.claimed, "status": each.status} for each in profiles
         ],
-        "differs": _differing(run.verdicts, verdicts, contract_for(_release_of(run))),
+        "differs": _differing(run.verdicts, verdicts, by),
     }
 
 
@@ -128,7 +130,3 @@ def _due(verdict: Verdict | None) -> Verdict | None:
 def _changed(verdict: Verdict, contract: Contract) -> str | None:
     rows = [contract.requirements.get(id_) for id_ in verdict.requirements]
     return next((row.changed for row in rows if row is not None and row.changed), None)
-
-
-def _release_of(run: Run) -> str:
-    return str(run.facts["spec"]["id"]).rpartition("/")[2]

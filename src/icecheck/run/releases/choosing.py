@@ -6,8 +6,9 @@ import httpx
 
 from icecheck.client.opening import preflight
 from icecheck.contract import DEFAULT_SPEC_VERSION, load
+from icecheck.contract.releases import number
 from icecheck.findings.release import shown_version
-from icecheck.run.releases.demands import release_to_hold_to, releases_to_hold_to
+from icecheck.run.releases.demands import release_to_hold_to
 from icecheck.targets.offer import Offer
 from icecheck.targets.target import Target, UsageError
 from icecheck.wire.connection import TargetUnusable
@@ -46,14 +47,18 @@ def chosen_release(
 def named_releases(text: str | None, option: str = "--spec") -> tuple[str, ...]:
     """Return the releases in a user's text, the newest first; the default one without any.
 
-    So it is for "auto", as nothing is asked here. Raises UsageError as `chosen_release`.
+    So it is for "auto", as nothing is asked here. Raises UsageError as `chosen_release`, and for a
+    release that is named twice.
     """
     if text is None or text == AUTO:
         return (release_to_hold_to(DEFAULT_SPEC_VERSION, option),)
     parts = [part.strip() for part in text.split(",")]
     if len(parts) > 1 and AUTO in parts:
         raise UsageError(f"{option} {text}: auto stands alone")
-    return releases_to_hold_to(text, option)
+    found = [release_to_hold_to(part, option) for part in parts]
+    if len(set(found)) < len(found):
+        raise UsageError(f"{option} {text}: name each release once")
+    return tuple(sorted(found, key=number, reverse=True))
 
 
 def _shown(

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from icecheck.contract import JUDGED_VERSIONS, SPEC_VERSIONS, Contract
 from icecheck.contract.frozen import RequirementSet, UnknownSet, frozen_set
-from icecheck.contract.releases import is_newer, newest, number
+from icecheck.contract.releases import is_newer, newest
 from icecheck.findings.verdict import SkipKind, Verdict
 from icecheck.judging.check import Check
 from icecheck.judging.judge import not_run
@@ -44,17 +44,6 @@ def _what_is_known_of(release: str, last: str) -> str:
     if release not in SPEC_VERSIONS:
         return ""
     return f"; `icecheck list requirements --diff {last} {release}` shows what {release} demands"
-
-
-def releases_to_hold_to(text: str, option: str = "--spec") -> tuple[str, ...]:
-    """Return the releases in a list of them, the newest first: the others are told beside it.
-
-    Raises UsageError as `release_to_hold_to`, and for one that is named twice.
-    """
-    found = [release_to_hold_to(each.strip(), option) for each in text.split(",")]
-    if len(set(found)) < len(found):
-        raise UsageError(f"{option} {text}: name each release once")
-    return tuple(sorted(found, key=number, reverse=True))
 
 
 def set_to_judge_by(
