@@ -12,6 +12,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 COLUMNS = [
     {"id": i, "name": f"column_{i}", "type": "string", "required": False} for i in range(1, 51)
 ]
+SNAPSHOTS = 1000
 PROPERTIES = [{"action": "set-properties", "updates": {f"k{i}": "v"}} for i in range(5)]
 
 
@@ -82,6 +84,10 @@ class Catalog:
         self.ask("POST", self.at, {"namespace": ["db"]})
         self.ask("POST", self.at, {"namespace": ["many"]})
         self.table("db", "t")
+        self.table("db", "long")
+        self.snapshots = 0
+        for _ in range(SNAPSHOTS):
+            self.append()
 
     def ask(self, method: str, path: str, body: Any = None) -> bytes:
         """Send a request and return the body of its answer."""
@@ -111,6 +117,34 @@ class Catalog:
         body = {"name": name or f"t{self.made}", "schema": schema}
         self.ask("POST", f"{self.at}/{namespace}/tables", body)
 
+    def append(self) -> None:
+        """Append a snapshot to a table that has many, as a writer does."""
+        before, self.snapshots = self.snapshots, self.snapshots + 1
+        snapshot = {
+            "snapshot-id": self.snapshots,
+            "sequence-number": self.snapshots,
+            "timestamp-ms": int(time.time() * 1000),
+            "manifest-list": f"file:///data/metadata/snap-{self.snapshots}.avro",
+            "summary": {"operation": "append", "added-records": "1", "total-records": "1"},
+            "schema-id": 0,
+        }
+        if before:
+            snapshot["parent-snapshot-id"] = before
+        updates = [
+            {"action": "add-snapshot", "snapshot": snapshot},
+            {
+                "action": "set-snapshot-ref",
+                "ref-name": "main",
+                "type": "branch",
+                "snapshot-id": self.snapshots,
+            },
+        ]
+        required = [
+            {"type": "assert-ref-snapshot-id", "ref": "main", "snapshot-id": before or None}
+        ]
+        body = {"requirements": required, "updates": updates}
+        self.ask("POST", f"{self.at}/db/tables/long", body)
+
     def microseconds(self, act: Callable[[], object], many: int) -> float:
         """Return the CPU of the process for one of many requests."""
         before = cpu_seconds(self.pid)
@@ -128,6 +162,7 @@ def acts(catalog: Catalog) -> dict[str, tuple[Callable[[], object], int]]:
         "load of 50 columns": (lambda: catalog.ask("GET", table), 1000),
         "list of 600 tables": (lambda: catalog.ask("GET", f"{catalog.at}/many/tables"), 400),
         "commit of five updates": (lambda: catalog.ask("POST", table, commit), 200),
+        f"append to {SNAPSHOTS} snapshots": (catalog.append, 50),
         "create": (lambda: catalog.table("db"), 100),
     }
 

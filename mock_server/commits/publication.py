@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import msgspec
 
@@ -15,7 +16,12 @@ from icecheck.mock_server.core.context import (
 )
 from icecheck.mock_server.core.locations import METADATA_PATH
 from icecheck.mock_server.core.state import TableEntry
-from icecheck.mock_server.metadata.encoding import encode, encode_with_snapshots
+from icecheck.mock_server.metadata.encoding import (
+    Grown,
+    encode,
+    encode_grown,
+    encode_with_snapshots,
+)
 from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.metadata.properties import is_true
 from icecheck.mock_server.protocol import problem, replies
@@ -26,6 +32,7 @@ REFERENCED_SNAPSHOTS = "refs"
 
 _COMPRESSION = "write.metadata.compression-codec"
 _DELETE_AFTER_COMMIT = "write.metadata.delete-after-commit.enabled"
+NO_PLACES: Mapping[str, slice] = MappingProxyType({})
 _SUFFIXES = {"none": ".metadata.json", "gzip": ".gz.metadata.json"}
 
 
@@ -36,7 +43,7 @@ def published(
 
     Its places are checked by then. Problem 400 for a compression codec that does not exist.
     """
-    content = encode(metadata)
+    content, places = encode_grown(metadata, {} if previous is None else previous.grown)
     file = metadata_file(
         context,
         metadata.location,
@@ -52,7 +59,7 @@ def published(
             for entry in previous.metadata.metadata_log
             if entry.metadata_file not in kept
         ]
-    return entry_of(context, metadata, file.location, content), tuple(effects)
+    return entry_of(context, metadata, file.location, content, places), tuple(effects)
 
 
 def metadata_file(
@@ -78,15 +85,24 @@ def metadata_file(
 
 
 def entry_of(
-    context: Context, metadata: TableMetadata, metadata_location: str, content: bytes | None = None
+    context: Context,
+    metadata: TableMetadata,
+    metadata_location: str,
+    content: bytes | None = None,
+    places: Mapping[str, slice] = NO_PLACES,
 ) -> TableEntry:
     """Return the entry of a table version whose file exists or will exist.
 
     `content` is its JSON, where that is known: otherwise the first answer with it is encoded then.
+    `places` are those of its long lists in the JSON.
     """
-    entry = TableEntry(metadata, metadata_location, context.identities.next_version(), {})
+    grown: dict[str, Grown] = {}
+    version = context.identities.next_version()
+    entry = TableEntry(metadata, metadata_location, version, {}, grown)
     if content is not None:
-        _remember(entry, ALL_SNAPSHOTS, content)
+        body = _remember(entry, ALL_SNAPSHOTS, content).body
+        within = memoryview(body)[len(body) - 1 - len(content) :]
+        grown.update({k: Grown(getattr(metadata, k), within[at]) for k, at in places.items()})
     return entry
 
 

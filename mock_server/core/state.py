@@ -1,12 +1,13 @@
 """The state of a catalog: one immutable value per warehouse, which shares data with older ones."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from icecheck.mock_server.core.keyed_answers import KeyedAnswers
 from icecheck.mock_server.core.sorted_map import SortedMap
+from icecheck.mock_server.metadata.encoding import Grown
 from icecheck.mock_server.metadata.model import TableMetadata
 from icecheck.mock_server.metadata.view_metadata import ViewMetadata
 from icecheck.mock_server.protocol.wire import Reply
@@ -19,13 +20,15 @@ class TableEntry(msgspec.Struct, frozen=True):
     """One version of a table.
 
     `version` is never used again by a server, not even after a restore. `replies` remembers the
-    encoded answers of this version by representation ("all", "refs"): a memo, not state.
+    encoded answers of this version by representation ("all", "refs"), and `grown` where the long
+    lists stand in them: memos, not state.
     """
 
     metadata: TableMetadata
     metadata_location: str
     version: int
     replies: dict[str, Reply]
+    grown: Mapping[str, Grown] = {}
 
 
 class ViewEntry(msgspec.Struct, frozen=True):

@@ -1,9 +1,10 @@
 """Reads and writes table metadata as the JSON of the Java library."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, structs
 
 from icecheck.mock_server.metadata.invariants import current_schema
 from icecheck.mock_server.metadata.model import (
@@ -29,6 +30,7 @@ __all__ = [
     "MAIN_BRANCH",
     "BlobMetadata",
     "EncryptedKey",
+    "Grown",
     "MetadataLogEntry",
     "PartitionField",
     "PartitionSpec",
@@ -43,6 +45,7 @@ __all__ = [
     "TableMetadata",
     "decode",
     "encode",
+    "encode_grown",
     "encode_with_snapshots",
     "to_builtins",
 ]
@@ -50,6 +53,18 @@ __all__ = [
 
 _V2, _V3 = 2, 3
 _NO_SNAPSHOT_ID = -1
+_GROWING = ("snapshots", "snapshot_log")
+"""The lists that grow with each append, in the order in which they are written."""
+_BEGINNING = 100
+_LONG = 64
+"""A shorter list is encoded as quickly as it is found again."""
+
+
+class Grown(NamedTuple):
+    """A long list of some metadata, and its JSON: the next version is written from that."""
+
+    items: tuple[Any, ...]
+    json: memoryview
 
 
 class _Document(Struct, frozen=True, gc=False, kw_only=True, rename="kebab"):
@@ -75,10 +90,10 @@ class _Document(Struct, frozen=True, gc=False, kw_only=True, rename="kebab"):
     next_row_id: int | UnsetType = UNSET
     encryption_keys: tuple[EncryptedKey, ...] | UnsetType = UNSET
     refs: dict[str, SnapshotRef]
-    snapshots: tuple[Snapshot, ...]
+    snapshots: tuple[Snapshot, ...] | msgspec.Raw
     statistics: tuple[StatisticsFile, ...]
     partition_statistics: tuple[PartitionStatisticsFile, ...]
-    snapshot_log: tuple[SnapshotLogEntry, ...]
+    snapshot_log: tuple[SnapshotLogEntry, ...] | msgspec.Raw
     metadata_log: tuple[MetadataLogEntry, ...]
 
 
@@ -92,6 +107,49 @@ def encode(metadata: TableMetadata) -> bytes:
     snapshot is -1 below version 3 and null from there on.
     """
     return _ENCODER.encode(_document(metadata, metadata.snapshots))
+
+
+def encode_grown(
+    metadata: TableMetadata, before: Mapping[str, Grown]
+) -> tuple[bytes, dict[str, slice]]:
+    """Write metadata like `encode`, and say where its long lists stand in that, by their member.
+
+    A list that only grew is written from what it was `before`: what a version costs does not grow
+    with the table's history.
+    """
+    lists = {name: getattr(metadata, name) for name in _GROWING}
+    raw = {
+        name: _extended(items, before.get(name))
+        for name, items in lists.items()
+        if len(items) >= _LONG
+    }
+    known = {name: msgspec.Raw(json) for name, json in raw.items()}
+    document = _document(metadata, metadata.snapshots)
+    content = _ENCODER.encode(structs.replace(document, **known) if known else document)
+    places, end = {}, 0
+    for name, json in raw.items():
+        places[name] = _place_of(json, content, end)
+        end = places[name].stop
+    return content, places
+
+
+def _place_of(json: bytes, content: bytes, begin: int) -> slice:
+    """Return where a list stands in the JSON that has it; to search for all of it takes longer."""
+    start = begin - 1
+    while True:
+        start = content.index(json[:_BEGINNING], start + 1)
+        if content.startswith(json, start):
+            return slice(start, start + len(json))
+
+
+def _extended(items: tuple[Any, ...], before: Grown | None) -> bytes:
+    """Return a list as JSON, written from what it was before if it only grew."""
+    size = 0 if before is None else len(before.items)
+    if before is None or items[:size] != before.items:
+        return _ENCODER.encode(items)
+    if len(items) == size:
+        return bytes(before.json)
+    return b"".join((before.json[:-1], b",", _ENCODER.encode(items[size:])[1:]))
 
 
 def encode_with_snapshots(metadata: TableMetadata, refs_only: bool) -> bytes:
