@@ -80,14 +80,20 @@ SHOWN = [
     if command != "explore" or option not in parameters_of("replay")
 ]
 """Those of explore that replay has too go the same way, and take longer to be seen there."""
+ELSEWHERE = {
+    ("explore", "--minutes"),  # long histories; test_cli_explore.py has minutes too
+    ("run", "--fuzz-seconds"),  # requests for seconds; test_fuzzed_checks.py has them
+    ("run", "--seed"),  # two runs that draw; test_determinism.py has seeds
+    ("run", "--thorough"),  # two runs of races; test_races.py has other rounds
+}
 FIRST_SHOWN = {option: command for command, option in reversed(SHOWN)}
 
 
 def _marks(command, option):
     if FIRST_SHOWN[option] != command:
         return pytest.mark.complete("another command with the same option")
-    if (command, option) == ("explore", "--minutes"):
-        return pytest.mark.complete("long histories are drawn; test_cli_explore.py has minutes too")
+    if (command, option) in ELSEWHERE:
+        return pytest.mark.complete("takes seconds to be seen, and is used in another test too")
     return ()
 
 

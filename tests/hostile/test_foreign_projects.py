@@ -126,6 +126,7 @@ def test_a_key_of_theirs_does_not_name_a_catalog_for_ours(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.complete("another spelling of one key is usual")
 def test_our_key_works_beside_theirs_in_its_own_spelling(tmp_path, mock):
     project(tmp_path, "conftest", expected="nothing", warehouse="of theirs")
     (tmp_path / "pytest.ini").write_text(
@@ -173,6 +174,7 @@ def test_every_option_has_a_spelling_of_its_own_and_the_help_names_both(tmp_path
     assert [name for name in long if f"or --{name.removeprefix('--icecheck-')}:" not in shown] == []
 
 
+@pytest.mark.complete("one spelling is usual")
 def test_a_short_spelling_still_finds_the_conftest_of_the_test_paths(tmp_path, mock):
     inner = tmp_path / "inner"
     inner.mkdir()

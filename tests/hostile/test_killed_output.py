@@ -83,6 +83,7 @@ def test_a_killed_run_leaves_no_report_of_an_earlier_one(mock: MockCatalog, used
     expect_foreign_files(used)
 
 
+@pytest.mark.complete("a killed command is usual")
 def test_a_killed_pytest_leaves_no_report_of_an_earlier_one(mock: MockCatalog, used: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-p", "no:randomly", "-p", "no:cacheprovider"]
     command += ["--pyargs", "icecheck.conformance", "-k", "create_table or rename"]

@@ -95,7 +95,7 @@ def verdicts_on(name: str) -> tuple[list[Verdict], list[str]]:
     return verdicts, session.residue
 
 
-@pytest.mark.parametrize("name", some(LAWFUL_HERE, 4))
+@pytest.mark.parametrize("name", some(LAWFUL_HERE, 8))
 def test_no_check_fails_on_a_lawful_catalog(name: str) -> None:
     verdicts, residue = verdicts_on(name)
     wrong = [v for v in verdicts if v.outcome not in {Outcome.PASS, Outcome.SKIP}]
@@ -116,7 +116,7 @@ def test_a_refused_value_does_not_hide_the_others() -> None:
     } <= passed
 
 
-@pytest.mark.parametrize("isolation", ISOLATIONS)
+@pytest.mark.parametrize("isolation", some(ISOLATIONS, 3))
 def test_every_check_passes_within_its_budget(isolation: str) -> None:
     with mock_session(isolation=isolation) as (_, session):
         verdicts = [judge(check, Catalog(session, check.id)) for check in CHECKS]

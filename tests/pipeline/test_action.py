@@ -31,6 +31,7 @@ def job_on_the_mock(workspace, *defects_of_it):
         return run_action(workspace, {"catalog-url": mock.uri} | inputs)
 
 
+@pytest.mark.complete("two whole runs in a shell; test_downstream runs the commands")
 def test_a_catalog_that_passes_passes_the_job_and_one_that_fails_fails_it_last(workspace):
     done = job_on_the_mock(workspace)
     assert done.code == 0, done.log

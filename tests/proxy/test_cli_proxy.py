@@ -10,6 +10,7 @@ import pytest
 
 from icecheck.mock_server import MockCatalog
 from tests.kit.serving import json_answer, serving
+from tests.kit.shares import some
 
 ICECHECK = (sys.executable, "-m", "icecheck")
 JOB = """
@@ -35,7 +36,9 @@ def proxy(*arguments: str, directory: Path) -> "subprocess.CompletedProcess[str]
     )
 
 
-@pytest.mark.parametrize(("defect", "code"), [("", 0), ("lacks-loadTable-metadata.table-uuid", 1)])
+@pytest.mark.parametrize(
+    ("defect", "code"), some([("lacks-loadTable-metadata.table-uuid", 1), ("", 0)], 2)
+)
 def test_a_job_of_pyiceberg_is_judged_as_it_runs(tmp_path: Path, defect: str, code: int) -> None:
     with MockCatalog(warehouses=["wh"]) as mock:
         mock.defects.switch_on(*filter(None, [defect]))

@@ -78,7 +78,7 @@ def alone(monkeypatch):
 @pytest.mark.parametrize(
     ("examples", "different"),
     [
-        (450, 350),
+        (300, 230),
         pytest.param(2_400, 2_000, marks=pytest.mark.complete("draws more sequences than others")),
     ],
 )

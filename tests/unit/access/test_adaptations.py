@@ -123,7 +123,7 @@ def gone_wrong(run: Run) -> set[str]:
             (lambda _: None, {"location_root": "memory://root/mine"}, None, set()),
             (tables_in_parent_only, {"namespace": PARENT}, "in given itself", set()),
         ],
-        3,
+        6,
     ),
 )
 def test_the_run_goes_on_with_what_the_catalog_needs(

@@ -118,6 +118,7 @@ def test_each_test_has_a_namespace_which_is_gone_afterwards(tmp_path, mock, work
     assert len({re.search("icecheck_[a-z0-9]+", name)[0] for name in names}) == 1  # one run
 
 
+@pytest.mark.complete("test_embedding has a foreign project on the mock")
 def test_the_same_test_runs_on_the_mock_without_an_option(tmp_path):
     (tmp_path / "test_mine.py").write_text(HEADER + USES)
     done = run_pytest(tmp_path)

@@ -155,6 +155,7 @@ def test_more_cases_begin_with_those_of_fewer(run_check):
     assert len(paths[1]) > len(paths[0])
 
 
+@pytest.mark.complete("test_determinism compares two runs")
 def test_the_same_seed_sends_the_same_requests_and_another_seed_others(run_check):
     function = CHECKS["generated.updateTable.fuzzed"]
     (_, first), (_, again), (_, other) = (

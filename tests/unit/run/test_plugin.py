@@ -83,7 +83,7 @@ def test_collecting_needs_no_catalog(tmp_path):
     assert "test_scan_report" in done.stdout
 
 
-@pytest.mark.parametrize("reported", [True, False], ids=["reported", "not reported"])
+@pytest.mark.parametrize("reported", some([True, False], 2), ids=["reported", "not reported"])
 def test_an_unreachable_catalog_is_one_line_and_no_verdict(tmp_path, reported):
     report = tmp_path / "report"
     more = ("--conformance-report", str(report)) if reported else ()
@@ -182,6 +182,7 @@ def test_what_only_passive_judgement_sees_is_red_too(tmp_path, mock):
     assert "schema.createTable.200" in done.stdout
 
 
+@pytest.mark.complete("test_one_runner has a run in which everything is blocked")
 def test_checks_that_cannot_be_judged_are_not_green(tmp_path, mock):
     mock.registries.operations["createTable"] = _wrong_status
     done = run_pytest(tmp_path, "--pyargs", FEW, "-q", *target(mock))
@@ -222,7 +223,7 @@ def test_what_the_catalog_does_not_claim_is_tried_under_pytest_too(tmp_path, moc
 
 
 @pytest.mark.parametrize(
-    "option", [(), ("--conformance-witnessed-only",)], ids=["all", "witnessed"]
+    "option", some([(("--conformance-witnessed-only",),), ((),)], 2), ids=["witnessed", "all"]
 )
 def test_an_unwitnessed_failure_warns_where_only_witnessed_ones_gate(tmp_path, mock, option):
     defects()["register-overwrite-ignored"].install(mock.registries)
@@ -239,6 +240,7 @@ def test_what_strains_a_catalog_is_deselected_without_leave(tmp_path, mock):
     assert "1 passed" in allowed.stdout
 
 
+@pytest.mark.complete("test_one_runner finds a release out under pytest")
 def test_a_run_may_hold_to_an_older_document_under_pytest_too(tmp_path, mock):
     few = ("--pyargs", "icecheck.conformance.security.test_credentials", "-q", "-rs", *target(mock))
     done = run_pytest(tmp_path, *few, "--conformance-spec", "1.6.0")

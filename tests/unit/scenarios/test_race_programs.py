@@ -309,6 +309,7 @@ def contradicts(catalog, program):
     return False
 
 
+@pytest.mark.complete("test_cli_replay has one that is kept and fails again")
 def test_a_contradiction_is_shrunk_and_can_be_replayed(mock, open_catalog):
     defects()["race-last-writer-wins"].install(mock.registries)
     catalog = open_catalog("race.random-changes")

@@ -18,6 +18,7 @@ from icecheck.scenarios.random.test_namespaces_and_tables import (
 )
 from tests.kit.contracts import CONTRACT
 from tests.kit.findings import told
+from tests.kit.shares import some
 
 CHECK = check_of(scenario, CONTRACT)
 
@@ -123,7 +124,7 @@ def test_the_histories_of_a_few_seeds_succeed_with_each_operation(open_catalog):
     } <= done  # fmt: skip
 
 
-@pytest.mark.parametrize("isolation", ["nested", "flat"])
+@pytest.mark.parametrize("isolation", some(["nested", "flat"], 2))
 def test_the_check_passes_and_leaves_nothing(isolation, open_catalog, mock):
     for seed in (0, 5):
         catalog = open_catalog(seed=seed, isolation=isolation)
