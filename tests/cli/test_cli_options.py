@@ -84,7 +84,7 @@ ELSEWHERE = {
     ("explore", "--minutes"),  # long histories; test_cli_explore.py has minutes too
     ("run", "--fuzz-seconds"),  # requests for seconds; test_fuzzed_checks.py has them
     ("run", "--seed"),  # two runs that draw; test_determinism.py has seeds
-    ("run", "--thorough"),  # two runs of races; test_races.py has other rounds
+    ("run", "--thorough"),  # ten thousand steps; test_scenario_plans.py has them
 }
 FIRST_SHOWN = {option: command for command, option in reversed(SHOWN)}
 
