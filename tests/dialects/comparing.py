@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _DIFFERS_ALWAYS = frozenset({"empty", "metrics", "summary"})
-"""Notes of what was measured, durations, and the names of versions."""
+"""Notes of what was measured, and durations; the names of versions are left out too."""
 
 
 def differences(stored: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
@@ -34,5 +34,6 @@ def _steady(value: Any) -> Any:
     """Return a part of a recording without how large files came out, and what else differs."""
     if isinstance(value, dict):
         kept = {k: v for k, v in value.items() if "size" not in k and k not in _DIFFERS_ALWAYS}
-        return {k: _steady(v) for k, v in kept.items()}
+        named = {k for k, v in kept.items() if "version" in k and isinstance(v, str)}
+        return {k: _steady(v) for k, v in kept.items() if k not in named}
     return [_steady(v) for v in value] if isinstance(value, list) else value

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ pytestmark = [
     pytest.mark.complete("a process of its own: no other test has this runtime of Iceberg"),
 ]
 
+ROOT = Path(__file__).parents[2]
 RUNTIME = "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.11.0"
 STATEMENTS = {
     "createNamespace": "CREATE NAMESPACE ice.ns",
@@ -78,3 +80,11 @@ def test_a_statement_whose_answers_are_lost_takes_effect_once(told: dict[str, An
 def test_a_table_that_has_not_changed_is_not_sent_again(told: dict[str, Any]) -> None:
     assert told["rows"] == [1, 1, 2]
     assert sorted({status for status, tag in told["loads"] if tag and status != 200}) == [304]
+
+
+def test_it_sends_what_was_recorded() -> None:
+    command = [sys.executable, "-m", "tests.dialects", "--compare", "spark", "--packages", RUNTIME]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=300, cwd=ROOT
+    )
+    assert done.stdout.splitlines()[-1:] == ["the same requests"], done.stdout + done.stderr[-2000:]
