@@ -32,6 +32,7 @@ from icecheck.objects.metadata_view import metadata_in
 from icecheck.objects.reading import not_applicable
 from icecheck.replies.expect import Reply, Violation
 from icecheck.targets.target import Namespace
+from icecheck.wire.retry import WAIT_SECONDS_MAX, asked_seconds
 
 _ONCE = ("what the first request did, and no more", "a further effect")
 _JAVA = (
@@ -60,7 +61,7 @@ _TAKEN_FOR_ANOTHER = declare(
     "Answers a request with a key of its own as another request, and does not carry it out",
     Severity.FALSE_OR_LOST,
     NOT_AS_ACKNOWLEDGED,
-    told=("what was asked for", "what another request asked for"),
+    told=("what was asked for", "no effect, or that of another request"),
     answer_in_id=False,
 )
 _ANOTHER_OBJECT = declare(
@@ -77,7 +78,9 @@ Json = dict[str, Any]
 
 COME_AGAIN = frozenset({409, 425})
 """What may be said while the first request is running; 429 and 503 the connection waits out."""
-_WAITS_SECONDS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
+_WAITS_SECONDS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
+_WAITS_AFTER_AN_ANSWER_SECONDS = (0.05, 0.2)
+"""A catalog may take a moment longer to finalize a key than to answer its request (L2093)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +168,10 @@ def first(catalog: Catalog, request: Keyed) -> Reply:
 
 def again(catalog: Catalog, request: Keyed, answered: Reply, qualifier: str = "") -> Reply:
     """Send a request again, and judge that it has the status of its first answer."""
-    return expect_as_first(request.send(catalog), request, answered.status, qualifier)
+    reply = request.send(catalog)
+    if reply.status in COME_AGAIN - {answered.status}:
+        reply = final_answer(catalog, request, _WAITS_AFTER_AN_ANSWER_SECONDS)
+    return expect_as_first(reply, request, answered.status, qualifier)
 
 
 def expect_as_first(reply: Reply, request: Keyed, status: int, qualifier: str = "") -> Reply:
@@ -180,17 +186,28 @@ def expect_as_first(reply: Reply, request: Keyed, status: int, qualifier: str = 
     return reply
 
 
-def final_answer(catalog: Catalog, request: Keyed) -> Reply:
+def final_answer(
+    catalog: Catalog, request: Keyed, waits_seconds: Sequence[float] = _WAITS_SECONDS
+) -> Reply:
     """Send a request again until it is not asked to come again any more, or for a few seconds.
 
-    Once the lifetime of its key is over it does not come again.
+    It waits as long as it is asked to (Retry-After). Once the lifetime of its key is over it does
+    not come again. Raises NotOffered if it is asked to wait for longer than a request may: a
+    catalog may hold a key for a while after the connection was lost.
     """
-    for seconds in _WAITS_SECONDS:
-        time.sleep(seconds)
+    waits, waited = iter(waits_seconds), 0.0
+    while True:
         reply = request.send(catalog)
         if reply.status not in COME_AGAIN or time.monotonic() >= request.until:
-            break
-    return reply
+            return reply
+        asked = asked_seconds(reply.exchange)
+        seconds = next(waits, None) if asked is None else max(asked, _WAITS_SECONDS[0])
+        if seconds is None:
+            return reply
+        waited += seconds
+        if waited > WAIT_SECONDS_MAX:
+            raise not_applicable("the catalog asks to come again for longer than a request waits")
+        time.sleep(seconds)
 
 
 def uuid_in(reply: Reply, member: str = "table-uuid") -> str:
@@ -217,15 +234,19 @@ def another_object(request: Keyed, reply: Reply, detail: str, pointer: str) -> V
 
 def taken_for_another(request: Keyed, reply: Reply) -> Violation:
     """Return the Violation for a request that was acknowledged and not carried out, by its key."""
-    due, came = "what was asked for", "what another request asked for"
+    due, came = "what was asked for", "no effect, or that of another request"
     detail = f"{request.operation_id} with a fresh key"
     return violation(request, reply, _TAKEN_FOR_ANOTHER, due, came, detail=detail)
 
 
-def carried_out_again(request: Keyed, reply: Reply, effect: str) -> Violation:
-    """Return the Violation for a further effect of a request, which this answer shows."""
+def carried_out_again(request: Keyed, reply: Reply, effect: str, qualifier: str = "") -> Violation:
+    """Return the Violation for a further effect of a request, which this answer shows.
+
+    The ``qualifier`` is that of ``expect_as_first``.
+    """
+    symptom = CARRIED_OUT_AGAIN.of(qualifier) if qualifier else CARRIED_OUT_AGAIN
     detail = f"{request.operation_id}, sent again with its key, {effect}"
-    return violation(request, reply, CARRIED_OUT_AGAIN, *_ONCE, detail=detail)
+    return violation(request, reply, symptom, *_ONCE, detail=detail)
 
 
 def violation(

@@ -29,7 +29,7 @@ _UNREADABLE = declare(
 
 _MEMBER = "idempotency-key-lifetime"
 _PAUSE_SECONDS = 2.0
-_OTHERS = 20
+_OTHERS = 6
 
 
 def _announced(catalog: Catalog) -> tuple[Reply, Any]:
@@ -66,7 +66,7 @@ def test_clients_can_read_the_lifetime_of_keys(catalog: Catalog) -> None:
 
 @check("idempotency.kept-for-the-lifetime")
 def test_keys_are_kept_for_a_while(catalog: Catalog) -> None:
-    """A key is still honoured after two seconds and twenty others, if it is to be kept longer."""
+    """A key is still honoured after two seconds and six others, if it is to be kept longer."""
     seconds = readable_seconds(require_keys(catalog))
     if not seconds:
         raise not_applicable("nobody can tell how long keys are to be kept")

@@ -1,5 +1,7 @@
 """Checks of keys on requests about namespaces: successes and refusals are answered again."""
 
+from typing import Any
+
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import arrange, given_dropped, given_namespace, given_table
 from icecheck.conformance.idempotency.keys import require_keys
@@ -25,7 +27,7 @@ _REMOVED_IS_MISSING = declare(
     Severity.SHAPE,
     "whoever removes properties over a bad network: takes what was removed for a mistake",
 )
-_KEY = "icecheck.keyed"
+_KEY, _SET = "icecheck.keyed", "icecheck.set"
 
 
 def _keyed_creation(catalog: Catalog, namespace: Namespace, *, upper_case: bool = False) -> Keyed:
@@ -46,7 +48,13 @@ def test_successes_are_answered_again(catalog: Catalog) -> None:
     if object_in(repeated).get("namespace") != object_in(created).get("namespace"):
         raise another_object(creation, repeated, "another namespace", "/namespace")
     drop = keyed(catalog, "dropNamespace", {"namespace": namespace})
-    again(catalog, drop, first(catalog, drop))
+    dropped = drop.send(catalog)
+    if dropped.status == 404:
+        raise taken_for_another(creation, dropped)
+    again(catalog, drop, arrange(catalog, "dropNamespace", lambda: dropped))
+    there = _loaded(catalog, namespace)
+    if there.ok:
+        raise taken_for_another(drop, there)
     _expect_found_in_upper_case(catalog)
 
 
@@ -105,17 +113,29 @@ def _loaded(catalog: Catalog, namespace: Namespace) -> Reply:
 
 @check("idempotency.properties-replayed", needs=("namespace-properties",))
 def test_removed_properties_are_removed_in_the_answer_again(catalog: Catalog) -> None:
-    """A change of properties that comes again tells of the removed keys as removed."""
+    """A change of properties that comes again is answered as before, and takes nothing back."""
     require_keys(catalog)
     namespace = given_namespace(catalog, {_KEY: "there"})
-    body = {"removals": [_KEY], "updates": {}}
+    body = {"removals": [_KEY], "updates": {_SET: "first"}}
     removal = keyed(catalog, "updateProperties", {"namespace": namespace}, body)
     removed = first(catalog, removal)
     if _KEY not in (object_in(removed).get("removed") or ()):
         why = "a property that was there is not removed"
         raise Blocked("updateProperties.reports-removed", why, exchange=removed.exchange.ordinal)
+    shown = _loaded(catalog, namespace).expect(200)
+    if _KEY in _properties(shown) or _properties(shown).get(_SET) != "first":
+        raise taken_for_another(removal, shown)
+    later = catalog.update_properties(namespace, updates={_SET: "second"})
     repeated = again(catalog, removal, removed)
     told = object_in(repeated)
     if _KEY in (told.get("missing") or ()) or _KEY not in (told.get("removed") or ()):
         due, came = "the key is removed", "it is not"
         raise violation(removal, repeated, _REMOVED_IS_MISSING, due, came, pointer="/removed")
+    shown = _loaded(catalog, namespace).expect(200)
+    if later.ok and _properties(shown).get(_SET) == "first":
+        raise carried_out_again(removal, shown, "undoes a later change")
+
+
+def _properties(reply: Reply) -> dict[str, Any]:
+    properties = object_in(reply).get("properties")
+    return properties if isinstance(properties, dict) else {}

@@ -8,19 +8,25 @@ from icecheck.client.given import arrange, shared_namespace
 from icecheck.conformance.idempotency.keys import require_keys
 from icecheck.conformance.idempotency.repeating import (
     ANSWERED_OTHERWISE,
+    Keyed,
     Names,
     again,
     carried_out_again,
     expect_same,
     first,
     keyed,
+    taken_for_another,
+    uuid_in,
     violation,
 )
 from icecheck.judging.check import check
 from icecheck.objects.metadata_view import metadata_in
+from icecheck.objects.reading import not_applicable
+from icecheck.objects.registering import refused_as_unfit
 from icecheck.objects.views import MARK, View, create_view_body, given_view, loaded_view
 from icecheck.objects.views import replace_view as commit_to
 from icecheck.replies.expect import Blocked, NotOffered, Reply
+from icecheck.targets.target import Namespace
 
 _UUID = "view-uuid"
 
@@ -33,27 +39,74 @@ def _marked(value: str) -> dict[str, Any]:
     return bodies.set_properties({MARK: value})
 
 
-def _mark(view: View) -> object:
-    return (view.metadata.get("properties") or {}).get(MARK)
+def _mark(reply: Reply) -> object:
+    return (metadata_in(reply).get("properties") or {}).get(MARK)
 
 
 @check("idempotency.views-replayed")
 def test_changes_and_drops_of_views_are_answered_again(catalog: Catalog) -> None:
-    """A change and a drop of a view are answered again as they were, and nothing is done again."""
+    """A change, a rename and a drop of a view are answered again, and nothing is done again."""
     require_keys(catalog)
     view = given_view(catalog)
     body = bodies.commit_body(view.namespace, view.name, [_marked("first")], [view.same])
     change = keyed(catalog, "replaceView", _of_view(view), body)
     changed = first(catalog, change)
-    arrange(catalog, "replaceView", lambda: commit_to(catalog, view, [_marked("second")]))
-    if _mark(loaded_view(catalog, view)) != "second":
-        raise Blocked("replaceView.answer-is-the-view", "a changed property is not shown")
+    shown = catalog.load_view(view.namespace, view.name).expect(200)
+    if _mark(shown) != "first":
+        raise taken_for_another(change, shown)
+    _change(catalog, view, "second")
     expect_same(change, again(catalog, change, changed), changed, _UUID)
     shown = catalog.load_view(view.namespace, view.name).expect(200)
-    if (metadata_in(shown).get("properties") or {}).get(MARK) != "second":
+    if _mark(shown) != "second":
+        _change(catalog, view, "third")
+        if _mark(catalog.load_view(view.namespace, view.name).expect(200)) != "third":
+            raise Blocked("replaceView.answer-is-the-view", "a changed property is not shown")
         raise carried_out_again(change, shown, "undoes a later change")
+    if catalog.claims("renameView"):
+        _expect_renamed_once(catalog, view)
+    if catalog.claims("dropView"):
+        _expect_dropped_once(catalog, view)
+
+
+def _change(catalog: Catalog, view: View, value: str) -> None:
+    """Mark a view as another client."""
+    arrange(catalog, "replaceView", lambda: commit_to(catalog, view, [_marked(value)]))
+
+
+def _expect_renamed_once(catalog: Catalog, view: View) -> None:
+    """Judge a rename that comes again, also once the view has its old name back."""
+    source, target = ((view.namespace, name) for name in (view.name, catalog.new_name()))
+    rename = keyed(catalog, "renameView", body=bodies.rename_body(source, target))
+    renamed = rename.send(catalog)
+    if not renamed.ok:
+        return  # a catalog may rename no views: another check judges that
+    again(catalog, rename, renamed)
+    back = catalog.rename_view(target, source)
+    if not back.ok:
+        there = catalog.load_view(*target)
+        if there.status == 404:
+            raise taken_for_another(rename, there)
+        return  # another check judges that
+    again(catalog, rename, renamed)
+    there = catalog.load_view(*source)
+    if there.status == 404:
+        raise carried_out_again(rename, there, "renames what has the name since")
+
+
+def _expect_dropped_once(catalog: Catalog, view: View) -> None:
+    """Judge a drop that comes again, also once another view has the name."""
     drop = keyed(catalog, "dropView", _of_view(view))
-    again(catalog, drop, first(catalog, drop))
+    dropped = first(catalog, drop)
+    if not catalog.create_view(view.namespace, create_view_body(view.name, view.namespace)).ok:
+        there = catalog.load_view(view.namespace, view.name)
+        if there.ok:
+            raise taken_for_another(drop, there)
+        again(catalog, drop, dropped)
+        return  # a catalog may keep the names of dropped views for a while
+    again(catalog, drop, dropped)
+    there = catalog.load_view(view.namespace, view.name)
+    if there.status == 404:
+        raise carried_out_again(drop, there, "drops what has the name since")
 
 
 @check("idempotency.view-creation-replayed")
@@ -65,14 +118,20 @@ def test_the_creation_of_a_view_is_answered_again(catalog: Catalog) -> None:
     creation = keyed(catalog, "createView", {"namespace": namespace}, body)
     created = first(catalog, creation)
     repeated = again(catalog, creation, created, "creation-of-a-view")
-    if _uuid(repeated) != _uuid(created):
+    if uuid_in(repeated, _UUID) != uuid_in(created, _UUID):
         symptom = ANSWERED_OTHERWISE.of("creation-of-a-view")
         due, came = "the view of the first answer", "another one"
         raise violation(creation, repeated, symptom, due, came, pointer=f"/metadata/{_UUID}")
-
-
-def _uuid(reply: Reply) -> str:
-    return str(metadata_in(reply).get(_UUID)).lower()
+    if not catalog.claims("dropView"):
+        return
+    dropped = catalog.drop_view(namespace, body["name"])
+    if dropped.status == 404:
+        raise taken_for_another(creation, dropped)
+    if dropped.ok:
+        creation.send(catalog)
+        there = catalog.load_view(namespace, body["name"])
+        if there.ok and uuid_in(there, _UUID) != uuid_in(created, _UUID):
+            raise carried_out_again(creation, there, "makes a second view", "creation-of-a-view")
 
 
 def _given_dropped(catalog: Catalog, view: View) -> None:
@@ -81,7 +140,7 @@ def _given_dropped(catalog: Catalog, view: View) -> None:
 
 @check("idempotency.view-registration-replayed")
 def test_the_registration_of_a_view_is_answered_again(catalog: Catalog) -> None:
-    """The registration of a view that comes again is answered as before."""
+    """The registration of a view that comes again is answered as before, and not done again."""
     require_keys(catalog)
     for dropped in (True, False):
         view = loaded_view(catalog, given_view(catalog))
@@ -95,5 +154,24 @@ def test_the_registration_of_a_view_is_answered_again(catalog: Catalog) -> None:
         # A catalog may delete the file of a dropped view; then that of another one is registered.
         if not 400 <= registered.status < 500:
             break
+    if refused_as_unfit(registered):
+        raise not_applicable(f"a file of the catalog's own is answered with {registered.status}")
     arrange(catalog, "registerView", lambda: registered)
     expect_same(registration, again(catalog, registration, registered), registered, _UUID)
+    if catalog.claims("dropView"):
+        _expect_registered_once(catalog, registration, view.namespace, body["name"])
+
+
+def _expect_registered_once(
+    catalog: Catalog, registration: Keyed, namespace: Namespace, name: str
+) -> None:
+    """Judge that a registration which comes again brings no view back that was dropped since."""
+    dropped = catalog.drop_view(namespace, name)
+    if dropped.status == 404:
+        raise taken_for_another(registration, dropped)
+    if not dropped.ok or catalog.load_view(namespace, name).status != 404:
+        return  # a catalog may show a view for a while after it was dropped
+    registration.send(catalog)
+    there = catalog.load_view(namespace, name)
+    if there.ok:
+        raise carried_out_again(registration, there, "brings back what was dropped since")

@@ -26,7 +26,7 @@ from icecheck.objects.reading import expect_gone
 from icecheck.replies.expect import Reply
 from icecheck.wire.retry import trouble_of
 
-_AT_ONCE = CLIENTS[:4]
+_AT_ONCE = CLIENTS[:3]
 _OF_ITS_OWN_EFFECT = frozenset({404, 409})
 # What a request meets elsewhere too: rights, and what a client did not send in time.
 _BESIDE = frozenset({401, 403, 408, 419})

@@ -55,7 +55,8 @@ def test_a_name_becomes_a_table_or_a_view(catalog: Catalog) -> None:
 def test_a_name_becomes_one_registered_view(catalog: Catalog) -> None:
     """Of clients that register views under one name at the same time, one succeeds."""
     namespace = given_namespace(catalog)
-    files = {each: file_of(_given_marked_view(catalog, namespace, each)) for each in CONTENDERS}
+    racing = CONTENDERS[:3]  # each needs a view of its own
+    files = {each: file_of(_given_marked_view(catalog, namespace, each)) for each in racing}
     name = catalog.new_name()
     racers: MovesOf = {
         client: [

@@ -93,8 +93,11 @@ def checked_separator(separator: str) -> str:
     """Return the separator that a server announces; ValueError for one that cannot be.
 
     It is one character or several, percent-encoded as in a path: letters and digits stand in names.
+    A unit separator in a longer one would always be taken for one that stands alone.
     """
-    if _ESCAPES.fullmatch(separator) is None or re.search(r"[\w\0]", unquote(separator, "latin-1")):
+    decoded = unquote(separator, "latin-1")
+    longer = decoded != NAMESPACE_SEPARATOR and NAMESPACE_SEPARATOR in decoded
+    if _ESCAPES.fullmatch(separator) is None or longer or re.search(r"[\w\0]", decoded):
         raise ValueError(
             f"{separator!r} cannot separate the levels of a namespace: write percent escapes of"
             " characters that are no letters or digits, such as %2E or %1D"

@@ -17,16 +17,18 @@ from icecheck.mock_server.defects.kit.keying import (
     keys_of,
 )
 from icecheck.mock_server.defects.kit.remembering import by_body, by_path, refuse_later
-from icecheck.mock_server.defects.kit.requests import sent_name
-from icecheck.mock_server.defects.kit.rewriting import alter_body, refuse_as
+from icecheck.mock_server.defects.kit.requests import sent_json, sent_name
+from icecheck.mock_server.defects.kit.rewriting import Faithful, alter_body, refuse_as, wrap
 from icecheck.mock_server.planning.plans import PlanningSettings
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.protocol.served_contract import KEY_HEADER
 from tests.lawful.freedom import Freedom
+from tests.lawful.lawful_1_11_registration import no_table_files
 
 _TABLES = ("createTable", "updateTable")
 _WINDOW_MS = 100
+_RECENT_MS = 300_000
 _RUNNING = "silent: what is said while the first one runs"
 
 
@@ -78,6 +80,52 @@ def _slow(faithful: FaithfulKeys, state: WarehouseState, call: Call) -> Outcome:
     return replace(outcome, effects=(*outcome.effects, Delay(30)))
 
 
+def _only_recent(faithful: FaithfulKeys, state: WarehouseState, call: Call) -> Outcome:
+    """Refuse a key whose own time is not about now: its answer might be forgotten already."""
+    age_ms = time.time() * 1000 - (UUID(call.request.headers[KEY_HEADER]).int >> 80)
+    if abs(age_ms) > _RECENT_MS:
+        raise Problem(400, "BadRequestException", "This key is not of today")
+    return faithful(state, call)
+
+
+def _settles_later(registries: Registries) -> None:
+    """Answer a request a moment before its key is settled; who asks meanwhile is to wait."""
+    settled: dict[str, float] = {}
+
+    def around(faithful: FaithfulKeys, state: WarehouseState, call: Call) -> Outcome:
+        key = call.request.headers[KEY_HEADER]
+        if faithful.held(state, call) is None:
+            settled[key] = time.monotonic() + _WINDOW_MS / 1000
+        elif time.monotonic() < settled[key]:
+            told = (409, "CommitFailedException", "This is being done")
+            return Outcome(state, replies.error_reply(*told))
+        return faithful(state, call)
+
+    keys_of(*registries.keyed)(around)(registries)
+
+
+def _hands_out_once(registries: Registries) -> None:
+    """Plan anew each time, and hand out the files of a task once, or again to its key."""
+    taken: set[str] = set()
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        task = str(sent_json(call).get("plan-task"))
+        if task in taken:
+            raise Problem(404, "NoSuchPlanTaskException", "These files were handed out before")
+        outcome = faithful(state, call)
+        taken.add(task)
+        return outcome
+
+    ignore_keys(registries, "planTableScan")
+    wrap(registries, "fetchScanTasks", around)
+
+
+def _no_files_of_its_own(registries: Registries) -> None:
+    """Register no file that the catalog itself has written, of tables or of views."""
+    no_table_files(registries)
+    refuse_as(registries, "registerView", 200, 400)
+
+
 def _says_nothing(registries: Registries) -> None:
     """Honour keys and announce no lifetime, as the reference does."""
 
@@ -108,6 +156,17 @@ LAWFUL_KEYS: dict[str, Freedom] = {
     "in-progress-429": Freedom(_RUNNING, in_progress(429, *_TABLES)),
     "in-progress-503": Freedom(_RUNNING, in_progress(503, *_TABLES)),
     "only-version-7": Freedom("L2103: UUIDv7 in string form", _everywhere(_only_version_7)),
+    "only-recent": Freedom("L2103: a UUIDv7 has a time", _everywhere(_only_recent)),
+    "settles-keys-later": Freedom(
+        "L2093: finalized; when it is, is the server's", _settles_later
+    ),
+    "hands-out-files-once": Freedom(
+        "silent: how often a plan task is fetched", _hands_out_once,
+        server={"planning": PlanningSettings(files_per_task=1)},
+    ),
+    "no-files-of-its-own": Freedom(
+        "silent: which metadata files are taken in", _no_files_of_its_own
+    ),
     "says-nothing-of-keys": Freedom("L2181-L2182: absent, and not supported", _says_nothing),
     "has-no-keys": Freedom("L2181-L2182: absent, and not supported", server={"idempotency": None}),
     "keeps-keys-for-a-moment": Freedom(

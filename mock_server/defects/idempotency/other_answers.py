@@ -41,7 +41,7 @@ declare_each(
      "A creation that comes again is answered with what it would make now.",
      "A writer works with a table that is not there.",
      by(show_again_otherwise, "createTable", as_another("table-uuid"))),
-    ("key-answers-commits-with-another-table", "idempotency.same-answer",
+    ("key-answers-commits-with-another-table", "idempotency.commit-replayed",
      "A commit that comes again is answered with the metadata of a table that was changed last.",
      "A writer goes on with the metadata of somebody else's table.",
      by(show_again_otherwise, "updateTable", as_another("table-uuid"))),

@@ -119,6 +119,16 @@ def refuse_again(registries: Registries, operation_id: str, status: int, type_: 
     answer_again_otherwise(registries, operation_id, refusing)
 
 
+def acknowledge_only(registries: Registries, operation_id: str) -> None:
+    """Answer a request with a key as if it were carried out, remember that, and do nothing."""
+
+    def around(faithful: FaithfulKeys, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        return replace(outcome, state=state.with_keyed(outcome.state.keyed))
+
+    around_keys(registries, operation_id, around)
+
+
 def carry_out_again(
     registries: Registries, operation_id: str, alter: Callable[[Call], Call] = lambda call: call
 ) -> None:

@@ -3,7 +3,7 @@
 Older releases demand less, later ones more.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from icecheck.contract import (
@@ -21,6 +21,13 @@ from icecheck.targets.offer import Offer
 
 _LIST = Ref(RefKind.SCHEMA, "CatalogConfig")
 _LIST_MEMBER = "/components/schemas/CatalogConfig/properties/endpoints"
+
+
+_READ_BY_CLIENTS: Mapping[str, Callable[[Offer], str | None]] = {
+    "idempotency-key-lifetime": lambda offer: offer.idempotency_key_lifetime,
+    "overrides.namespace-separator": lambda offer: offer.announced_separator,
+}
+"""Members that announce something only if a client can read it, wherever it may look for it."""
 
 
 def evident_release(offer: Offer, contract: Contract) -> str | None:
@@ -63,6 +70,8 @@ def _shows(config: Mapping[str, Any], offer: Offer, fact: Later) -> bool:
     schema, _, path = fact.name.partition(".")
     if fact.kind != "member" or schema != "CatalogConfig":
         return False
+    if path in _READ_BY_CLIENTS:
+        return _READ_BY_CLIENTS[path](offer) is not None
     found: Any = config
     for name in path.split("."):
         found = found.get(name) if isinstance(found, dict) else None

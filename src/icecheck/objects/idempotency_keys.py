@@ -1,7 +1,8 @@
 """Fresh idempotency keys, as clients make them."""
 
-import hashlib
 import itertools
+import secrets
+import time
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 
@@ -9,18 +10,16 @@ from icecheck.client.catalog import Catalog
 from icecheck.wire.exchange import Exchange
 
 _LOOKED_AT = 8
-_FIRST_MS = 1_767_225_600_000  # where the catalog tells no time: equal runs send equal keys
 
 
 def fresh_key(catalog: Catalog) -> str:
     """Return a key that no other request has: a UUIDv7 in lower case (1.11.0, L2103).
 
-    Its time is what the catalog's own answers say, because a catalog may look for a key by that;
-    all else follows from the run's seed and a name of the run.
+    Its time is what the catalog's own answers say, because a catalog may look for a key by that, or
+    refuse an old one. All else is drawn, and not from the run's seed: another run with the same
+    seed and the same names sends other requests (L2106).
     """
-    told = f"{catalog.session.seed}\0{catalog.new_name()}".encode()
-    drawn = int.from_bytes(hashlib.blake2b(told, digest_size=10).digest())
-    sub_second, rest = drawn >> 62 & 0xFFF, drawn & (1 << 62) - 1
+    sub_second, rest = secrets.randbits(12), secrets.randbits(62)
     value = _now_ms(catalog) << 80 | 7 << 76 | sub_second << 64 | 0b10 << 62 | rest
     digits = f"{value:032x}"
     bounds = itertools.pairwise((0, 8, 12, 16, 20, 32))
@@ -28,13 +27,13 @@ def fresh_key(catalog: Catalog) -> str:
 
 
 def _now_ms(catalog: Catalog) -> int:
-    """Return the time of the catalog's newest answer that tells it, in epoch milliseconds."""
+    """Return the time of the catalog's newest answer that tells it, or ours, in epoch ms."""
     own, others = catalog.exchanges[-_LOOKED_AT:], catalog.session.exchanges[-_LOOKED_AT:]
     for exchange in (*reversed(own), *reversed(others)):
         told = _date_of(exchange)
         if told is not None:
             return round(told.timestamp() * 1000)
-    return _FIRST_MS
+    return time.time_ns() // 1_000_000
 
 
 def _date_of(exchange: Exchange) -> datetime | None:

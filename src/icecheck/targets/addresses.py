@@ -82,6 +82,10 @@ def prefix_flaw(prefix: str) -> str | None:
     return path_flaw(prefix)
 
 
+_IN_SEGMENTS = "!$&'()*+,;=:@"
+"""What may stand in a segment of a path, beside letters, digits and what quote leaves alone."""
+
+
 def path_flaw(path: str) -> str | None:
     """Return why a percent-encoded path, or a part of one, may lead elsewhere, or None."""
     if "?" in path or "#" in path:
@@ -130,8 +134,12 @@ def is_decodable(text: str) -> bool:
 
 
 def spelled_separator(separator: str) -> str:
-    """Return a separator as it is written in paths: encoded unless it has a percent sign."""
-    return separator if "%" in separator else quote(separator, safe="")
+    """Return a separator as it is written in paths: as it is announced, if that can stand there.
+
+    What cannot stand in a segment of a path (RFC 3986, 3.3) is encoded, unless the separator has a
+    percent sign: then it is encoded already.
+    """
+    return separator if "%" in separator else quote(separator, safe=_IN_SEGMENTS)
 
 
 def _decoded(text: str) -> str:

@@ -49,7 +49,7 @@ def trouble_of(exchange: Exchange) -> Trouble | None:
     """
     if exchange.status is None:
         return _lost(exchange.error or "no answer")
-    asked = _asked_seconds(exchange)
+    asked = asked_seconds(exchange)
     said = "".join(f"{name}: {value}" for name, value in exchange.response_headers).lower()
     if exchange.status == 429 or (exchange.status == 400 and "throttl" in said):
         words = f"throttled with {exchange.status}"
@@ -169,7 +169,7 @@ def _lost(error: str) -> Trouble:
     return Trouble(error, not never_sent, attempts, _FIRST_WAIT_AFTER_LOSS_SECONDS)
 
 
-def _asked_seconds(exchange: Exchange) -> float | None:
+def asked_seconds(exchange: Exchange) -> float | None:
     """Return the seconds that Retry-After asks for, in either of its forms; None without it."""
     text = exchange.header("retry-after")
     if text is None:

@@ -1,9 +1,11 @@
 """Idempotency keys: how they are made, how their lifetimes are read, and what the ledger keeps."""
 
 import itertools
+import time
 from collections.abc import Iterator
 from dataclasses import replace
-from uuid import UUID
+from types import SimpleNamespace
+from uuid import RFC_4122, UUID
 
 import pytest
 
@@ -12,11 +14,18 @@ from icecheck.client.given import given_table
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
 from icecheck.client.table import Table
+from icecheck.conformance.idempotency import repeating
 from icecheck.conformance.idempotency.lifetimes import is_duration, readable_seconds
-from icecheck.conformance.idempotency.repeating import keyed, keyed_creation, of_table
+from icecheck.conformance.idempotency.repeating import again, first, keyed, keyed_creation, of_table
 from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.core.context import Call, Outcome
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.keying import FaithfulKeys, around_keys
+from icecheck.mock_server.protocol.replies import error_reply
+from icecheck.mock_server.protocol.served_contract import KEY_HEADER
 from icecheck.objects.idempotency_keys import fresh_key
 from icecheck.ownership.ledger import Entry
+from icecheck.replies.expect import NotOffered
 from icecheck.targets.offer import Offer
 from icecheck.targets.target import Target
 from icecheck.wire.exchange import Exchange, Step
@@ -25,13 +34,17 @@ TARGET = Target("http://mock.invalid", warehouse="wh")
 
 
 @pytest.fixture
-def session() -> Iterator[Session]:
-    mock = MockCatalog(seed=1, spec="1.11.0", root="memory://root")
+def mock() -> Iterator[MockCatalog]:
+    with MockCatalog(seed=1, spec="1.11.0", root="memory://root") as started:
+        yield started
+
+
+@pytest.fixture
+def session(mock: MockCatalog) -> Iterator[Session]:
     opened = open_session(TARGET, run_id="r1", spec="1.11.0", transport=mock.httpx_transport())
     yield opened
     opened.close()
     assert opened.residue == []
-    mock.stop()
 
 
 @pytest.fixture
@@ -89,17 +102,14 @@ def test_what_is_no_duration(lifetime: str) -> None:
     assert readable_seconds(lifetime) is None
 
 
-def test_keys_are_versions_7_and_follow_from_the_seed(session: Session) -> None:
+def test_keys_are_versions_7_and_no_run_repeats_those_of_another(session: Session) -> None:
     keys = [fresh_key(each) for each in itertools.repeat(Catalog(session, "c"), 20)]
-    assert len({*keys}) == len(keys)
+    again = [fresh_key(each) for each in itertools.repeat(Catalog(session, "c"), 20)]
+    assert len({*keys, *again}) == 40  # although seed and names are the same
     for key in keys:
         assert UUID(key).version == 7
+        assert UUID(key).variant == RFC_4122
         assert str(UUID(key)) == key
-    again = [fresh_key(each) for each in itertools.repeat(Catalog(session, "c"), 20)]
-    assert again == keys
-    assert fresh_key(Catalog(session, "other")) not in keys
-    session.seed = 1
-    assert fresh_key(Catalog(session, "c")) not in keys
 
 
 def test_the_time_of_a_key_is_the_catalogs(session: Session) -> None:
@@ -108,6 +118,65 @@ def test_the_time_of_a_key_is_the_catalogs(session: Session) -> None:
     catalog = Catalog(session, "c")
     catalog.exchanges += [replace(answer, response_headers=date), answer]
     assert UUID(fresh_key(catalog)).int >> 80 == 2_014_879_777_000
+
+
+def test_the_time_of_a_key_is_ours_where_the_catalog_tells_none(session: Session) -> None:
+    assert all(each.header("date") is None for each in session.exchanges)
+    before = time.time() * 1000 - 1
+    assert before <= UUID(fresh_key(Catalog(session, "c"))).int >> 80 <= time.time() * 1000
+
+
+def held_for(seconds: float, mock: MockCatalog) -> None:
+    """Hold the key of each creation for a while after its answer, and say for how long."""
+    begun: dict[str, int] = {}
+
+    def around(faithful: FaithfulKeys, state: WarehouseState, call: Call) -> Outcome:
+        key, now = call.request.headers[KEY_HEADER], faithful.context.clock.now_ms()
+        held = faithful.held(state, call) is not None
+        if held and now < begun[key] + seconds * 1000:
+            told = (409, "CommitFailedException", "This is being done")
+            asked = (("retry-after", str(int(seconds))),)
+            return Outcome(state, error_reply(*told, asked))
+        begun.setdefault(key, now)
+        return faithful(state, call)
+
+    around_keys(mock.registries, "createTable", around)
+
+
+@pytest.fixture
+def waited(mock: MockCatalog, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Let the mock's clock run instead of waiting; returns the waits, in seconds."""
+    waits: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        mock.clock.advance(round(seconds * 1000))
+
+    monkeypatch.setattr(repeating, "time", SimpleNamespace(sleep=sleep, monotonic=time.monotonic))
+    return waits
+
+
+def test_a_request_waits_for_as_long_as_it_is_asked_to(
+    mock: MockCatalog, catalog: Catalog, waited: list[float]
+) -> None:
+    held_for(30, mock)
+    table = given_table(catalog)
+    creation = keyed_creation(catalog, table.namespace, catalog.new_name())
+    created = first(catalog, creation)
+    assert again(catalog, creation, created).status == 200
+    assert waited == [30.0]
+
+
+def test_what_asks_for_more_than_a_request_waits_is_not_judged(
+    mock: MockCatalog, catalog: Catalog, waited: list[float]
+) -> None:
+    held_for(3600, mock)
+    table = given_table(catalog)
+    creation = keyed_creation(catalog, table.namespace, catalog.new_name())
+    created = first(catalog, creation)
+    with pytest.raises(NotOffered):
+        again(catalog, creation, created)
+    assert waited == []
 
 
 @pytest.mark.parametrize("lifetime", [None, "", 1800, False, {}])
