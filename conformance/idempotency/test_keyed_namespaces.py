@@ -125,15 +125,26 @@ def test_removed_properties_are_removed_in_the_answer_again(catalog: Catalog) ->
     shown = _loaded(catalog, namespace).expect(200)
     if _KEY in _properties(shown) or _properties(shown).get(_SET) != "first":
         raise taken_for_another(removal, shown)
-    later = catalog.update_properties(namespace, updates={_SET: "second"})
+    _set(catalog, namespace, "second")
     repeated = again(catalog, removal, removed)
     told = object_in(repeated)
     if _KEY in (told.get("missing") or ()) or _KEY not in (told.get("removed") or ()):
         due, came = "the key is removed", "it is not"
         raise violation(removal, repeated, _REMOVED_IS_MISSING, due, came, pointer="/removed")
     shown = _loaded(catalog, namespace).expect(200)
-    if later.ok and _properties(shown).get(_SET) == "first":
+    if _properties(shown).get(_SET) == "first":
+        _set(catalog, namespace, "third")
+        if _properties(_loaded(catalog, namespace).expect(200)).get(_SET) != "third":
+            raise Blocked("updateProperties.set", "a property that was changed is not shown")
         raise carried_out_again(removal, shown, "undoes a later change")
+
+
+def _set(catalog: Catalog, namespace: Namespace, value: str) -> None:
+    """Set a property as another client."""
+    updates = {_SET: value}
+    arrange(
+        catalog, "updateProperties", lambda: catalog.update_properties(namespace, updates=updates)
+    )
 
 
 def _properties(reply: Reply) -> dict[str, Any]:

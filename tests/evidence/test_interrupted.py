@@ -121,11 +121,7 @@ def test_of_two_contents_of_one_run_only_one_is_taken_in(
             marks=pytest.mark.complete("a process of its own, which is killed"),
         ),
         pytest.param("bronze.documents", marks=pytest.mark.complete("another moment of the same")),
-        pytest.param("silver.checks", marks=pytest.mark.complete("another moment of the same")),
         pytest.param("bronze.lines", marks=pytest.mark.complete("another moment of the same")),
-        pytest.param(
-            "gold.requirement_results", marks=pytest.mark.complete("another moment of the same")
-        ),
         pytest.param("gold.conformance", marks=pytest.mark.complete("another moment of the same")),
     ],
 )
