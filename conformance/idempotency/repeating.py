@@ -56,9 +56,9 @@ CARRIED_OUT_AGAIN = declare(
     told=_ONCE,
     answer_in_id=False,
 )
-_TAKEN_FOR_ANOTHER = declare(
-    "taken-for-another-request",
-    "Answers a request with a key of its own as another request, and does not carry it out",
+_NOT_CARRIED_OUT = declare(
+    "keyed-not-carried-out",
+    "Acknowledges a request with an idempotency key, and does not carry it out",
     Severity.FALSE_OR_LOST,
     NOT_AS_ACKNOWLEDGED,
     told=("what was asked for", "no effect, or that of another request"),
@@ -78,9 +78,8 @@ Json = dict[str, Any]
 
 COME_AGAIN = frozenset({409, 425})
 """What may be said while the first request is running; 429 and 503 the connection waits out."""
-_WAITS_SECONDS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
-_WAITS_AFTER_AN_ANSWER_SECONDS = (0.05, 0.2)
-"""A catalog may take a moment longer to finalize a key than to answer its request (L2093)."""
+_WAITS_SECONDS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
+"""A catalog may finalize a key later than it answers; no sentence says how much later (L2093)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +167,10 @@ def first(catalog: Catalog, request: Keyed) -> Reply:
 
 def again(catalog: Catalog, request: Keyed, answered: Reply, qualifier: str = "") -> Reply:
     """Send a request again, and judge that it has the status of its first answer."""
-    reply = request.send(catalog)
-    if reply.status in COME_AGAIN - {answered.status}:
-        reply = final_answer(catalog, request, _WAITS_AFTER_AN_ANSWER_SECONDS)
+    if answered.status in COME_AGAIN:
+        reply = request.send(catalog)
+    else:
+        reply = final_answer(catalog, request)
     return expect_as_first(reply, request, answered.status, qualifier)
 
 
@@ -186,28 +186,28 @@ def expect_as_first(reply: Reply, request: Keyed, status: int, qualifier: str = 
     return reply
 
 
-def final_answer(
-    catalog: Catalog, request: Keyed, waits_seconds: Sequence[float] = _WAITS_SECONDS
-) -> Reply:
-    """Send a request again until it is not asked to come again any more, or for a few seconds.
+def final_answer(catalog: Catalog, request: Keyed) -> Reply:
+    """Send a request again until it is not asked to come again any more, or for some seconds.
 
-    It waits as long as it is asked to (Retry-After). Once the lifetime of its key is over it does
-    not come again. Raises NotOffered if it is asked to wait for longer than a request may: a
-    catalog may hold a key for a while after the connection was lost.
+    Where the answer says how long to wait (Retry-After), it comes for longer: for the time that a
+    request may wait. Once the lifetime of its key is over it does not come again. Raises NotOffered
+    if it is to wait for longer than that at once: a catalog may hold a key for a while after the
+    connection was lost.
     """
-    waits, waited = iter(waits_seconds), 0.0
+    waits, waited = iter(_WAITS_SECONDS), 0.0
     while True:
         reply = request.send(catalog)
         if reply.status not in COME_AGAIN or time.monotonic() >= request.until:
             return reply
         asked = asked_seconds(reply.exchange)
-        seconds = next(waits, None) if asked is None else max(asked, _WAITS_SECONDS[0])
-        if seconds is None:
+        if asked is not None and asked > WAIT_SECONDS_MAX:
+            raise not_applicable("the catalog asks to come again later than a request may wait")
+        seconds = next(waits, None if asked is None else _WAITS_SECONDS[-1])
+        if seconds is None or waited >= WAIT_SECONDS_MAX:
             return reply
+        seconds = max(seconds, asked or 0.0)
         waited += seconds
-        if waited > WAIT_SECONDS_MAX:
-            raise not_applicable("the catalog asks to come again for longer than a request waits")
-        time.sleep(seconds)
+        catalog.session.connection.pause(seconds)
 
 
 def uuid_in(reply: Reply, member: str = "table-uuid") -> str:
@@ -232,11 +232,15 @@ def another_object(request: Keyed, reply: Reply, detail: str, pointer: str) -> V
     return violation(request, reply, _ANOTHER_OBJECT, due, came, detail=detail, pointer=pointer)
 
 
-def taken_for_another(request: Keyed, reply: Reply) -> Violation:
-    """Return the Violation for a request that was acknowledged and not carried out, by its key."""
+def not_carried_out(request: Keyed, reply: Reply, qualifier: str = "") -> Violation:
+    """Return the Violation for a request that was acknowledged and not carried out.
+
+    The ``qualifier`` is that of ``expect_as_first``.
+    """
+    symptom = _NOT_CARRIED_OUT.of(qualifier) if qualifier else _NOT_CARRIED_OUT
     due, came = "what was asked for", "no effect, or that of another request"
     detail = f"{request.operation_id} with a fresh key"
-    return violation(request, reply, _TAKEN_FOR_ANOTHER, due, came, detail=detail)
+    return violation(request, reply, symptom, due, came, detail=detail)
 
 
 def carried_out_again(request: Keyed, reply: Reply, effect: str, qualifier: str = "") -> Violation:

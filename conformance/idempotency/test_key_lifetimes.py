@@ -29,7 +29,7 @@ _UNREADABLE = declare(
 
 _MEMBER = "idempotency-key-lifetime"
 _PAUSE_SECONDS = 2.0
-_OTHERS = 6
+_OTHERS = 4
 
 
 def _announced(catalog: Catalog) -> tuple[Reply, Any]:
@@ -66,7 +66,7 @@ def test_clients_can_read_the_lifetime_of_keys(catalog: Catalog) -> None:
 
 @check("idempotency.kept-for-the-lifetime")
 def test_keys_are_kept_for_a_while(catalog: Catalog) -> None:
-    """A key is still honoured after two seconds and six others, if it is to be kept longer."""
+    """A key is still honoured after two seconds and four others, if it is to be kept longer."""
     seconds = readable_seconds(require_keys(catalog))
     if not seconds:
         raise not_applicable("nobody can tell how long keys are to be kept")
@@ -77,7 +77,9 @@ def test_keys_are_kept_for_a_while(catalog: Catalog) -> None:
     ends = time.monotonic() + min(_PAUSE_SECONDS, seconds / 2)
     if catalog.claims("updateProperties"):
         for number in range(_OTHERS):
-            change = {"updates": {"icecheck.keyed": str(number)}}
-            first(catalog, keyed(catalog, "updateProperties", {"namespace": namespace}, change))
-    time.sleep(max(0.0, ends - time.monotonic()))
+            change = {"removals": [], "updates": {"icecheck.keyed": str(number)}}
+            other = keyed(catalog, "updateProperties", {"namespace": namespace}, change)
+            if not other.send(catalog).ok:
+                break  # a catalog may keep no properties
+    catalog.session.connection.pause(max(0.0, ends - time.monotonic()))
     again(catalog, creation, created, "after-a-while")

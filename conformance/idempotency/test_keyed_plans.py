@@ -1,7 +1,7 @@
 """Checks of keys on scan planning: plans, their tasks, and cancellations."""
 
 from icecheck.client.catalog import Catalog
-from icecheck.client.given import shared_table
+from icecheck.client.given import arrange, shared_table
 from icecheck.client.planned_scan import answers, file_scan_tasks
 from icecheck.conformance.idempotency.keys import require_keys
 from icecheck.conformance.idempotency.repeating import (
@@ -43,7 +43,11 @@ def test_a_plan_is_answered_again(catalog: Catalog) -> None:
             due = _files_of(*answers(catalog, table, asked))
             _expect_files(plan, repeated, _files_of(*answers(catalog, table, repeated)), due)
             # Its tasks were fetched, which a catalog may let happen once.
-            asked = catalog.plan_table_scan(table, snapshot_id=snapshot_id).expect(200)
+            asked = arrange(
+                catalog,
+                "planTableScan",
+                lambda: catalog.plan_table_scan(table, snapshot_id=snapshot_id),
+            )
         completed = next(answers(catalog, table, asked))
         for plan_task in (object_in(completed).get("plan-tasks") or ())[:1]:
             body = {"plan-task": plan_task}
@@ -75,7 +79,8 @@ def test_a_cancellation_is_answered_again(catalog: Catalog) -> None:
     """A cancellation of a plan that comes again is answered as before, and not that it is gone."""
     require_keys(catalog)
     table = shared_table(catalog)
-    plan_id = catalog.plan_table_scan(table).expect(200).json().get("plan-id")
+    plan = arrange(catalog, "planTableScan", lambda: catalog.plan_table_scan(table))
+    plan_id = plan.json().get("plan-id")
     if not isinstance(plan_id, str):
         raise not_applicable("the scan is planned at once, and the plan has no id")
     cancellation = keyed(catalog, "cancelPlanning", {**of_table(table), "plan-id": plan_id})

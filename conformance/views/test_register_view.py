@@ -158,7 +158,7 @@ def test_malformed_bodies(catalog: Catalog) -> None:
 @check("registerView.missing-namespace", proves="registerView.404")
 def test_missing_namespace(catalog: Catalog) -> None:
     """Registering a view in a namespace that does not exist is refused, and makes none."""
-    view = given_view(catalog)
+    view = shared_view(catalog)
     missing, name = catalog.new_namespace_name(), catalog.new_name()
     due(catalog, catalog.register_view(missing, name, file_of(view)), view, 404)
     catalog.load_view(missing, name).expect(404, detail="nothing may be registered")
@@ -175,7 +175,7 @@ def test_missing_namespace(catalog: Catalog) -> None:
 )
 def test_existing_view(catalog: Catalog) -> None:
     """Registering a view under the name of another is refused, and leaves that as it was."""
-    view = given_view(catalog, properties={MARK: "second"})
+    view = shared_view(catalog)
     existing = loaded_view(catalog, given_view(catalog, properties={MARK: "first"}))
     reply = catalog.register_view(existing.namespace, existing.name, file_of(view))
     expect_view_unchanged(catalog, existing)

@@ -15,6 +15,7 @@ from icecheck.mock_server.defects.kit.keying import (
     around_keys,
     ignore_keys,
     keys_of,
+    show_again_otherwise,
 )
 from icecheck.mock_server.defects.kit.remembering import by_body, by_path, refuse_later
 from icecheck.mock_server.defects.kit.requests import sent_json, sent_name
@@ -24,10 +25,11 @@ from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.protocol.served_contract import KEY_HEADER
 from tests.lawful.freedom import Freedom
-from tests.lawful.lawful_1_11_registration import no_table_files
+from tests.lawful.lawful_1_11_registration import LAWFUL_REGISTRATIONS, no_table_files
 
 _TABLES = ("createTable", "updateTable")
 _WINDOW_MS = 100
+_SETTLED_MS = 700
 _RECENT_MS = 300_000
 _RUNNING = "silent: what is said while the first one runs"
 
@@ -88,6 +90,11 @@ def _only_recent(faithful: FaithfulKeys, state: WarehouseState, call: Call) -> O
     return faithful(state, call)
 
 
+def _as_missing(body: dict[str, Any]) -> dict[str, Any]:
+    """Tell of removed properties that they are missing: by now they are."""
+    return body | {"removed": [], "missing": [*body.get("missing", []), *body["removed"]]}
+
+
 def _settles_later(registries: Registries) -> None:
     """Answer a request a moment before its key is settled; who asks meanwhile is to wait."""
     settled: dict[str, float] = {}
@@ -95,7 +102,7 @@ def _settles_later(registries: Registries) -> None:
     def around(faithful: FaithfulKeys, state: WarehouseState, call: Call) -> Outcome:
         key = call.request.headers[KEY_HEADER]
         if faithful.held(state, call) is None:
-            settled[key] = time.monotonic() + _WINDOW_MS / 1000
+            settled[key] = time.monotonic() + _SETTLED_MS / 1000
         elif time.monotonic() < settled[key]:
             told = (409, "CommitFailedException", "This is being done")
             return Outcome(state, replies.error_reply(*told))
@@ -156,6 +163,19 @@ LAWFUL_KEYS: dict[str, Freedom] = {
     "in-progress-429": Freedom(_RUNNING, in_progress(429, *_TABLES)),
     "in-progress-503": Freedom(_RUNNING, in_progress(503, *_TABLES)),
     "only-version-7": Freedom("L2103: UUIDv7 in string form", _everywhere(_only_version_7)),
+    "tells-removals-anew": Freedom(
+        "L2093-L2095: equivalent, or of a newer state",
+        lambda registries: show_again_otherwise(registries, "updateProperties", _as_missing),
+    ),
+    "deletes-table-files": Freedom(
+        "silent: when files are deleted", LAWFUL_REGISTRATIONS["deletes-table-files"]
+    ),
+    "deletes-view-files": Freedom(
+        "silent: when files are deleted", LAWFUL_REGISTRATIONS["deletes-view-files"]
+    ),
+    "deletes-view-files-later": Freedom(
+        "silent: when files are deleted", LAWFUL_REGISTRATIONS["deletes-view-files-later"]
+    ),
     "only-recent": Freedom("L2103: a UUIDv7 has a time", _everywhere(_only_recent)),
     "settles-keys-later": Freedom(
         "L2093: finalized; when it is, is the server's", _settles_later

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,10 @@ from icecheck.findings.verdict import Group, Outcome, SkipKind, Verdict
 from icecheck.judging.check import Check
 from icecheck.judging.judge import judge
 from icecheck.judging.passive import observe, passive_verdicts
+from icecheck.mock_server.core.context import Registries
+from icecheck.mock_server.defects.kit.changing import refuse_where
+from icecheck.mock_server.defects.kit.rewriting import alter_body
+from icecheck.mock_server.protocol.served_contract import keyed_operations
 from icecheck.run.collect import collect
 from icecheck.targets.target import Target
 from tests.kill.killing import ADDRESS, TOKEN, WAREHOUSE
@@ -35,10 +40,14 @@ def checks() -> tuple[Check, ...]:
     return tuple(each for each in every if each.profile == "idempotency")
 
 
+ARRANGING = {"createNamespace", "createTable", "createView", "updateTable"}
+"""Operations with which other checks arrange what they judge."""
+
+
 @contextmanager
-def session_with(freedoms: Iterable[Freedom]) -> Iterator[Session]:
+def session_with(freedoms: Iterable[Freedom], **options: Any) -> Iterator[Session]:
     with design_transport((*freedoms, SERVED)) as transport:
-        target = Target(ADDRESS, warehouse=WAREHOUSE, token=TOKEN)
+        target = Target(ADDRESS, warehouse=WAREHOUSE, token=TOKEN, **options)
         session = open_session(target, run_id="lawful", spec=SPEC, transport=transport)
         try:
             yield session
@@ -78,6 +87,36 @@ def test_most_of_it_is_judged_where_keys_are_announced() -> None:
 def test_keys_that_are_not_announced_are_not_judged(name: str) -> None:
     verdicts = judged(LAWFUL_KEYS[name])
     assert [v.skip and v.skip.kind for v in verdicts] == [SkipKind.NOT_DECLARED] * len(verdicts)
+
+
+def judged_with_residue(freedom: Freedom) -> list[Verdict]:
+    """Return the verdicts of the checks of keys on a catalog that may keep what a run made."""
+    with session_with([freedom], accept_residue=True) as session:
+        return [judge(check, Catalog(session, check.id)) for check in checks()]
+
+
+@pytest.mark.parametrize("operation_id", some(sorted(keyed_operations(SPEC)), 3))
+def test_a_catalog_without_one_operation_is_not_blamed(operation_id: str) -> None:
+    verdicts = judged_with_residue(Freedom("optional", server={"hidden": (operation_id,)}))
+    assert blames(verdicts) == []
+    if operation_id not in ARRANGING:
+        others = [v.check for v in verdicts if v.outcome is not Outcome.PASS]
+        assert len(others) <= 3, others
+
+
+def deletes_nothing(registries: Registries) -> None:
+    """Serve no deletion, and say so nowhere: a path that is not served is answered 404."""
+
+    def unsaid(config: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in config.items() if name != "endpoints"}
+
+    alter_body(registries, "getConfig", unsaid)
+    for operation_id in ("dropTable", "dropView", "dropNamespace"):
+        refuse_where(registries, operation_id, lambda _, __: True, 404, "NotFoundException")
+
+
+def test_a_catalog_that_deletes_nothing_is_not_blamed() -> None:
+    assert blames(judged_with_residue(Freedom("L2142: no list", deletes_nothing))) == []
 
 
 @pytest.mark.complete("every design that the other checks are tried on")

@@ -1,7 +1,10 @@
 """Defects of requests with keys that are answered, remembered, and never carried out."""
 
-from icecheck.mock_server.defects.kit.declaring import by, declare_each
-from icecheck.mock_server.defects.kit.keying import acknowledge_only
+from icecheck.mock_server.core.context import Call, Outcome
+from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
+from icecheck.mock_server.defects.kit.keying import FaithfulKeys, acknowledge_only, keys_of
+from icecheck.mock_server.defects.kit.requests import sent_json, with_json
 
 _QUEUED = "A request with a key is put into a queue, and its answer is written from the request."
 
@@ -36,10 +39,10 @@ declare_each(
     ("key-acknowledges-view-changes", "idempotency.views-replayed", _QUEUED,
      "Readers go on with the old query of a view that was replaced.",
      by(acknowledge_only, "replaceView")),
-    ("key-acknowledges-view-renames", "idempotency.views-replayed", _QUEUED,
+    ("key-acknowledges-view-renames", "idempotency.view-rename-replayed", _QUEUED,
      "Queries do not find a view under the name that it was given.",
      by(acknowledge_only, "renameView")),
-    ("key-acknowledges-view-drops", "idempotency.views-replayed", _QUEUED,
+    ("key-acknowledges-view-drops", "idempotency.view-drop-replayed", _QUEUED,
      "A view that was dropped is there for all to read.",
      by(acknowledge_only, "dropView")),
     ("key-acknowledges-view-creations", "idempotency.view-creation-replayed", _QUEUED,
@@ -49,3 +52,15 @@ declare_each(
      "A migration is told that a view is there, and it is not.",
      by(acknowledge_only, "registerView")),
 )  # fmt: skip
+
+
+@defect(
+    "key-acknowledges-the-last-change",
+    breaks="idempotency.transaction-replayed",
+    suffering="A writer is told that its transaction is committed, and half of it is lost.",
+    on=keys_of("commitTransaction"),
+)
+def _last_change(faithful: FaithfulKeys, state: WarehouseState, call: Call) -> Outcome:
+    """Of a transaction with a key only the last change is carried out."""
+    body = sent_json(call)
+    return faithful(state, with_json(call, body | {"table-changes": body["table-changes"][-1:]}))

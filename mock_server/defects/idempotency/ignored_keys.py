@@ -46,11 +46,11 @@ declare_each(
      "Changes of views do not look for their keys.",
      "A change of a view that is repeated undoes what others have changed since.",
      by(ignore_keys, "replaceView")),
-    ("keys-ignored-of-view-renames", "idempotency.views-replayed",
+    ("keys-ignored-of-view-renames", "idempotency.view-rename-replayed",
      "Renames of views do not look for their keys.",
      "A script that renames a view is told that there is none, after it has renamed it.",
      by(ignore_keys, "renameView")),
-    ("keys-ignored-of-view-drops", "idempotency.views-replayed",
+    ("keys-ignored-of-view-drops", "idempotency.view-drop-replayed",
      "Drops of views do not look for their keys.",
      "A script that drops a view is told that there is none, after it has dropped it.",
      by(ignore_keys, "dropView")),
@@ -97,14 +97,32 @@ declare_each(
 
 
 @defect(
-    "keys-of-refusals-forgotten",
-    breaks="idempotency.refusal-replayed",
-    suffering="A request that was refused for good is carried out, long after its client went on.",
-    on=keys_of("createNamespace", "dropNamespace"),
+    "keys-ignored-of-staged-creations",
+    breaks="idempotency.staged-creation-replayed",
+    suffering="A CREATE TABLE AS SELECT whose answer was lost is told that its table exists.",
+    on=keys_of("updateTable"),
 )
+def _of_staged(faithful: FaithfulKeys, state: WarehouseState, call: Call) -> Outcome:
+    """A commit that creates a table does not look for its key: it can only succeed once."""
+    required = [each.get("type") for each in sent_json(call).get("requirements") or ()]
+    return (faithful.plainly if "assert-create" in required else faithful)(state, call)
+
+
 def _only_successes(faithful: FaithfulKeys, state: WarehouseState, call: Call) -> Outcome:
-    """Only successes are remembered: a conflict is looked into anew each time."""
+    """Remember successes only: a conflict is looked into anew each time."""
     if faithful.held(state, call) is not None:
         return faithful(state, call)
     faithful.plainly(state, call)  # raises Problem, which nobody remembers
     return faithful(state, call)
+
+
+_ANEW = "Only successes are remembered: a conflict is looked into anew each time."
+
+declare_each(
+    ("keys-of-refusals-forgotten", "idempotency.refusal-replayed", _ANEW,
+     "A request that was refused for good is carried out, long after its client went on.",
+     keys_of("createNamespace", "dropNamespace")(_only_successes)),
+    ("keys-of-refused-creations-forgotten", "idempotency.refusal-replayed", _ANEW,
+     "A table is made whose creation was refused, long after its client went on.",
+     keys_of("createTable")(_only_successes)),
+)  # fmt: skip

@@ -16,10 +16,6 @@ from icecheck.mock_server.protocol import replies
 _IN_CONFLICT = ("AlreadyExistsException", "CommitFailedException")
 
 
-def _as_missing(body: Json) -> Json:
-    return body | {"removed": [], "missing": [*body.get("missing", []), *body["removed"]]}
-
-
 def _renamed(body: Json) -> Json:
     return body | {"namespace": [*body["namespace"][:-1], "another"]}
 
@@ -34,6 +30,11 @@ def _without_files(body: Json) -> Json:
 
 def _accepted(reply: Reply) -> Reply:
     return replace(reply, status=202) if reply.status < 300 else reply
+
+
+def _come_again(_: Reply) -> Reply:
+    told = (409, _IN_CONFLICT[1], "This is being done", (("retry-after", "1"),))
+    return replies.error_reply(*told)
 
 
 declare_each(
@@ -57,6 +58,10 @@ declare_each(
      "A drop that comes again is refused as being in progress, for ever.",
      "A script that drops a table over a bad network never comes to its end.",
      by(refuse_again, "dropTable", 409, _IN_CONFLICT[1])),
+    ("key-answers-drops-as-running", "idempotency.drop-replayed",
+     "A drop that comes again is told to come again in a second, for ever.",
+     "A script that drops a table over a bad network never comes to its end.",
+     by(answer_again_otherwise, "dropTable", _come_again)),
     ("key-answers-renames-as-conflicts", "idempotency.rename-replayed",
      "A rename that comes again is told that its target is taken: by itself.",
      "A script that renames a table is told of a conflict, after it has renamed it.",
@@ -69,10 +74,6 @@ declare_each(
      "A transaction that comes again is answered as if it were still to come.",
      "A writer waits for a transaction that was committed long ago.",
      by(answer_again_otherwise, "commitTransaction", _accepted)),
-    ("key-answers-removals-as-missing", "idempotency.properties-replayed",
-     "The answer to a change of properties is made anew when it comes again.",
-     "Whoever removes a property over a bad network is told that there was none.",
-     by(show_again_otherwise, "updateProperties", _as_missing)),
     ("key-answers-registrations-anew", "idempotency.registration-replayed",
      "A registration that comes again gives the table in its answer another uuid.",
      "A migration finds another table than the one that it has moved.",

@@ -33,8 +33,11 @@ declare_each(
     ("key-repeats-drops", "idempotency.drop-replayed", _KEPT_BESIDE,
      "A drop that is repeated drops the table that somebody has made under the name since.",
      by(carry_out_again, "dropTable")),
+    ("key-repeats-creations-of-namespaces", "idempotency.success-replayed", _KEPT_BESIDE,
+     "A namespace that was dropped is there again after its creation was repeated.",
+     by(carry_out_again, "createNamespace")),
     ("key-repeats-renames", "idempotency.rename-replayed", _KEPT_BESIDE,
-     "A rename that is repeated takes its new name from the table that has the old one since.",
+     "A rename that is repeated renames the table that somebody has made under the old name since.",
      by(carry_out_again, "renameTable")),
     ("key-repeats-properties", "idempotency.properties-replayed", _KEPT_BESIDE,
      "A change of properties that is repeated undoes what others have changed since.",
@@ -48,10 +51,10 @@ declare_each(
     ("key-repeats-view-changes", "idempotency.views-replayed", _KEPT_BESIDE,
      "A change of a view that is repeated undoes what others have changed since.",
      by(carry_out_again, "replaceView")),
-    ("key-repeats-view-renames", "idempotency.views-replayed", _KEPT_BESIDE,
-     "A rename that is repeated takes its name from the view that has the old one since.",
+    ("key-repeats-view-renames", "idempotency.view-rename-replayed", _KEPT_BESIDE,
+     "A rename that is repeated renames the view that somebody has made under the old name since.",
      by(carry_out_again, "renameView")),
-    ("key-repeats-view-drops", "idempotency.views-replayed", _KEPT_BESIDE,
+    ("key-repeats-view-drops", "idempotency.view-drop-replayed", _KEPT_BESIDE,
      "A drop that is repeated drops the view that somebody has made under the name since.",
      by(carry_out_again, "dropView")),
     ("key-repeats-view-creations", "idempotency.view-creation-replayed", _KEPT_BESIDE,
@@ -76,6 +79,23 @@ def _refused_and_made(faithful: FaithfulKeys, state: WarehouseState, call: Call)
     """A refused creation is tried again when it comes again, and the old refusal is answered."""
     held = faithful.held(state, call)
     if held is None or held.reply.status < 300:
+        return faithful(state, call)
+    try:
+        return Outcome(faithful.plainly(state, call).state, held.reply)
+    except Problem:
+        return Outcome(state, held.reply)
+
+
+@defect(
+    "key-repeats-drops-of-namespaces",
+    breaks="idempotency.success-replayed",
+    suffering="A drop that is repeated drops the namespace that somebody has made since.",
+    on=keys_of("dropNamespace"),
+)
+def _dropped_again(faithful: FaithfulKeys, state: WarehouseState, call: Call) -> Outcome:
+    """A drop that succeeded is carried out again when it comes again, and the 204 is answered."""
+    held = faithful.held(state, call)
+    if held is None or held.reply.status >= 300:
         return faithful(state, call)
     try:
         return Outcome(faithful.plainly(state, call).state, held.reply)

@@ -27,7 +27,8 @@ class Catalog:
     """The catalog under test, for one check: sends requests and records them, never judges.
 
     Names consist of the run's token, a key made from the check's id, and a counter: the same run id
-    and seed give the same requests in any order and on any worker. Every object that a request may
+    and seed give the same requests in any order and on any worker, but for idempotency keys, which
+    no run may repeat. Every object that a request may
     create is entered in the ledger before the request is sent; ``undo`` removes the objects, newest
     first.
     """

@@ -39,6 +39,6 @@ def _now_ms(catalog: Catalog) -> int:
 def _date_of(exchange: Exchange) -> datetime | None:
     try:
         told = parsedate_to_datetime(exchange.header("date") or "")
-    except ValueError:
+        return told if 0 < told.timestamp() < 1 << 35 else None
+    except (ArithmeticError, LookupError, TypeError, ValueError):
         return None
-    return told if 0 < told.timestamp() < 1 << 35 else None

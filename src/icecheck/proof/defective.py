@@ -9,6 +9,7 @@ from icecheck.client.opening import open_session
 from icecheck.client.session import Session
 from icecheck.contract import DEFAULT_SPEC_VERSION, contract_for
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, Permissions, VendingSettings
+from icecheck.mock_server.core.clock import SystemClock
 from icecheck.mock_server.defects import Install
 from icecheck.mock_server.planning.plans import PlanningSettings
 from icecheck.targets.target import Principal, Target
@@ -68,13 +69,16 @@ def defective_session(
     real catalog; TargetUnusable is raised if no run can work there. The mock serves the version
     ``spec``; its files are local, in a directory of its own. Since 1.11.0 it announces a separator
     of levels, unless that is None, and knows what warehouses there are. ``prepare`` arranges what a
-    user would have arranged; ``options`` are those of a Target.
+    user would have arranged; ``options`` are those of a Target. Where the session waits before it
+    asks again, the mock's clock is moved instead.
     """
+    clock = SystemClock()
     later = contract_for(spec).is_at_least("1.11.0")
     client_id, _, secret = CREDENTIAL.partition(":")
     mock = MockCatalog(
         **offered(spec, {"token": TOKEN}, separator),
         seed=1,
+        clock=clock,
         token=TOKEN,
         planning=planning,
         oauth2=OAuth2Settings(
@@ -93,7 +97,11 @@ def defective_session(
         if from_the_start:
             _install(mock, installs)
         session = open_session(
-            target_of_mock(**options), run_id="kill01", spec=spec, transport=transport
+            target_of_mock(**options),
+            run_id="kill01",
+            spec=spec,
+            transport=transport,
+            sleep=lambda seconds: clock.advance(round(seconds * 1000)),
         )
         # Nobody else uses this mock, so the probe for other users' objects is left out.
         session.keeps_full_namespaces = True

@@ -219,6 +219,10 @@ class Connection:
         if seconds := self._pace.take_turn(again=again):
             self._wait(wire.step, seconds)
 
+    def pause(self, seconds: float) -> None:
+        """Wait before a request is sent again; raises KeyboardInterrupt if the run is stopped."""
+        self._wait(Step.DO, seconds)
+
     def _wait(self, step: Step, seconds: float) -> None:
         if self._sleep is not None:
             self._sleep(seconds)

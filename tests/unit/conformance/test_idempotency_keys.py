@@ -4,7 +4,6 @@ import itertools
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from types import SimpleNamespace
 from uuid import RFC_4122, UUID
 
 import pytest
@@ -14,7 +13,6 @@ from icecheck.client.given import given_table
 from icecheck.client.opening import open_session
 from icecheck.client.session import Session
 from icecheck.client.table import Table
-from icecheck.conformance.idempotency import repeating
 from icecheck.conformance.idempotency.lifetimes import is_duration, readable_seconds
 from icecheck.conformance.idempotency.repeating import again, first, keyed, keyed_creation, of_table
 from icecheck.mock_server import MockCatalog
@@ -25,10 +23,11 @@ from icecheck.mock_server.protocol.replies import error_reply
 from icecheck.mock_server.protocol.served_contract import KEY_HEADER
 from icecheck.objects.idempotency_keys import fresh_key
 from icecheck.ownership.ledger import Entry
-from icecheck.replies.expect import NotOffered
+from icecheck.replies.expect import NotOffered, Violation
 from icecheck.targets.offer import Offer
 from icecheck.targets.target import Target
 from icecheck.wire.exchange import Exchange, Step
+from icecheck.wire.retry import WAIT_SECONDS_MAX
 
 TARGET = Target("http://mock.invalid", warehouse="wh")
 
@@ -40,8 +39,19 @@ def mock() -> Iterator[MockCatalog]:
 
 
 @pytest.fixture
-def session(mock: MockCatalog) -> Iterator[Session]:
-    opened = open_session(TARGET, run_id="r1", spec="1.11.0", transport=mock.httpx_transport())
+def waited() -> list[float]:
+    """The waits of the session, in seconds: the mock's clock is moved instead."""
+    return []
+
+
+@pytest.fixture
+def session(mock: MockCatalog, waited: list[float]) -> Iterator[Session]:
+    def wait(seconds: float) -> None:
+        waited.append(seconds)
+        mock.clock.advance(round(seconds * 1000))
+
+    transport = mock.httpx_transport()
+    opened = open_session(TARGET, run_id="r1", spec="1.11.0", transport=transport, sleep=wait)
     yield opened
     opened.close()
     assert opened.residue == []
@@ -126,7 +136,7 @@ def test_the_time_of_a_key_is_ours_where_the_catalog_tells_none(session: Session
     assert before <= UUID(fresh_key(Catalog(session, "c"))).int >> 80 <= time.time() * 1000
 
 
-def held_for(seconds: float, mock: MockCatalog) -> None:
+def held_for(seconds: float, mock: MockCatalog, told_seconds: float | None = None) -> None:
     """Hold the key of each creation for a while after its answer, and say for how long."""
     begun: dict[str, int] = {}
 
@@ -135,25 +145,12 @@ def held_for(seconds: float, mock: MockCatalog) -> None:
         held = faithful.held(state, call) is not None
         if held and now < begun[key] + seconds * 1000:
             told = (409, "CommitFailedException", "This is being done")
-            asked = (("retry-after", str(int(seconds))),)
+            asked = (("retry-after", str(int(told_seconds or seconds))),)
             return Outcome(state, error_reply(*told, asked))
         begun.setdefault(key, now)
         return faithful(state, call)
 
     around_keys(mock.registries, "createTable", around)
-
-
-@pytest.fixture
-def waited(mock: MockCatalog, monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Let the mock's clock run instead of waiting; returns the waits, in seconds."""
-    waits: list[float] = []
-
-    def sleep(seconds: float) -> None:
-        waits.append(seconds)
-        mock.clock.advance(round(seconds * 1000))
-
-    monkeypatch.setattr(repeating, "time", SimpleNamespace(sleep=sleep, monotonic=time.monotonic))
-    return waits
 
 
 def test_a_request_waits_for_as_long_as_it_is_asked_to(
@@ -177,6 +174,30 @@ def test_what_asks_for_more_than_a_request_waits_is_not_judged(
     with pytest.raises(NotOffered):
         again(catalog, creation, created)
     assert waited == []
+
+
+def test_a_request_that_is_told_to_come_again_for_ever_is_judged(
+    mock: MockCatalog, catalog: Catalog, waited: list[float]
+) -> None:
+    held_for(3600, mock, told_seconds=1)
+    table = given_table(catalog)
+    creation = keyed_creation(catalog, table.namespace, catalog.new_name())
+    created = first(catalog, creation)
+    with pytest.raises(Violation):
+        again(catalog, creation, created)
+    assert WAIT_SECONDS_MAX <= sum(waited) < WAIT_SECONDS_MAX + 10
+    assert len(waited) < 20
+
+
+@pytest.mark.parametrize(
+    "date", ["Mon, 01 Jan 2025 00:00:00 -99999999999999999999",
+             "tomorrow", "", "Mon, 32 Jan 2025 00:00:00 GMT"],
+)  # fmt: skip
+def test_a_date_that_is_none_tells_no_time(session: Session, date: str) -> None:
+    answer = Exchange("c", 1, Step.DO, "getConfig", "GET", "http://h", (), None, 200)
+    catalog = Catalog(session, "c")
+    catalog.exchanges.append(replace(answer, response_headers=(("Date", date),)))
+    assert abs((UUID(fresh_key(catalog)).int >> 80) - time.time() * 1000) < 60_000
 
 
 @pytest.mark.parametrize("lifetime", [None, "", 1800, False, {}])
