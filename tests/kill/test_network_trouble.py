@@ -107,7 +107,7 @@ def test_trouble_changes_no_verdict_on_drawn_histories_and_races(
 @pytest.mark.complete("drawn requests, of which few meet trouble with one seed")
 @pytest.mark.parametrize("check", REQUESTS, ids=lambda check: check.id)
 def test_trouble_changes_no_verdict_on_drawn_requests(check: Check) -> None:
-    expect_no_change(check, OTHERS)
+    expect_no_change(check, OTHERS[:6])
 
 
 @pytest.mark.parametrize("name", LONG)
@@ -117,7 +117,7 @@ def test_trouble_changes_no_verdict_on_a_check_of_many_changes(name: str) -> Non
 
 
 @pytest.mark.complete("all generated checks and scenarios, a minute each time")
-@pytest.mark.parametrize("seed", OTHERS[:8])
+@pytest.mark.parametrize("seed", OTHERS[:5])
 def test_trouble_changes_no_verdict_on_any_generated_check_or_scenario(seed: int) -> None:
     with troubled_session(seed) as (way, session):
         breaker = Breaker(session, sleep=lambda _: None)

@@ -9,6 +9,7 @@ from icecheck.mock_server.protocol.problem import Problem
 from icecheck.run.options import RunOptions
 from icecheck.run.runner import run_checks
 from icecheck.targets.target import Target
+from tests.kit.shares import some
 
 TABLE = "/v1/{prefix}/namespaces/{namespace}/tables/{table}"
 ALONE = {
@@ -35,7 +36,7 @@ def run_on(endpoint: str, **options: object) -> Run:
     return run_checks(RunOptions(target, **chosen), transport=httpx.MockTransport(handler))
 
 
-@pytest.mark.parametrize(("profile", "endpoint"), ALONE.items())
+@pytest.mark.parametrize(("profile", "endpoint"), some(ALONE.items(), 3))
 def test_a_claim_of_which_no_success_was_seen_is_not_green(profile, endpoint):
     run = run_on(endpoint)
     statuses = {p.id: p.status for p in run.profiles}
@@ -55,11 +56,14 @@ def test_refusals_alone_verify_no_profile():
 
 @pytest.mark.parametrize(
     ("allowed", "ends"),
-    [
-        ({"set-properties"}, (5, "not-verified")),
-        # Rights may differ by the kind of update: to lack a few of them is no fault.
-        (ALL - {"remove-schemas", "remove-partition-specs"}, (0, "partial")),
-    ],
+    some(
+        [
+            ({"set-properties"}, (5, "not-verified")),
+            # Rights may differ by the kind of update: to lack a few of them is no fault.
+            (ALL - {"remove-schemas", "remove-partition-specs"}, (0, "partial")),
+        ],
+        2,
+    ),
 )
 def test_commits_that_are_mostly_forbidden_are_not_verified(allowed, ends):
     mock = MockCatalog(seed=1)
