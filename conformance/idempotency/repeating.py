@@ -34,6 +34,7 @@ from icecheck.replies.expect import Reply, Violation
 from icecheck.targets.target import Namespace
 from icecheck.wire.retry import WAIT_SECONDS_MAX, asked_seconds
 
+_CARRIED_OUT = ("what was asked for", "no effect, or that of another request")
 _ONCE = ("what the first request did, and no more", "a further effect")
 _JAVA = (
     "Spark, Flink, Trino (Java client 1.11): repeat a request that was not answered, and report "
@@ -61,7 +62,7 @@ _NOT_CARRIED_OUT = declare(
     "Acknowledges a request with an idempotency key, and does not carry it out",
     Severity.FALSE_OR_LOST,
     NOT_AS_ACKNOWLEDGED,
-    told=("what was asked for", "no effect, or that of another request"),
+    told=_CARRIED_OUT,
     answer_in_id=False,
 )
 _ANOTHER_OBJECT = declare(
@@ -180,9 +181,10 @@ def expect_as_first(reply: Reply, request: Keyed, status: int, qualifier: str = 
     The ``qualifier`` keeps what is less than a MUST apart from what is one.
     """
     if reply.status != status:
-        symptom = ANSWERED_OTHERWISE.of(qualifier) if qualifier else ANSWERED_OTHERWISE
         detail = f"{request.operation_id}, sent again with its key"
-        raise violation(request, reply, symptom, Statuses.of(status), reply.status, detail=detail)
+        due, came = Statuses.of(status), reply.status
+        symptom = ANSWERED_OTHERWISE
+        raise violation(request, reply, symptom, due, came, detail=detail, qualifier=qualifier)
     return reply
 
 
@@ -237,10 +239,8 @@ def not_carried_out(request: Keyed, reply: Reply, qualifier: str = "") -> Violat
 
     The ``qualifier`` is that of ``expect_as_first``.
     """
-    symptom = _NOT_CARRIED_OUT.of(qualifier) if qualifier else _NOT_CARRIED_OUT
-    due, came = "what was asked for", "no effect, or that of another request"
-    detail = f"{request.operation_id} with a fresh key"
-    return violation(request, reply, symptom, due, came, detail=detail)
+    detail, symptom = f"{request.operation_id} with a fresh key", _NOT_CARRIED_OUT
+    return violation(request, reply, symptom, *_CARRIED_OUT, detail=detail, qualifier=qualifier)
 
 
 def carried_out_again(request: Keyed, reply: Reply, effect: str, qualifier: str = "") -> Violation:
@@ -248,9 +248,9 @@ def carried_out_again(request: Keyed, reply: Reply, effect: str, qualifier: str 
 
     The ``qualifier`` is that of ``expect_as_first``.
     """
-    symptom = CARRIED_OUT_AGAIN.of(qualifier) if qualifier else CARRIED_OUT_AGAIN
     detail = f"{request.operation_id}, sent again with its key, {effect}"
-    return violation(request, reply, symptom, *_ONCE, detail=detail)
+    symptom = CARRIED_OUT_AGAIN
+    return violation(request, reply, symptom, *_ONCE, detail=detail, qualifier=qualifier)
 
 
 def violation(
@@ -262,13 +262,16 @@ def violation(
     *,
     detail: str = "",
     pointer: str = "",
+    qualifier: str = "",
 ) -> Violation:
     """Return the Violation that an answer shows to a request that came again in time.
 
-    Raises NotOffered once the lifetime of its key is over: nothing is promised then.
+    The ``qualifier`` is that of ``expect_as_first``. Raises NotOffered once the lifetime of its key
+    is over: nothing is promised then.
     """
     if time.monotonic() >= request.until:
         raise not_applicable("the lifetime of the key was over before the check was")
+    symptom = symptom.of(qualifier) if qualifier else symptom
     return reply.violation(symptom, due, came, detail=detail, pointer=pointer)
 
 

@@ -5,12 +5,12 @@ from icecheck.client.catalog import Catalog, Table
 from icecheck.client.given import (
     arrange,
     given_commit,
-    given_dropped,
     given_loaded,
     given_table,
     shared_namespace,
 )
 from icecheck.conformance.idempotency.keys import require_keys
+from icecheck.conformance.idempotency.registering import Kind, registered
 from icecheck.conformance.idempotency.repeating import (
     Keyed,
     again,
@@ -39,14 +39,21 @@ from icecheck.objects.committing import (
 )
 from icecheck.objects.metadata_view import metadata_in
 from icecheck.objects.reading import not_applicable
-from icecheck.objects.registering import refused_as_unfit
-from icecheck.replies.expect import Blocked, NotOffered, Reply
+from icecheck.replies.expect import Blocked, Reply
 
 _TAG_OF_ANOTHER = declare(
     "tag-of-another-version",
     "Answers a commit with the ETag of another version than the one in the answer",
     Severity.FALSE_OR_LOST,
     "clients that keep what a commit was answered with: they go on with metadata that are old",
+)
+
+_TABLES = Kind(
+    "registerTable",
+    "dropTable",
+    Catalog.drop_table,
+    Catalog.load_table,
+    lambda catalog: given_loaded(catalog, given_table(catalog)),
 )
 
 
@@ -181,15 +188,15 @@ def test_a_transaction_is_answered_again(catalog: Catalog) -> None:
     transaction = keyed(catalog, "commitTransaction", body={"table-changes": changes})
     committed = first(catalog, transaction)
     changed, left = tables
-    for each in tables:
-        before = _loaded(catalog, each)
-        if _mark(before) != "first":
-            raise not_carried_out(transaction, before)
+    shown = {each.name: _loaded(catalog, each) for each in tables}
+    for reply in shown.values():
+        if _mark(reply) != "first":
+            raise not_carried_out(transaction, reply)
     given_commit(catalog, changed, [set_property("second")])
     again(catalog, transaction, committed)
     _expect_marked(catalog, transaction, changed, "second")
     after = _loaded(catalog, left)
-    if is_later(before, after):
+    if is_later(shown[left.name], after):
         raise carried_out_again(transaction, after, "makes a further version")
 
 
@@ -242,29 +249,10 @@ def test_a_rename_is_answered_again(catalog: Catalog) -> None:
 def test_a_registration_is_answered_again(catalog: Catalog) -> None:
     """A registration that comes again is answered as before, although its name is taken."""
     require_keys(catalog)
-    for dropped in (True, False) if catalog.claims("dropTable") else (False,):
-        table = given_loaded(catalog, given_table(catalog))
-        if table.metadata_location is None:
-            raise NotOffered("the catalog tells no metadata location")
-        if dropped:
-            given_dropped(catalog, table.namespace, table.name)
-        name = catalog.new_name()
-        body = {"name": name, "metadata-location": table.metadata_location}
-        registration = keyed(catalog, "registerTable", {"namespace": table.namespace}, body)
-        registered = registration.send(catalog)
-        # A catalog may delete the files of a dropped table; then one that exists is registered.
-        if refused_as_unfit(registered):
-            continue
-        arrange(catalog, "registerTable", lambda: registered)  # noqa: B023 - called at once
-        there = catalog.load_table(table.namespace, name)
-        if there.status == 404 and not dropped:
-            raise not_carried_out(registration, there)
-        if there.ok or not dropped:
-            break
-    else:
-        raise not_applicable(f"a file of the catalog's own is answered with {registered.status}")
-    expect_same(registration, again(catalog, registration, registered), registered)
-    _expect_overwritten_once(catalog, made(table.namespace, name, registered))
+    made_by = registered(catalog, _TABLES)
+    request, answered = made_by.request, made_by.answered
+    expect_same(request, again(catalog, request, answered), answered)
+    _expect_overwritten_once(catalog, made(made_by.namespace, made_by.name, answered))
 
 
 def _expect_overwritten_once(catalog: Catalog, table: Table) -> None:

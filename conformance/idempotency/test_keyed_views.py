@@ -6,6 +6,7 @@ from icecheck.client import bodies
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import arrange, shared_namespace
 from icecheck.conformance.idempotency.keys import require_keys
+from icecheck.conformance.idempotency.registering import Kind, registered
 from icecheck.conformance.idempotency.repeating import (
     ANSWERED_OTHERWISE,
     Keyed,
@@ -21,14 +22,21 @@ from icecheck.conformance.idempotency.repeating import (
 )
 from icecheck.judging.check import check
 from icecheck.objects.metadata_view import metadata_in
-from icecheck.objects.reading import not_applicable
-from icecheck.objects.registering import refused_as_unfit
 from icecheck.objects.views import MARK, View, create_view_body, given_view, loaded_view
 from icecheck.objects.views import replace_view as commit_to
-from icecheck.replies.expect import Blocked, NotOffered, Reply
+from icecheck.replies.expect import Blocked, Reply
 from icecheck.targets.target import Namespace
 
 _UUID = "view-uuid"
+_CREATION = "creation-of-a-view"
+"""The qualifier of what the document only recommends: it forgets the key of this operation."""
+_VIEWS = Kind(
+    "registerView",
+    "dropView",
+    Catalog.drop_view,
+    Catalog.load_view,
+    lambda catalog: loaded_view(catalog, given_view(catalog)),
+)
 
 
 def _of_view(view: View) -> Names:
@@ -116,55 +124,38 @@ def test_the_creation_of_a_view_is_answered_again(catalog: Catalog) -> None:
     body = create_view_body(catalog.new_name(), namespace)
     creation = keyed(catalog, "createView", {"namespace": namespace}, body)
     created = first(catalog, creation)
-    repeated = again(catalog, creation, created, "creation-of-a-view")
+    repeated = again(catalog, creation, created, _CREATION)
     if uuid_in(repeated, _UUID) != uuid_in(created, _UUID):
-        symptom = ANSWERED_OTHERWISE.of("creation-of-a-view")
-        due, came = "the view of the first answer", "another one"
-        raise violation(creation, repeated, symptom, due, came, pointer=f"/metadata/{_UUID}")
+        raise violation(
+            creation,
+            repeated,
+            ANSWERED_OTHERWISE,
+            *("the view of the first answer", "another one"),
+            pointer=f"/metadata/{_UUID}",
+            qualifier=_CREATION,
+        )
     if not catalog.claims("dropView"):
         return
     dropped = catalog.drop_view(namespace, body["name"])
     if dropped.status == 404 and catalog.load_view(namespace, body["name"]).status == 404:
-        raise not_carried_out(creation, dropped, "creation-of-a-view")
+        raise not_carried_out(creation, dropped, _CREATION)
     if dropped.ok:
         creation.send(catalog)
         there = catalog.load_view(namespace, body["name"])
         if there.ok and uuid_in(there, _UUID) != uuid_in(created, _UUID):
-            raise carried_out_again(creation, there, "makes a second view", "creation-of-a-view")
-
-
-def _given_dropped(catalog: Catalog, view: View) -> None:
-    arrange(catalog, "dropView", lambda: catalog.drop_view(view.namespace, view.name))
+            raise carried_out_again(creation, there, "makes a second view", _CREATION)
 
 
 @check("idempotency.view-registration-replayed")
 def test_the_registration_of_a_view_is_answered_again(catalog: Catalog) -> None:
     """The registration of a view that comes again is answered as before, and not done again."""
     require_keys(catalog)
-    for dropped in (True, False) if catalog.claims("dropView") else (False,):
-        view = loaded_view(catalog, given_view(catalog))
-        if view.metadata_location is None:
-            raise NotOffered("the catalog tells no metadata location of a view")
-        if dropped:
-            _given_dropped(catalog, view)
-        name = catalog.new_name()
-        body = {"name": name, "metadata-location": view.metadata_location}
-        registration = keyed(catalog, "registerView", {"namespace": view.namespace}, body)
-        registered = registration.send(catalog)
-        # A catalog may delete the file of a dropped view; then that of another one is registered.
-        if refused_as_unfit(registered):
-            continue
-        arrange(catalog, "registerView", lambda: registered)  # noqa: B023 - called at once
-        there = catalog.load_view(view.namespace, name)
-        if there.status == 404 and not dropped:
-            raise not_carried_out(registration, there)
-        if there.ok or not dropped:
-            break
-    else:
-        raise not_applicable(f"a file of the catalog's own is answered with {registered.status}")
-    expect_same(registration, again(catalog, registration, registered), registered, _UUID)
-    if catalog.claims("dropView") and catalog.drop_view(view.namespace, name).ok:
-        _expect_registered_once(catalog, registration, view.namespace, name)
+    made_by = registered(catalog, _VIEWS)
+    request, answered = made_by.request, made_by.answered
+    expect_same(request, again(catalog, request, answered), answered, _UUID)
+    namespace, name = made_by.namespace, made_by.name
+    if catalog.claims("dropView") and catalog.drop_view(namespace, name).ok:
+        _expect_registered_once(catalog, request, namespace, name)
 
 
 def _expect_registered_once(

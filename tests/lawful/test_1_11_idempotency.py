@@ -111,8 +111,8 @@ def deletes_nothing(registries: Registries) -> None:
         return {name: value for name, value in config.items() if name != "endpoints"}
 
     alter_body(registries, "getConfig", unsaid)
-    for operation_id in ("dropTable", "dropView", "dropNamespace"):
-        refuse_where(registries, operation_id, lambda _, __: True, 404, "NotFoundException")
+    drops = ("dropTable", "dropView", "dropNamespace")
+    refuse_where(registries, drops, lambda _, __: True, 404, "NotFoundException")
 
 
 def test_a_catalog_that_deletes_nothing_is_not_blamed() -> None:

@@ -1,17 +1,23 @@
 """Defects of requests that come again with their keys: answered as before, and done once more."""
 
-from icecheck.mock_server.core.context import Call, Outcome
-from icecheck.mock_server.core.state import WarehouseState
-from icecheck.mock_server.defects.kit.declaring import by, declare_each, defect
-from icecheck.mock_server.defects.kit.keying import FaithfulKeys, carry_out_again, keys_of
+from icecheck.mock_server.core.context import Call, Reply
+from icecheck.mock_server.defects.kit.declaring import by, declare_each
+from icecheck.mock_server.defects.kit.keying import carry_out_again
 from icecheck.mock_server.defects.kit.requests import sent_json, with_json
-from icecheck.mock_server.protocol.problem import Problem
 
 
 def _touching(call: Call) -> Call:
     """Return a commit that marks the table, whatever the requirements of the call are."""
     mark = {"action": "set-properties", "updates": {"repeated": "yes"}}
     return with_json(call, sent_json(call) | {"requirements": [], "updates": [mark]})
+
+
+def _refused(reply: Reply) -> bool:
+    return reply.status >= 300
+
+
+def _done(reply: Reply) -> bool:
+    return reply.status < 300
 
 
 _KEPT_BESIDE = (
@@ -66,38 +72,12 @@ declare_each(
     ("key-carries-out-refused-drops", "idempotency.refusal-replayed", _KEPT_BESIDE,
      "A namespace is gone whose drop was refused, and refused again.",
      by(carry_out_again, "dropNamespace")),
+    ("key-carries-out-refusals", "idempotency.refusal-replayed",
+     "A refused creation is tried again when it comes again, and the old refusal is answered.",
+     "A namespace is there whose creation was refused, and refused again.",
+     by(carry_out_again, "createNamespace", where=_refused)),
+    ("key-repeats-drops-of-namespaces", "idempotency.success-replayed",
+     "A drop that succeeded is carried out again when it comes again, and the 204 is answered.",
+     "A drop that is repeated drops the namespace that somebody has made since.",
+     by(carry_out_again, "dropNamespace", where=_done)),
 )  # fmt: skip
-
-
-@defect(
-    "key-carries-out-refusals",
-    breaks="idempotency.refusal-replayed",
-    suffering="A namespace is there whose creation was refused, and refused again.",
-    on=keys_of("createNamespace"),
-)
-def _refused_and_made(faithful: FaithfulKeys, state: WarehouseState, call: Call) -> Outcome:
-    """A refused creation is tried again when it comes again, and the old refusal is answered."""
-    held = faithful.held(state, call)
-    if held is None or held.reply.status < 300:
-        return faithful(state, call)
-    try:
-        return Outcome(faithful.plainly(state, call).state, held.reply)
-    except Problem:
-        return Outcome(state, held.reply)
-
-
-@defect(
-    "key-repeats-drops-of-namespaces",
-    breaks="idempotency.success-replayed",
-    suffering="A drop that is repeated drops the namespace that somebody has made since.",
-    on=keys_of("dropNamespace"),
-)
-def _dropped_again(faithful: FaithfulKeys, state: WarehouseState, call: Call) -> Outcome:
-    """A drop that succeeded is carried out again when it comes again, and the 204 is answered."""
-    held = faithful.held(state, call)
-    if held is None or held.reply.status >= 300:
-        return faithful(state, call)
-    try:
-        return Outcome(faithful.plainly(state, call).state, held.reply)
-    except Problem:
-        return Outcome(state, held.reply)

@@ -130,17 +130,23 @@ def acknowledge_only(registries: Registries, operation_id: str) -> None:
 
 
 def carry_out_again(
-    registries: Registries, operation_id: str, alter: Callable[[Call], Call] = lambda call: call
+    registries: Registries,
+    operation_id: str,
+    alter: Callable[[Call], Call] = lambda call: call,
+    *,
+    where: Callable[[Reply], bool] = lambda _: True,
 ) -> None:
     """Answer what comes again as it was answered, and carry it out once more behind that.
 
-    `alter` makes the request that is carried out then.
+    `alter` makes the request that is carried out then; `where` holds for the first answers of the
+    requests that are.
     """
 
     def around(faithful: FaithfulKeys, state: WarehouseState, call: Call) -> Outcome:
-        if faithful.held(state, call) is None:
-            return faithful(state, call)
+        held = faithful.held(state, call)
         outcome = faithful(state, call)
+        if held is None or not where(held.reply):
+            return outcome
         try:
             more = faithful.plainly(state, alter(call))
         except Problem:
