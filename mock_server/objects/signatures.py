@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from urllib.parse import quote, unquote_to_bytes
 
@@ -150,11 +150,6 @@ def decoded(text: str) -> str:
         return unquote_to_bytes(text.encode("latin-1")).decode()
     except ValueError:
         raise S3Refusal(400, "InvalidURI", "The URL is not UTF-8") from None
-
-
-def header_values(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return headers by their names in lower case."""
-    return {name.lower(): value for name, value in pairs}
 
 
 def _escaped(text: str) -> str:

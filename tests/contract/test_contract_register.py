@@ -25,8 +25,6 @@ from tests.kit.contracts import CONTRACT
 
 Reader = Callable[..., dict[str, Requirement]]
 REGISTER = CONTRACT.requirements
-GENERATED = {response.id for response in CONTRACT.documented_responses}
-BY_HAND = {name: row for name, row in REGISTER.items() if name not in GENERATED}
 SENTENCES = sentences(CONTRACT.version)
 _MAJOR, _MINOR, _PATCH = number(CONTRACT.version)
 NOT_RELEASED = f"{_MAJOR}.{_MINOR}.{_PATCH + 7}"

@@ -13,8 +13,6 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FORBIDDEN = {"utils", "helpers", "common", "base", "manager", "handler", "misc"}
-SOURCES = ("src", "conformance", "mock_server", "scenarios", "spark_tests", "reports",
-           "tests", "benchmarks")  # fmt: skip
 
 
 def modules():
