@@ -1,7 +1,8 @@
 """CPU of a catalog's process per request: `icecheck serve` against Apache's fixture in Java.
 
-The same requests go to both by turns, over one connection each. The fixture is warmed up first.
-Needs the packages of `tests.reference` (Maven, Java 17).
+The same requests go to each by turns, over one connection each. The fixture is warmed up first.
+Needs the packages of `tests.reference` (Maven, Java 17). A third catalog is measured beside them if
+its URL is given, `URL` or `URL?warehouse=NAME`: it runs on this machine and wants no credentials.
 """
 
 import contextlib
@@ -167,8 +168,38 @@ def acts(catalog: Catalog) -> dict[str, tuple[Callable[[], object], int]]:
     }
 
 
+def catalogs(mock: str, fixture: str, other: str | None) -> dict[str, Catalog]:
+    """Return the catalogs by name; the URL of the ``other`` one may end in `?warehouse=NAME`."""
+    measured = {"mock": Catalog(mock, "wh"), "fixture": Catalog(fixture, "")}
+    if other is not None:
+        url, _, warehouse = other.partition("?warehouse=")
+        measured["other"] = Catalog(url, warehouse)
+    return measured
+
+
+def measure(measured: dict[str, Catalog]) -> None:
+    """Print the CPU of each catalog for each kind of request, and its ratio to that of the mock."""
+    print(f"CPU per request, median of {ROUNDS} rounds by turns")
+    requests = {name: acts(catalog) for name, catalog in measured.items()}
+    for what in requests["mock"]:
+        rounds = [
+            {
+                name: catalog.microseconds(*requests[name][what])
+                for name, catalog in measured.items()
+            }
+            for _ in range(ROUNDS)
+        ]
+        told = [f"mock {statistics.median(each['mock'] for each in rounds):6.0f} µs"]
+        for name in list(measured)[1:]:
+            spent = statistics.median(each[name] for each in rounds)
+            ratio = statistics.median(each[name] / each["mock"] for each in rounds)
+            told.append(f"{name} {spent:6.0f} µs  ratio {ratio:5.1f}")
+        print(f"{what:24} {'  '.join(told)}")
+
+
 def main() -> None:
-    """Measure both by turns and print CPU in microseconds, and their ratio."""
+    """Start the mock and the fixture, make the same tables in each, and measure by turns."""
+    other = sys.argv[1] if len(sys.argv) > 1 else None
     name = "iceberg-rest-fixture-1.10.1"
     fixture = next(each for each in CATALOGS if each.name == name)
     with (
@@ -176,22 +207,13 @@ def main() -> None:
         served() as mine,
         running(fixture.start(Path(data))) as theirs,
     ):
-        both = [Catalog(mine, "wh"), Catalog(theirs, "")]
-        for catalog in both:
+        measured = catalogs(mine, theirs, other)
+        for catalog in measured.values():
             for _ in range(600):
                 catalog.table("many")
             for act, _ in acts(catalog).values():
                 catalog.microseconds(act, WARMING // 10)
-        print(f"CPU per request, median of {ROUNDS} rounds by turns")
-        measured = [acts(catalog) for catalog in both]
-        for what in measured[0]:
-            pairs = []
-            for _ in range(ROUNDS):
-                each = [c.microseconds(*m[what]) for c, m in zip(both, measured, strict=True)]
-                pairs.append(each)
-            ours, java = (statistics.median(p) for p in zip(*pairs, strict=True))
-            ratio = statistics.median(j / o for o, j in pairs)
-            print(f"{what:24} mock {ours:6.0f} µs  fixture {java:6.0f} µs  ratio {ratio:5.1f}")
+        measure(measured)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from icecheck.mock_server.http.protocol import (
     Headers,
     bytes_of,
     head_refusal,
+    written_headers,
 )
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.serving.app import BODY_BYTES_MAX, App, body_too_large
@@ -260,7 +261,7 @@ async def read_body(receive: Receive, bytes_max: int) -> bytes | None:
 
 async def send_reply(send: Send, method: str, reply: Reply) -> None:
     """Send a whole answer to a request with this method."""
-    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers]
+    headers = written_headers(reply)
     body = b"" if method == "HEAD" or reply.status in BODILESS_STATUSES else reply.body
     if method != "HEAD" and reply.status not in BODILESS_STATUSES:
         headers.append((b"content-length", b"%d" % len(body)))
@@ -281,9 +282,7 @@ async def _carry_out(
             await cut_connection(scope, receive)
             return True
         case Truncate(body_bytes):
-            headers = [
-                (name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers
-            ]
+            headers = written_headers(reply)
             headers.append((b"content-length", b"%d" % len(reply.body)))
             await send({"type": "http.response.start", "status": reply.status, "headers": headers})
             part = reply.body[:body_bytes]

@@ -37,6 +37,14 @@ LARGE_HEADERS = replies.error_reply(
 )
 
 
+class AsWritten(bytes):
+    """The name of a header that uvicorn, which writes names in lower case, is to leave as it is."""
+
+    def lower(self) -> "AsWritten":
+        """Return the name."""
+        return self
+
+
 class Direct(Protocol):
     """Answers whole requests at once, in the thread of the event loop."""
 
@@ -62,6 +70,17 @@ def head_refusal(url_bytes: int, headers_bytes: int) -> Reply | None:
 def bytes_of(headers: Headers) -> int:
     """Return how many bytes the headers of a request have."""
     return sum([len(name) + len(value) for name, value in headers])
+
+
+def written_headers(reply: Reply) -> list[tuple[bytes, bytes]]:
+    """Return the headers of an answer for an ASGI server, in the spelling of `answer_bytes`."""
+    return [
+        (
+            AsWritten(_SPELLED[name], "ascii") if name in _SPELLED else name.encode("latin-1"),
+            value.encode("latin-1"),
+        )
+        for name, value in reply.headers
+    ]
 
 
 def answer_bytes(method: str, reply: Reply) -> bytes | None:

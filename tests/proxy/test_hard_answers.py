@@ -299,3 +299,38 @@ def test_requests_that_are_refused_are_counted(catalog: ToldCatalog) -> None:
         "for another host, or from a foreign page: 403": 2,
         "the URL or the headers are too large: 431": 1,
     }
+
+
+def test_names_of_headers_are_spelled_as_the_catalog_spells_them() -> None:
+    """Java's client of 1.11 looks for `ETag`."""
+
+    def write(_: str, connection: socket.socket) -> None:
+        fields = ('ETag: "v1"', "X-Own-Name: a", "Content-Length: 2")
+        connection.sendall(written("200 OK", *fields, body=b"{}"))
+
+    with raw_catalog(write) as catalog, proxied(catalog.url) as proxy:
+        came = read_all(
+            through(proxy.uri, "GET /v1/config HTTP/1.1\nHost: localhost\nConnection: close")
+        )
+    assert b'\r\nETag: "v1"\r\n' in came
+    assert b"\r\nX-Own-Name: a\r\n" in came
+
+
+@pytest.mark.parametrize(("method", "sent"), [("GET", 3), ("DELETE", 2)])
+def test_a_kept_connection_that_has_ended_costs_no_read(method: str, sent: int) -> None:
+    """It ends when a second request has come, as where a server lets it go at this moment."""
+    of_connection: dict[int, int] = {}
+
+    def write(_: str, connection: socket.socket) -> None:
+        of_connection[id(connection)] = of_connection.get(id(connection), 0) + 1
+        if of_connection[id(connection)] > 1:
+            connection.shutdown(socket.SHUT_RDWR)
+            return
+        connection.sendall(written("200 OK", "Content-Length: 2", body=b"{}"))
+
+    with raw_catalog(write) as catalog, proxied(catalog.url) as proxy:
+        line = "HTTP/1.1\nHost: localhost\nConnection: close"
+        assert b"{}" in read_all(through(proxy.uri, f"GET /v1/config {line}"))
+        came = read_all(through(proxy.uri, f"{method} /v1/namespaces {line}"))
+    assert (b"{}" in came) == (method == "GET"), "what changes something is never sent twice"
+    assert len(catalog.heads) == sent

@@ -130,9 +130,9 @@ METADATA = {
 }
 
 
-def answered(**members: Any) -> tuple[int, dict[str, str], bytes]:
-    """Return an answer to a load with these members in its metadata."""
-    loaded = {"metadata-location": "s3://b/m.json", "metadata": {**METADATA, **members}}
+def answered(file: str = "s3://b/m.json", **members: Any) -> tuple[int, dict[str, str], bytes]:
+    """Return an answer to a load of a metadata file with these members in it."""
+    loaded = {"metadata-location": file, "metadata": {**METADATA, **members}}
     return 200, JSON, json.dumps(loaded).encode()
 
 

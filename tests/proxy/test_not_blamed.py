@@ -38,7 +38,7 @@ def test_an_error_of_ours_spoils_one_exchange(
     catalog.answer = 200, JSON, b'{"namespaces": 1}'
     calls = iter(range(9))
 
-    def once(*_: Any) -> bool:
+    def once(*_: Any, **__: Any) -> bool:
         if next(calls) == 0:
             raise KeyError("ours")
         return False
@@ -77,8 +77,9 @@ def test_what_one_warehouse_serves_another_need_not(catalog: ToldCatalog, order:
 
 def test_a_table_that_was_registered_over_is_not_of_these_requests(catalog: ToldCatalog) -> None:
     catalog.answers["POST", TABLES] = answered()
-    catalog.answers["POST", "/v1/namespaces/db/register"] = answered(properties={"k": 1})
-    catalog.answers["GET", f"{TABLES}/t"] = answered(properties={"k": 1})
+    old = answered("s3://b/old.json", properties={"k": 1})
+    catalog.answers["POST", "/v1/namespaces/db/register"] = old
+    catalog.answers["GET", f"{TABLES}/t"] = old
     with proxied(catalog.url) as proxy, proxy.client() as http:
         http.post(TABLES, json={"name": "t", "schema": SCHEMA})
         body = {"name": "t", "metadata-location": "s3://b/old.json", "overwrite": True}
@@ -93,7 +94,7 @@ def test_what_a_client_wrote_wrongly_may_be_there_though_its_answer_was_lost(
     catalog: ToldCatalog, lost: int | None
 ) -> None:
     catalog.answers["POST", TABLES] = answered()
-    catalog.answers["GET", f"{TABLES}/t"] = answered(properties={"k": 1})
+    catalog.answers["GET", f"{TABLES}/t"] = answered("s3://b/2.json", properties={"k": 1})
     with proxied(catalog.url) as proxy, proxy.client() as http:
         http.post(TABLES, json={"name": "t", "schema": SCHEMA})
         catalog.cut = lost is None
@@ -130,11 +131,37 @@ def test_a_plain_token_changes_nothing_of_what_is_judged(catalog: ToldCatalog, t
     assert shown.startswith("Bearer <redacted:")
 
 
-@pytest.mark.parametrize("status", [401, 403, 406])
-def test_words_of_a_gateway_are_not_those_of_the_catalog(catalog: ToldCatalog, status: int) -> None:
-    catalog.answer = status, TEXT, b"Jwt is expired"
+@pytest.mark.parametrize("status", [401, 403, 406, 500, 502, 504])
+@pytest.mark.parametrize(
+    ("headers", "words"),
+    [(TEXT, b"Jwt is expired"), (JSON, b'{"message": "Endpoint request timed out"}')],
+)
+def test_words_of_a_gateway_are_not_those_of_the_catalog(
+    catalog: ToldCatalog, status: int, headers: dict[str, str], words: bytes
+) -> None:
+    catalog.answer = status, headers, words
     with proxied(catalog.url) as proxy, proxy.client() as http:
         http.post("/v1/namespaces", json={"namespace": ["a"]})
+    assert proxy.failed == {}
+
+
+@pytest.mark.parametrize("status", [401, 403, 500, 502])
+def test_an_error_of_the_catalog_is_judged_with_these_statuses_too(
+    catalog: ToldCatalog, status: int
+) -> None:
+    catalog.answer = status, JSON, b'{"error": {"code": "none", "message": 7}}'
+    with proxied(catalog.url) as proxy, proxy.client() as http:
+        http.get("/v1/namespaces")
+    assert list(proxy.failed) == [f"schema.listNamespaces.{'5XX' if status > 499 else status}"]
+
+
+def test_whatever_a_router_says_of_what_is_not_claimed_is_not_judged(catalog: ToldCatalog) -> None:
+    catalog.answers["GET", "/v1/config"] = config("", "GET /v1/{prefix}/namespaces")
+    router = b'{"error": {"code": 40400, "code": 1, "message": "no Route matched"}}'
+    catalog.answer = 404, JSON, router
+    with proxied(catalog.url) as proxy, proxy.client() as http:
+        http.get("/v1/config")
+        http.get("/v1/namespaces/db/views")
     assert proxy.failed == {}
 
 
@@ -156,6 +183,45 @@ def test_addresses_that_lead_past_are_told_without_secrets(catalog: ToldCatalog)
     with proxied(catalog.url) as proxy, proxy.client() as http:
         http.get("/v1/config")
     assert proxy.observed("leads-past") == ["oauth2-server-uri https://elsewhere.example/t"]
+
+
+@pytest.mark.parametrize("address", ["http://[bad/", "https://\u2100x.example/", "http://h:99999/"])
+def test_an_address_that_is_none_costs_no_report(catalog: ToldCatalog, address: str) -> None:
+    told = {"defaults": {"s3.signer.uri": address}, "overrides": {"uri": address}}
+    catalog.answers["GET", "/v1/config"] = 200, JSON, json.dumps(told).encode()
+    with proxied(catalog.url) as proxy, proxy.client() as http:
+        http.get("/v1/config")
+        http.get("/v1/namespaces")
+    assert len(proxy.exchanges) == 2
+    assert "s3.signer.uri" in proxy.observed("leads-past")[0]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "sent"),
+    [
+        ("my cat", "my%20cat"), ("café", "caf%C3%A9"), ("a%2Fb", "a%2fb"), ("a:b", "a%3Ab"),
+        ("p/", "p"), ("a/b", "a/b"), ("~a", "%7Ea"),
+    ],
+)  # fmt: skip
+def test_a_prefix_is_found_however_a_client_encodes_it(
+    catalog: ToldCatalog, prefix: str, sent: str
+) -> None:
+    catalog.answers["GET", "/v1/config"] = config(prefix)
+    catalog.answers["GET", f"/v1/{sent}/namespaces"] = 200, JSON, b'{"namespaces": 1}'
+    with proxied(catalog.url) as proxy, proxy.client() as http:
+        http.get("/v1/config")
+        http.get(f"/v1/{sent}/namespaces")
+    assert list(proxy.failed) == ["schema.listNamespaces.200"]
+
+
+def test_a_job_whose_paths_are_unknown_is_told_in_the_headline(catalog: ToldCatalog) -> None:
+    with proxied(catalog.url) as proxy, proxy.client() as http:
+        http.get("/v1/config")
+        for _ in range(2):
+            http.get("/v1/somewhere/else/namespaces")
+    assert the_run(proxy).headline.startswith(
+        "3 requests passed, most of them of no operation of the document"
+    )
 
 
 SECRET = "S3CRET-of-a-client"
@@ -187,3 +253,80 @@ def test_no_place_in_a_request_of_a_client_is_recorded_with_its_secret(
     told = "".join(map(repr, proxy.exchanges)) + repr(proxy.run)
     assert SECRET not in told
     assert "pageToken=" in told
+
+
+REPEATED = {
+    "a token in the body": ({"authorization": f"Bearer {SECRET}"}, {}, SECRET),
+    "a token in a header": (
+        {"authorization": f"Bearer {SECRET}"},
+        {"www-authenticate": SECRET},
+        "",
+    ),
+    "a key": ({"x-api-key": SECRET}, {}, SECRET),
+    "a header of any name": ({"x-anything": SECRET}, {}, SECRET),
+    "a password": ({"authorization": "Basic dXNlcjpodW50ZXIyMiE="}, {}, "hunter22!"),
+    "a cookie": ({"cookie": f"a=b; session={SECRET}"}, {"x-said": SECRET}, SECRET),
+}
+
+
+@pytest.mark.parametrize("case", REPEATED)
+def test_no_secret_of_a_client_is_recorded_where_the_catalog_repeats_it(
+    catalog: ToldCatalog, case: str
+) -> None:
+    sent, headers, words = REPEATED[case]
+    body = json.dumps({"error": {"message": f"bad: {words}", "type": "T", "code": 401}}).encode()
+    catalog.answer = 401, {**JSON, **headers}, body
+    with proxied(catalog.url) as proxy, proxy.client() as http:
+        http.get("/v1/namespaces", headers=sent)
+        catalog.answer = 401, JSON, body  # to somebody else
+        http.get("/v1/namespaces")
+    told = "".join(map(repr, proxy.exchanges)) + repr(proxy.run)
+    assert SECRET not in told
+    assert "hunter22!" not in told
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        f"grant_type=client_credentials&client_secret={SECRET}",
+        f"grant_type=client_credentials;client_secret={SECRET}",
+        json.dumps({"client_secret": SECRET}),
+        SECRET,
+    ],
+)
+def test_no_secret_in_a_form_of_any_kind_is_recorded(catalog: ToldCatalog, form: str) -> None:
+    said = json.dumps({"error": "invalid_client", "error_description": f"bad {SECRET}"}).encode()
+    catalog.answer = 401, JSON, said
+    with proxied(catalog.url) as proxy, proxy.client() as http:
+        http.post("/v1/oauth/tokens", content=form)
+    assert SECRET not in "".join(map(repr, proxy.exchanges)) + repr(proxy.run)
+
+
+def test_a_redirection_is_recorded_without_its_query(catalog: ToldCatalog) -> None:
+    to = f"https://idp.example/login?code={SECRET}&state={SECRET}#token={SECRET}"
+    catalog.answer = 302, {"Location": to}, b""
+    with proxied(catalog.url) as proxy, proxy.client() as http:
+        assert http.get("/v1/namespaces").headers["location"] == to
+    told = "".join(map(repr, proxy.exchanges)) + repr(proxy.run)
+    assert SECRET not in told
+    assert "https://idp.example/login" in told
+
+
+def test_ways_past_the_proxy_are_told_in_redirections_and_for_tables(catalog: ToldCatalog) -> None:
+    signer = f"{catalog.url}/sign"
+    loaded = {**json.loads(answered()[2]), "config": {"s3.signer.uri": signer, "a": "http://b"}}
+    catalog.answers["GET", f"{TABLES}/t"] = 200, JSON, json.dumps(loaded).encode()
+    catalog.answers["GET", "/v1/namespaces"] = 308, {"Location": "https://else.example/v1?a=b"}, b""
+    catalog.answers["GET", TABLES] = 308, {"Location": f"{catalog.url}/x"}, b""
+    with proxied(catalog.url) as proxy, proxy.client() as http:
+        for path in (f"{TABLES}/t", "/v1/namespaces", TABLES):
+            http.get(path)
+    told = f"s3.signer.uri {signer}, Location https://else.example/v1"
+    assert proxy.observed("leads-past") == [told]
+
+
+def test_an_encoding_that_is_not_read_is_told(catalog: ToldCatalog) -> None:
+    catalog.answer = 200, {**JSON, "Content-Encoding": "br"}, b"\x0b\x02\x80{}\x03"
+    with proxied(catalog.url) as proxy, proxy.client() as http:
+        http.get("/v1/namespaces", headers={"accept-encoding": "br"})
+    assert proxy.observed("not-judged") == ["in an encoding that is not read (1)"]

@@ -52,19 +52,16 @@ def observe(
     into: dict[str, Observed] | None = None,
     verdict: Verdict | None = None,
     foreign: dict[str, Observed] | None = None,
-    *,
-    proper: bool = True,
 ) -> dict[str, Observed]:
     """Judge exchanges (already redacted) passively; return passive check id -> what was seen.
 
-    ``foreign``, if given, gets what answers show that need not come from the catalog. Not
-    ``proper``: what these show was made by requests that the document does not allow.
+    ``foreign``, if given, gets what answers show that need not come from the catalog.
 
     ``verdict`` is that of the check which sent them: an answer that was not due at all, as it says,
     gets no findings for its shape or its type name, which are consequences.
     """
     own = {} if into is None else into
-    blamed = _blamed(verdict)
+    blamed, proper = _blamed(verdict), True
     for exchange in exchanges:
         if exchange.status is None or exchange.operation is None:
             continue
@@ -195,8 +192,11 @@ def _answers_a_proper_request(exchange: Exchange, schemas: SchemaJudge) -> bool:
     return 300 <= status < 500 or not asks_improperly(exchange, schemas)
 
 
-def asks_improperly(exchange: Exchange, schemas: SchemaJudge) -> bool:
-    """Return whether the body of a request is not what the document allows."""
+def asks_improperly(exchange: Exchange, schemas: SchemaJudge, *, readings: bool = False) -> bool:
+    """Return whether the body of a request is not what the document allows.
+
+    With ``readings`` the strict readings of the prose count, too.
+    """
     if exchange.request_body is None or exchange.operation in {None, "getToken"}:
         return False
     if schemas.contract.operations[str(exchange.operation)].request_media_type is None:
@@ -204,7 +204,7 @@ def asks_improperly(exchange: Exchange, schemas: SchemaJudge) -> bool:
     body = parsed(exchange.request_body)
     if isinstance(body, dict):  # Java clients write null for a member that they leave out
         body = {name: value for name, value in body.items() if value is not None}
-    return not schemas.request_is_valid(str(exchange.operation), body)
+    return not schemas.request_is_valid(str(exchange.operation), body, readings=readings)
 
 
 def _due(kind: str, pointer: str) -> str:

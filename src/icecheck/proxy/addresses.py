@@ -1,7 +1,7 @@
 """Addresses that a catalog tells its clients, in the form in which they come back to the proxy."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +13,7 @@ from icecheck.wire.json_text import read_json
 # the catalog's, and requests there may be signed for the host.
 _FOLLOWED = frozenset({"uri", "oauth2-server-uri", "s3.signer.uri", "signer.uri"})
 _TOLD = ("defaults", "overrides")
+_REDIRECTIONS = frozenset({301, 302, 303, 307, 308})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Addresses:
         settings, past = dict(told), []
         for name in _FOLLOWED & told.keys():
             value = told[name]
-            if not isinstance(value, str) or not value.lower().startswith(("http://", "https://")):
+            if not isinstance(value, str) or not _is_absolute(value):
                 continue
             here = self.at_proxy(value)
             if here is None:
@@ -65,3 +66,35 @@ class Addresses:
             else:
                 settings[name] = here
         return settings, past
+
+
+def leading_past(
+    status: int | None, headers: Iterable[tuple[str, str]], body: bytes, catalog: str
+) -> Iterator[str]:
+    """Yield the addresses in an answer by which clients leave the proxy, with their names.
+
+    They are redirections to other hosts than the ``catalog``'s, and what the ``config`` of a table
+    tells clients, which is handed on as it is.
+    """
+    if status in _REDIRECTIONS:
+        for name, value in headers:
+            if name.lower() == "location" and not _is_there(value, catalog):
+                yield f"Location {value}"
+    if status != 200 or not any(name.encode() in body for name in _FOLLOWED - {"uri"}):
+        return
+    try:
+        answer = read_json(body)
+    except ValueError:
+        return
+    told = answer.get("config") if isinstance(answer, dict) else None
+    for name, value in told.items() if isinstance(told, dict) else ():
+        if name in _FOLLOWED and isinstance(value, str) and _is_absolute(value):
+            yield f"{name} {value}"
+
+
+def _is_there(url: str, catalog: str) -> bool:
+    return not _is_absolute(url) or has_same_origin(url, catalog)
+
+
+def _is_absolute(url: str) -> bool:
+    return url.lower().startswith(("http://", "https://"))

@@ -19,7 +19,12 @@ from icecheck.mock_server.http.asgi import (
     send_reply,
 )
 from icecheck.mock_server.http.hosts import Hosts
-from icecheck.mock_server.http.protocol import BODILESS_STATUSES, bytes_of, head_refusal
+from icecheck.mock_server.http.protocol import (
+    BODILESS_STATUSES,
+    AsWritten,
+    bytes_of,
+    head_refusal,
+)
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.wire import Request
 from icecheck.proxy.addresses import Addresses
@@ -37,6 +42,7 @@ _UNSIGNED = (
     "icecheck run --sigv4 REGION/SERVICE judges a catalog that wants signed requests"
 )
 _GONE = "the client went away"
+_KNOWN_CODINGS = frozenset({"", "gzip", "identity", "x-gzip"})
 _UNREACHABLE = (httpcore.ConnectError, httpcore.ConnectTimeout, OSError)
 _TROUBLES = (
     httpcore.NetworkError,
@@ -53,7 +59,8 @@ _TOO_MANY = replies.error_reply(
 class Passed:
     """A request that was handed on, and its answer; ``status`` is None where none came whole.
 
-    The body is decoded; it is None if it was too long to be kept, or could not be decoded.
+    The body is decoded; it is None if it was too long to be kept, or ``is_coded`` in a way that is
+    not known here.
     """
 
     request: Request
@@ -62,6 +69,12 @@ class Passed:
     body: bytes | None
     error: str
     elapsed_ms: float
+
+    @property
+    def is_coded(self) -> bool:
+        """Whether the answer says that its body is coded otherwise than gzip codes."""
+        said = (value for name, value in self.headers if name.lower() == "content-encoding")
+        return any({*map(str.strip, value.lower().split(","))} - _KNOWN_CODINGS for value in said)
 
 
 @dataclass(slots=True)
@@ -226,6 +239,7 @@ class Forwarder:
                     begin = [changed]
                     headers = [each for each in headers if each[0].lower() != b"content-encoding"]
                 length = sum(map(len, begin))
+        headers = [(AsWritten(name), value) for name, value in headers]
         if length is not None and answer.status not in BODILESS_STATUSES:
             headers.append((b"content-length", b"%d" % length))
         course.is_begun = True

@@ -50,7 +50,7 @@ class CatalogProxy:
             raise UsageError(str(error)) from None
         self._options = options
         self.refused: Counter[str] = Counter()
-        self._past: list[str] = []
+        self._past: dict[str, None] = {}
         self._listening = Listening(host, port)
         self._started_at = datetime.now(UTC)
         self._watch = Watch(
@@ -64,7 +64,7 @@ class CatalogProxy:
             target,
             lambda: self._listening.uri,
             self._watch.take,
-            self._past.append,
+            self._past.setdefault,
             self._refuse,
             hosts,
         )
@@ -94,7 +94,7 @@ class CatalogProxy:
             self._options,
             self._watch,
             started_at=self._started_at,
-            past=tuple(self._past),
+            past=(*self._past, *self._watch.past),
             refused=self.refused,
         )
 

@@ -21,7 +21,7 @@ from icecheck.findings.verdict import Outcome, Profile, Run, Verdict
 from icecheck.judging.envelopes import members_beside_errors
 from icecheck.judging.observed import Observed
 from icecheck.judging.passive import passive_verdicts
-from icecheck.proxy.watching import Watch
+from icecheck.proxy.watching import UNKNOWN, Watch
 from icecheck.run.facts import facts_of
 from icecheck.run.finish import as_counted
 from icecheck.run.options import RunOptions
@@ -106,18 +106,13 @@ def _of_what_is_served(options: RunOptions, watch: Watch) -> dict[str, Observed]
     passed, nothing is known to be claimed.
     """
     merged: dict[str, Observed] = {}
-    for prefix, observed in watch.observed.items():
+    for (prefix, operation_id, _), observed in watch.observed.items():
         offer = watch.routes.offer_at(prefix)
-        leave_out = set()
-        for (at, operation_id), statuses in watch.statuses.items():
-            claimed = offer is not None and offer.claims(operation_id, options.contract)
-            if at == prefix and not claimed and statuses <= NOT_SERVED_STATUSES:
-                leave_out |= {f"{operation_id}.{status}" for status in statuses}
+        claimed = offer is not None and offer.claims(operation_id, options.contract)
+        if not claimed and watch.statuses[prefix, operation_id] <= NOT_SERVED_STATUSES:
+            continue
         for check_id, seen in observed.items():
-            _, _, told = check_id.partition(" ")
-            about = (told or check_id.removeprefix("schema.")).removesuffix(".reading")
-            if about not in leave_out:
-                merged.setdefault(check_id, Observed()).merge(seen)
+            merged.setdefault(check_id, Observed()).merge(seen)
     return merged
 
 
@@ -141,6 +136,8 @@ def _headline(watch: Watch, verdicts: tuple[Verdict, ...]) -> str:
     if not verdicts:
         return f"{many}, and no answer could be judged"
     failed = [v for v in verdicts if v.outcome is Outcome.FAIL]
+    if 2 * watch.not_judged[UNKNOWN] > watch.passed:
+        many += f", most of them {UNKNOWN}"
     if not failed:
         return f"{many}; nothing is wrong with the answers as far as they were judged"
     required = sum(v.level is Level.MUST for v in failed)
@@ -210,6 +207,9 @@ def _observations(
 def _without_secrets(told: str) -> str:
     """Return a name and an address without user, query and fragment."""
     name, _, url = told.partition(" ")
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return f"{name}, which is no URL"
     shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="")
     return f"{name} {shown.geturl()}"

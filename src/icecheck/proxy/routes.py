@@ -1,7 +1,7 @@
 """Finds the operation of a request that passes, by the configs that passed before it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -53,6 +53,7 @@ class Routes:
         """Take in a config that was answered to a request with this query."""
         self.config = config
         offer = Offer.read(config, self._target)
+        offer = replace(offer, prefix=offer.prefix.strip("/"))  # as clients join it
         asked = parse_qs(query).get("warehouse", [""])
         # The newest first: a client that asks again goes by the newer one.
         self._offers.pop(asked[-1], None)

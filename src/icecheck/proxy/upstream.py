@@ -1,7 +1,7 @@
-"""The connections to the catalog: each request is sent once, to the host of the target."""
+"""The connections to the catalog: requests are sent as they come, to the host of the target."""
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import httpcore
@@ -13,7 +13,9 @@ from icecheck.targets.target import Target
 from icecheck.wire.transport import tls_context
 
 _CONNECTIONS_MAX = 512
-_KEPT_SECONDS = 5.0
+# Servers keep theirs for five seconds and more: a request must not meet the end of one.
+_KEPT_SECONDS = 2.0
+_READING = frozenset({"GET", "HEAD"})
 # How long an answer takes, the client decides.
 _SECONDS_MAX = {"connect": 30.0, "pool": 30.0}
 _LEFT_BYTES_MAX = 64 * 1024
@@ -34,7 +36,9 @@ class Upstream:
     ) -> AsyncIterator[httpcore.Response]:
         """Send a request; yields the answer, whose body is not read yet.
 
-        ``target`` is path and query as they came, ``headers`` the fields as they came.
+        ``target`` is path and query as they came, ``headers`` the fields as they came. A GET or
+        HEAD is sent once more if a kept connection ends without an answer: the client, which may
+        have opened one of its own, cannot know of that (RFC 9110, 9.2.2).
         """
         if self._pool is None:
             self._pool = httpcore.AsyncConnectionPool(
@@ -49,14 +53,39 @@ class Upstream:
         sent = [(b"host", _authority(self._url)), *for_catalog(headers)]
         if request.body or request.method in ("POST", "PUT", "PATCH"):
             sent.append((b"content-length", b"%d" % len(request.body)))
-        async with self._pool.stream(
+        answer = await self._answer(self._pool, request, url, sent)
+        try:
+            yield answer
+        finally:
+            await answer.aclose()
+
+    async def _answer(
+        self,
+        pool: httpcore.AsyncConnectionPool,
+        request: Request,
+        url: httpcore.URL,
+        headers: RawFields,
+    ) -> httpcore.Response:
+        opened = []
+
+        async def trace(event: str, _: Mapping[str, Any]) -> None:
+            if event.startswith("connection.connect"):
+                opened.append(event)
+
+        extensions = {"timeout": _SECONDS_MAX, "trace": trace}
+        asked = httpcore.Request(
             request.method,
             url,
-            headers=sent,
+            headers=headers,
             content=request.body or None,
-            extensions={"timeout": _SECONDS_MAX},
-        ) as answer:
-            yield answer
+            extensions=extensions,
+        )
+        try:
+            return await pool.handle_async_request(asked)
+        except (httpcore.NetworkError, httpcore.RemoteProtocolError):
+            if opened or request.method not in _READING:
+                raise
+            return await pool.handle_async_request(asked)
 
 
 async def left_behind(answer: httpcore.Response) -> bytes:

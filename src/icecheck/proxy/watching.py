@@ -11,12 +11,14 @@ from typing import Any
 from msgspec import structs
 
 from icecheck.contract import Action, Contract
+from icecheck.judging.envelopes import parsed
 from icecheck.judging.observed import Observed
 from icecheck.judging.passive import asks_improperly, observe
 from icecheck.mock_server.linting.client_lint import ClientLint
 from icecheck.mock_server.protocol.wire import Request
+from icecheck.proxy.addresses import leading_past
 from icecheck.proxy.forwarding import Passed
-from icecheck.proxy.known_objects import KnownObjects
+from icecheck.proxy.known_metadata import KnownMetadata
 from icecheck.proxy.routes import Routed, Routes
 from icecheck.proxy.unknown_secrets import hidden
 from icecheck.replies.schema import schema_judge
@@ -34,20 +36,27 @@ WAITING_BYTES_MAX = 128 << 20
 """How much may wait to be judged; what comes then is recorded without bodies, and not judged."""
 # What clients have written, and a catalog gives back: with its place, or in all of an answer.
 _OF_CLIENTS = ("/metadata/", "/properties/")
-_OF_WHOLE_ANSWERS = "http.json-"
+_OF_TEXTS, _ENCODING, _OF_READINGS = "http.json-", "http.json-in-utf-8", ".reading"
+_CONTENT = (b'"metadata"', b'"properties"')
 # What a gateway may answer in the catalog's place, in words of its own.
-_AT_THE_GATE = frozenset({401, 403, 406, 407})
+_AT_THE_GATE = frozenset({401, 403, 406, 407, *range(500, 600)}) - {501}
 _SUITE_ERROR = "an error of icecheck"
+_UNDUE = "of a request that the document does not allow"
+UNKNOWN = "of no operation of the document"
+"""Why an exchange was not judged whose path and method are none of the document's."""
+
+Place = tuple[str, str, int]
+"""A prefix, an operation, and a status."""
 
 
 class Watch:
     """Takes exchanges in the order in which they end, and judges them in a thread of its own.
 
     ``record`` gets each one without its secrets. What was found is complete after ``end``:
-    ``observed`` is prefix -> passive check id -> what was seen, ``older`` the same of what was
-    there before the proxy, without a prefix. ``server_errors`` counts operation and status,
-    ``not_judged`` what was not judged, by its reason; ``statuses`` has those of each prefix and
-    operation.
+    ``observed`` is place -> passive check id -> what was seen, ``older`` the same of what others
+    may have written, without a place. ``server_errors`` counts operation and status, ``not_judged``
+    what was not judged, by its reason; ``statuses`` has those of each prefix and operation.
+    ``past`` are addresses in answers, but for configs, by which clients leave the proxy;
     ``failures`` are errors of the suite itself.
     """
 
@@ -60,7 +69,7 @@ class Watch:
         lint: ClientLint | None = None,
     ) -> None:
         self.routes = Routes(contract, target)
-        self.observed: defaultdict[str, dict[str, Observed]] = defaultdict(dict)
+        self.observed: defaultdict[Place, dict[str, Observed]] = defaultdict(dict)
         self.older: dict[str, Observed] = {}
         self.lint = lint
         self.latencies_ms: defaultdict[str, list[float]] = defaultdict(list)
@@ -70,9 +79,10 @@ class Watch:
         self.not_judged: Counter[str] = Counter()
         self.server_header: str | None = None
         self.passed = 0
+        self.past: dict[str, None] = {}
         self._origin = str(origin_of(target.base_url))
         self._schemas = schema_judge(contract)
-        self._known = KnownObjects()
+        self._known = KnownMetadata()
         self._redactor = redactor
         self._record = record
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="icecheck-proxy")
@@ -111,17 +121,21 @@ class Watch:
         request = passed.request
         routed = self.routes.find(request.method, request.raw_path)
         found = None if routed is None else routed.operation
-        shown = hidden(self._exchange(passed, routed), found, self._redactor.marks)
+        shown, secrets = hidden(self._exchange(passed, routed), found, self._redactor.marks)
+        self._redactor.learn_shown(secrets)
         exchange = self._redactor.exchange(shown)
         self._record(exchange)
+        self.past.update(
+            dict.fromkeys(
+                leading_past(passed.status, passed.headers, passed.body or b"", self._origin)
+            )
+        )
         operation = exchange.operation or ""
         if passed.status is not None:
             self.latencies_ms[operation].append(passed.elapsed_ms)
             self.server_header = self.server_header or exchange.header("server")
         if routed is None or exchange.status is None or passed.body is None:
             self.not_judged[_why_not(passed, routed)] += 1
-            if routed is not None and passed.status is None:
-                self._known.note(exchange, routed, improper=self._is_improper(exchange))
             return
         self.statuses[routed.prefix, operation].add(exchange.status)
         if exchange.status >= 500:
@@ -133,28 +147,25 @@ class Watch:
             self.lint.add(operation, told, self.passed)
         self._judge_answer(exchange, routed)
 
-    def _is_improper(self, exchange: Exchange) -> bool:
-        return asks_improperly(exchange, self._schemas)
-
     def _judge_answer(self, exchange: Exchange, routed: Routed) -> None:
-        self._known.note(exchange, routed, improper=self._is_improper(exchange))
-        if trouble_of(exchange) is not None:
-            return  # throttled, or the page of a gateway: it tells nothing of the catalog
-        if exchange.status in _AT_THE_GATE and not exchange.claims_json:
-            return
-        keys = self._known.named_in(exchange, routed)
-        seen: dict[str, Observed] = {}
-        observe([exchange], self._schemas, seen, proper=self._known.are_proper(keys))
-        made_here = self._known.were_made_here(keys, routed)
-        mine = self.observed[routed.prefix]
-        for check_id, what in seen.items():
-            if not made_here:
-                what = self._without_older(check_id, what)  # noqa: PLW2901
+        if trouble_of(exchange) is not None or _is_of_a_gateway(exchange):
+            return  # it tells nothing of the catalog
+        if exchange.status == 200 and asks_improperly(exchange, self._schemas):
+            self.not_judged[_UNDUE] += 1  # but for the form of its text
+        is_known = self._known.is_known(exchange, routed)
+        improper = asks_improperly(exchange, self._schemas, readings=True)
+        self._known.note(exchange, routed, improper=improper)
+        has_content = any(map(exchange.response_body.__contains__, _CONTENT))
+        mine = self.observed[routed.prefix, routed.operation.id, exchange.status or 0]
+        for check_id, what in observe([exchange], self._schemas).items():
+            # What was asked for against a strict reading is given back against it.
+            if not is_known or (improper and check_id.endswith(_OF_READINGS)):
+                what = self._without_older(check_id, what, has_content)  # noqa: PLW2901
             mine.setdefault(check_id, Observed()).merge(what)
 
-    def _without_older(self, check_id: str, seen: Observed) -> Observed:
+    def _without_older(self, check_id: str, seen: Observed, has_content: bool) -> Observed:
         """Return what was seen but for what others may have written, which goes to ``older``."""
-        whole = check_id.startswith(_OF_WHOLE_ANSWERS)
+        whole = has_content and check_id.startswith(_OF_TEXTS) and check_id != _ENCODING
         older = {
             key: finding
             for key, finding in seen.findings.items()
@@ -206,4 +217,16 @@ def _read(request: Request) -> bytes | None:
 def _why_not(passed: Passed, routed: Routed | None) -> str:
     if passed.status is None:
         return "no answer came"
-    return "of no operation of the document" if routed is None else "too large, or too much at once"
+    if routed is None:
+        return UNKNOWN
+    return (
+        "in an encoding that is not read" if passed.is_coded else "too large, or too much at once"
+    )
+
+
+def _is_of_a_gateway(exchange: Exchange) -> bool:
+    """Return whether a gateway may have answered, in words of its own: there is no error object."""
+    if exchange.status not in _AT_THE_GATE:
+        return False
+    body = parsed(exchange.response_body) if exchange.claims_json else None
+    return not (isinstance(body, dict) and isinstance(body.get("error"), dict))

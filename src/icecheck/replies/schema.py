@@ -112,9 +112,13 @@ class SchemaJudge:
             return _problems(strict, body, Level.MUST)
         return _problems(self._validator(where, "readings"), body, Level.SHOULD)
 
-    def request_is_valid(self, operation_id: str, body: Any) -> bool:
-        """Return whether a request body satisfies the corrected contract, strict part included."""
-        return self._validator(f"requests/{operation_id}", "strict").is_valid(body)
+    def request_is_valid(self, operation_id: str, body: Any, *, readings: bool = False) -> bool:
+        """Return whether a request body satisfies the corrected contract, strict part included.
+
+        With ``readings`` the strict readings of the prose count, too.
+        """
+        dialect = "readings" if readings else "strict"
+        return self._validator(f"requests/{operation_id}", dialect).is_valid(body)
 
     def _validator(self, where: str, dialect: str) -> jsonschema_rs.Validator:
         key = (where, dialect)

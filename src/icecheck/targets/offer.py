@@ -218,7 +218,10 @@ def _announced_separator(overrides: Mapping[str, Any], defaults: Mapping[str, An
 
 
 def _filled(template: Sequence[str], segments: Sequence[str]) -> Mapping[str, str] | None:
-    """Return parameter -> value if the segments fill a template, else None."""
+    """Return parameter -> value if the segments fill a template, else None.
+
+    How a segment is percent-encoded makes no difference (RFC 3986, 6.2.2).
+    """
     if len(template) != len(segments):
         return None
     names: dict[str, str] = {}
@@ -227,7 +230,7 @@ def _filled(template: Sequence[str], segments: Sequence[str]) -> Mapping[str, st
             if not segment:
                 return None
             names[expected[1:-1]] = segment
-        elif expected != segment:
+        elif expected != segment and unquote(expected) != unquote(segment):
             return None
     return names
 

@@ -102,7 +102,12 @@ def _may_hold_secrets(name: bytes) -> bool:
 
 def is_plain(value: str) -> bool:
     """Return whether a value is so short or so plain that it occurs in other texts by chance."""
-    return len(value) < 12 or len(set(value)) < 6 or _PLAIN.fullmatch(value) is not None
+    return len(value) < 12 or len(set(value)) < 6 or is_words(value)
+
+
+def is_words(value: str) -> bool:
+    """Return whether a value consists of words, short numbers and what may join them."""
+    return _PLAIN.fullmatch(value) is not None
 
 
 def is_address(value: str) -> bool:

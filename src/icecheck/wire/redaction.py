@@ -106,6 +106,11 @@ class Redactor:
             with self._lock:
                 self._learn(body, seen)
 
+    def learn_shown(self, values: Iterable[str]) -> None:
+        """Hide for a while what a client has shown, of whom nothing is known."""
+        with self._lock:
+            self._values.add_vended((v for v in values if not is_mark(v)), Seen.IN_REQUEST)
+
     def exchange(self, exchange: Exchange) -> Exchange:
         """Return the exchange without its secrets."""
         sent, answer = exchange.request_body, exchange.response_body

@@ -37,7 +37,7 @@ class _Form:
 
 
 class Seen(Enum):
-    """Where a value was vended, with the number of values from there that are remembered.
+    """Where a value was vended or shown, with the number of values from there that are remembered.
 
     An answer with a new cookie each must not make the keys of tables forgotten.
     """
@@ -46,6 +46,7 @@ class Seen(Enum):
     IN_CONFIG = "config", 64
     IN_HEADER = "header", 32
     IN_SIGNED_URL = "signed URL", 64
+    IN_REQUEST = "request", 64
 
     @property
     def most(self) -> int:
