@@ -296,7 +296,7 @@ def test_plans_beside_each_other(catalog: Catalog) -> None:
             files.append(_data("newest", "a"))
             files.remove("000.parquet", f"{MANY - 1}.parquet", "e.parquet")
         if isinstance(cancelled, str) and catalog.claims("cancelPlanning"):
-            catalog.cancel_planning(files.table, cancelled).expect(204)
+            catalog.cancel_planning(files.table, cancelled)  # it may be over, and forgotten
         _expect_content(
             files,
             _tasks(answers(catalog, files.table, kept)),

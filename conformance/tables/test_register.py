@@ -135,12 +135,25 @@ def test_malformed_bodies(catalog: Catalog) -> None:
     catalog.load_table(table.namespace, name).expect(404, detail="nothing may be registered")
 
 
+def _expect_refused(catalog: Catalog, reply: Reply, table: Table, status: int) -> None:
+    """Expect the refusal of a registration that is wrong for another reason than its file.
+
+    Raises NotOffered where the file of a table is refused under a free name too: of two reasons
+    the catalog may tell either.
+    """
+    if reply.status != status and 400 <= reply.status < 500:
+        plain = catalog.register_table(table.namespace, catalog.new_name(), _location(table))
+        if 400 <= plain.status < 500:
+            raise not_applicable(f"the file of a table is answered with {plain.status}")
+    reply.expect(status)
+
+
 @check("registerTable.missing-namespace", proves="registerTable.404")
 def test_missing_namespace(catalog: Catalog) -> None:
     """Registering into a namespace that does not exist is refused."""
     table = shared_table(catalog)
     missing, name = catalog.new_namespace_name(), catalog.new_name()
-    catalog.register_table(missing, name, _location(table)).expect(404)
+    _expect_refused(catalog, catalog.register_table(missing, name, _location(table)), table, 404)
     catalog.load_table(missing, name).expect(404, detail="nothing may be registered")
 
 
@@ -151,7 +164,8 @@ def test_existing_table(catalog: Catalog) -> None:
     """Registering over an existing table is refused and leaves it as it was."""
     table = shared_table(catalog)
     existing = reloaded(catalog, given_table(catalog, table.namespace, properties={MARK: "0"}))
-    catalog.register_table(table.namespace, existing.name, _location(table)).expect(409)
+    reply = catalog.register_table(table.namespace, existing.name, _location(table))
+    _expect_refused(catalog, reply, table, 409)
     equal(
         view.settled(reloaded(catalog, existing).metadata, MARK),
         view.settled(existing.metadata, MARK),

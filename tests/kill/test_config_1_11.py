@@ -29,7 +29,13 @@ SEPARATORS = checks_of("test_separators", contract=CONTRACT)
 OF_PLANNING = {
     "planTableScan.completed-has-plan-id",
     "planTableScan.min-rows-requested",
+    "fetchPlanningResult.unknown-plan",
+    "fetchPlanningResult.missing-table",
     "cancelPlanning.unknown-plan",
+    "cancelPlanning.missing-table",
+    "fetchScanTasks.unknown-task",
+    "fetchScanTasks.missing-table",
+    "fetchScanTasks.of-its-plan",
 }
 CHECKS = (
     *SEPARATORS,
@@ -42,7 +48,12 @@ CHECKS = (
     ),
     *(
         each
-        for each in checks_of("test_scan_planning", "test_scan_planning_files", contract=CONTRACT)
+        for each in checks_of(
+            "test_scan_planning",
+            "test_scan_planning_files",
+            "test_scan_planning_deletes",
+            contract=CONTRACT,
+        )
         if each.id in OF_PLANNING
     ),
 )
@@ -59,17 +70,21 @@ OF_PLANS = {
 THROUGH_VIEWS = {each.id for each in CHECKS if "referenced-by" in each.id}
 WAREHOUSES = {"getConfig.unknown-warehouse", "getConfig.type-of-missing-warehouse"}
 SERVED = {"loadTable.scan-planning-mode-served"}
+PLANNING = ("planTableScan.", "cancelPlanning.", "fetchPlanningResult.", "fetchScanTasks.")
+UNKNOWN_PLANS = ("fetchPlanningResult.unknown-plan", "cancelPlanning.unknown-plan")
 SKIPPED = {
     "any-warehouse": WAREHOUSES,
     "tells-no-warehouse": WAREHOUSES,
     "no-views": THROUGH_VIEWS,
+    "plan-ids-by-shape-everywhere": {"fetchScanTasks.unknown-task", "fetchScanTasks.missing-table"},
+    "plan-ids-signed": UNKNOWN_PLANS,
     "plan-ids-counted": {"cancelPlanning.unknown-plan"},
     "plans-without-credentials": OF_PLANS,
     "no-mode": {"loadTable.scan-planning-mode", *SERVED},
     "client-plans": {
         *OF_PLANS,
         *SERVED,
-        *(each.id for each in CHECKS if each.id.startswith(("planTableScan.", "cancelPlanning."))),
+        *(each.id for each in CHECKS if each.id.startswith(PLANNING)),
     },
     "nothing-to-vend": {*OF_PLANS, "loadCredentials.referenced-by"},
 }

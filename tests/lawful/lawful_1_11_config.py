@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote
 
@@ -109,6 +110,40 @@ def _plan_ids_by_shape(registries: Registries) -> None:
     refuse_where(registries, "cancelPlanning", is_malformed)
 
 
+def _refuses_plans(registries: Registries, is_malformed: Callable[[str], bool]) -> None:
+    """Refuse plan-ids by their form, on every route that has one."""
+
+    def refused(_state: WarehouseState, call: Call) -> bool:
+        return is_malformed(call.parameters["plan-id"])
+
+    for operation_id in ("fetchPlanningResult", "cancelPlanning"):
+        refuse_where(registries, operation_id, refused)
+
+
+def _plan_ids_by_shape_everywhere(registries: Registries) -> None:
+    """Refuse a plan-id that is no UUID, and a plan task that was never given out."""
+    _refuses_plans(registries, lambda id_: re.fullmatch(r"[0-9a-f-]{36}", id_) is None)
+    refuse_as(registries, "fetchScanTasks", 404, 400)
+
+
+def _plan_ids_signed(registries: Registries) -> None:
+    """Give ids that can be checked, and refuse all others as malformed."""
+    given: set[str] = set()
+
+    def noted(body: Body) -> Body:
+        given.add(str(body.get("plan-id")))
+        return body
+
+    alter_body(registries, "planTableScan", noted)
+    _refuses_plans(registries, lambda id_: id_ not in given)
+
+
+def _plans_released_at_once(registries: Registries) -> None:
+    """Hold nothing for a plan that was told in one answer: it is not found any more."""
+    for operation_id in ("fetchPlanningResult", "cancelPlanning"):
+        refuse_where(registries, operation_id, lambda *_: True, 404, "NoSuchPlanIdException")
+
+
 def _plan_ids_counted(registries: Registries) -> None:
     """Count the plans, and refuse to cancel what is no number."""
     count = iter(range(1000, 100_000))
@@ -202,7 +237,10 @@ LAWFUL_CONFIG: dict[str, Install] = {
     "no-views": _no_views,
     "plans-kept-nowhere": _plans_kept_nowhere,
     "plan-ids-by-shape": _plan_ids_by_shape,
+    "plan-ids-by-shape-everywhere": _plan_ids_by_shape_everywhere,
+    "plan-ids-signed": _plan_ids_signed,
     "plan-ids-counted": _plan_ids_counted,
+    "plans-released-at-once": _plans_released_at_once,
     "plans-without-credentials": _plans_without_credentials,
     "one-credential-for-all": _one_credential_for_all,
     "stops-at-certain-rows": _stops_at_certain_rows,

@@ -23,6 +23,7 @@ from tests.lawful.lawful import Install
 
 Body = dict[str, Any]
 SIGN = "signRequest"
+_REQUIRED = {"region", "uri", "method", "headers"}
 ELSEWHERE = "https://signer.example.org/aws/sign"
 
 
@@ -90,6 +91,18 @@ def _reading_only(status: int) -> Install:
         return sent_json(call).get("method") in {"PUT", "POST", "DELETE", "PATCH"}
 
     return lambda registries: refuse_where(registries, SIGN, writes, status, "ForbiddenException")
+
+
+def _of_files_that_are_there(registries: Registries) -> None:
+    """Sign to read nothing but metadata files of the table: no other file of it is there."""
+
+    def is_missing(state: WarehouseState, call: Call) -> bool:
+        sent = sent_json(call)
+        if state.table(call.namespace, call.name) is None or not sent.keys() >= _REQUIRED:
+            return False  # that is told first
+        return sent["method"] == "GET" and "/data/" in str(sent["uri"])
+
+    refuse_where(registries, SIGN, is_missing, 403, "ForbiddenException")
 
 
 def _copies_uncovered(registries: Registries) -> None:
@@ -177,6 +190,7 @@ SIGNS: dict[str, Install] = {
     "never-to-be-kept": _caching("no-store, no-cache"),
     "for-readers-alone": _reading_only(403),
     "for-readers-alone-otherwise-malformed": _reading_only(400),
+    "of-files-that-are-there": _of_files_that_are_there,
     "copies-uncovered": _copies_uncovered,
     "outside-is-malformed": _refusing_outside(400),
     "outside-is-not-found": _refusing_outside(404),

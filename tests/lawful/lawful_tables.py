@@ -205,6 +205,20 @@ def _no_overwrite(registries: Registries) -> None:
     alter_request_body(registries, "registerTable", lambda body: body | {"overwrite": False})
 
 
+def _one_table_a_file(registries: Registries) -> None:
+    """Refuse with 400 a file that a table has, before the name and its namespace are looked at."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        sent = sent_json(call)
+        tables = [table for _, each in state.namespaces.after() for _, table in each.tables.after()]
+        taken = any(each.metadata_location == sent.get("metadata-location") for each in tables)
+        if taken and sent.get("name") and not sent.get("overwrite"):
+            raise Problem(400, "BadRequestException", "Another table has this file")
+        return faithful(state, call)
+
+    wrap(registries, "registerTable", around)
+
+
 def _no_staging(registries: Registries) -> None:
     """Let nobody stage tables."""
     staged = "stage-create"
@@ -274,6 +288,7 @@ LAWFUL_TABLES: dict[str, Install] = {
     "no-move": _no_move,
     "one-table-a-location": _one_table_a_location,
     "no-overwrite": _no_overwrite,
+    "one-table-a-file": _one_table_a_file,
     "no-staging": _no_staging,
     "main-only": _main_only,
     "version-1-by-default": _version_1,

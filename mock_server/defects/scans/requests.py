@@ -23,6 +23,10 @@ _LOST_ROWS = "Queries miss rows, and nothing says so."
 _TOO_MANY_ROWS = "Queries count rows that are not theirs, and nothing says so."
 
 
+def _is_of_no_table(state: WarehouseState, call: Call) -> bool:
+    return state.table(call.namespace, call.name) is None
+
+
 def _answer_instead(registries: Registries, operation_id: str, type_: str, body: Json) -> None:
     """Answer 200 with a body where the faithful server refuses with an error of this type."""
 
@@ -139,7 +143,7 @@ declare_each(
     ("plan-task-of-a-missing-table-400", "fetchScanTasks.missing-table",
      "A plan task for a missing table is a bad request.",
      "Clients take a dropped table for a mistake of their own.",
-     by(refuse_as, "fetchScanTasks", 404, 400, "BadRequestException")),
+     by(refuse_where, "fetchScanTasks", _is_of_no_table)),
     ("plan-task-unread", "fetchScanTasks.400",
      "A request without a plan task is one with an unknown plan task.",
      "A client that sends the wrong member is told that its plan has expired.",
