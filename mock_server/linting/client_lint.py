@@ -4,7 +4,6 @@ The server itself is lenient where the document leaves room; a client that relie
 another catalog. This is asked for, and never done while a request is answered.
 """
 
-import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -13,9 +12,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from icecheck.contract import Contract
+from icecheck.contract import Contract, Level
 from icecheck.contract.document import resolve
 from icecheck.mock_server.core.journal_entry import JournalEntry
+from icecheck.mock_server.linting.request_texts import can_be_read, decoded, is_coded, text_flaws
 from icecheck.mock_server.protocol.wire import Request
 
 _HOST = "http://localhost"
@@ -33,7 +33,8 @@ class Violation(Struct, frozen=True):
 
     `operation` is "" for what has to do with none. `requests` counts how often it was seen,
     `sequence` is the first of them in the journal. `place` is a parameter or a JSON pointer into
-    the body; `lines` are those of the official document.
+    the body, with `*` for every place in a list and every name in a map; `lines` are those of the
+    official document.
     """
 
     client: str
@@ -126,7 +127,8 @@ def _wrong(
     if operation is None:
         return  # it is of a later document, and served nevertheless
     parameters, bodies = _validators(contract)
-    if not _can_be_read(request):
+    request = decoded(request)
+    if not can_be_read(request):
         yield operation_id, "body", "it cannot be read", ""
         return
     asked = _asked(contract, operation.path, operation.method, request)
@@ -135,8 +137,10 @@ def _wrong(
         lines = _parameter_lines(contract, operation.path, operation.method, name)
         for place, words in _explained(error, f"{getattr(error, 'location', '')} {name}".strip()):
             yield operation_id, place, words, lines
-    if operation.request_media_type is None:
+    if operation.request_media_type is None or is_coded(request):
         return
+    for words in text_flaws(request):
+        yield operation_id, "body", words, ""
     for error in bodies.iter_errors(asked):
         within = f"/paths/{_escaped(operation.path)}/{operation.method.lower()}/requestBody"
         for place, words in _explained(error, "body"):
@@ -151,8 +155,24 @@ def _explained(error: Any, where: str) -> Iterator[tuple[str, str]]:
         return
     for each in inner:
         deepest = _most_telling(each)
-        pointer = "".join(f"/{part}" for part in deepest.absolute_path)
-        yield f"{where} {pointer}".strip(), _demand(deepest)
+        yield f"{where} {_pointer(deepest)}".strip(), _demand(deepest)
+
+
+def _pointer(error: Any) -> str:
+    """Return where an error is; places in lists and names in maps are `*`, as they are many."""
+    names, keywords = [*error.absolute_path], [*error.absolute_schema_path]
+    parts: list[str] = []
+    at = 0
+    while at < len(keywords) and len(parts) < len(names):
+        match keywords[at]:
+            case "properties":
+                parts.append(str(names[len(parts)]))
+                at += 1  # the name, which is no keyword
+            case "additionalProperties" | "items":
+                parts.append("*")
+        at += 1
+    parts += map(str, names[len(parts) :])
+    return "".join(f"/{part}" for part in parts)
 
 
 def _most_telling(error: Any) -> Any:
@@ -166,19 +186,6 @@ def _most_telling(error: Any) -> Any:
         meant = [e for e in error.context if e.schema_path[0] not in missed] or error.context
         error = max(meant, key=lambda each: len(each.absolute_path))
     return error
-
-
-def _can_be_read(request: Request) -> bool:
-    """Return whether a body is text that is not nested too deeply for any reader."""
-    if not request.body or "json" not in (request.headers.get("content-type") or "json"):
-        return True
-    try:
-        json.loads(request.body.decode())
-    except (UnicodeDecodeError, RecursionError):
-        return False
-    except ValueError:
-        pass  # the validator says so in its own words
-    return True
 
 
 def _demand(error: Any) -> str:
@@ -287,7 +294,11 @@ def _validators(contract: Contract) -> tuple[Any, Any]:
         raise LintUnavailable(
             f"{missing.name} is not installed: {install_command('suite')}"
         ) from None
-    told = {**contract.corrected(("repair",)), "servers": [{"url": _HOST}]}
+    # What the prose demands of a request, and the schemas leave out; not what it only recommends.
+    strict = {id_: each for id_, each in contract.errata.items() if each.part == "strict"}
+    lesser = {id_ for id_, each in strict.items() if each.level is not Level.MUST}
+    demanded = contract.corrected(("repair", "strict"), leave_out=lesser)
+    told = {**demanded, "servers": [{"url": _HOST}]}
     document = SchemaPath.from_dict(told)
     return (
         V31RequestParametersValidator(document, format_validators={}),

@@ -157,6 +157,13 @@ def _observations(
             f"({each.requests} request{'s' * (each.requests != 1)}, first number {each.sequence})",
             "spec_says": each.lines,
         }
+    if len(violations) > _VIOLATIONS_MAX:
+        yield {
+            "id": "client-sent",
+            "question": "Clients sent more that the document does not allow",
+            "answer": f"{len(violations) - _VIOLATIONS_MAX} more of the kind",
+            "spec_says": "",
+        }
     for check_id, seen in sorted(watch.older.items()):
         first = next(iter(seen.findings.values()))
         yield {

@@ -1,5 +1,6 @@
 """What a client sent that the document forbids is named; what is allowed is not."""
 
+import gzip
 import sys
 from typing import Any
 
@@ -24,9 +25,9 @@ FIELDS = {"type": "struct", "fields": [{"id": 1, "name": "a", "required": True}]
         ("POST", TABLE, {"json": {"updates": []}}, "updateTable", "body",
          "'requirements' is missing"),
         ("POST", TABLE, {"json": {"requirements": [], "updates": [{"action": "set-properties"}]}},
-         "updateTable", "body /updates/0", "'updates' is missing"),
+         "updateTable", "body /updates/*", "'updates' is missing"),
         ("POST", "/v1/wh/namespaces/db/tables", {"json": {"name": "u", "schema": FIELDS}},
-         "createTable", "body /schema/fields/0", "'type' is missing"),
+         "createTable", "body /schema/fields/*", "'type' is missing"),
         ("GET", TABLE, {"headers": {"authorization": "Bearer None"}}, "", "header Authorization",
          "None"),
     ],
@@ -122,3 +123,72 @@ def test_without_its_library_it_says_what_to_install(
     answer = admin.get("/violations")
     assert answer.status_code == 409
     assert "[suite]" in answer.json()["error"]["message"]
+
+
+JSON = {"content-type": "application/json"}
+
+
+def test_a_compressed_body_is_read(mock: MockCatalog, http: httpx.Client) -> None:
+    headers = {**JSON, "content-encoding": "gzip"}
+    http.post("/v1/wh/namespaces", content=gzip.compress(b'{"namespace": ["z"]}'), headers=headers)
+    http.post("/v1/wh/namespaces", content=gzip.compress(b'{"namespace": "z"}'), headers=headers)
+    assert [each.place for each in mock.violations()] == ["body /namespace"]
+
+
+@pytest.mark.parametrize("coding", ["br", "gzip, gzip", "gzip"])
+def test_a_body_in_an_unknown_coding_is_not_judged(
+    mock: MockCatalog, http: httpx.Client, coding: str
+) -> None:
+    headers = {**JSON, "content-encoding": coding}
+    http.post("/v1/wh/namespaces", content=b"\x0b\x02\x80{}\x03", headers=headers)
+    assert mock.violations() == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "words"),
+    [
+        ("/v1/wh/namespaces", b'{"namespace": ["z"], "namespace": ["y"]}', "twice"),
+        (
+            f"{TABLE}/metrics",
+            (
+                b'{"report-type": "scan-report", "table-name": "t", "snapshot-id": 1,'
+                b' "filter": true, "schema-id": 0, "projected-field-ids": [],'
+                b' "projected-field-names": [], "metrics": {}, "metadata": {}, "x": NaN}'
+            ),
+            "NaN",
+        ),
+    ],
+)
+def test_text_that_does_not_travel_is_named(
+    mock: MockCatalog, http: httpx.Client, path: str, body: bytes, words: str
+) -> None:
+    http.post(path, content=body, headers=JSON)
+    (found,) = mock.violations()
+    assert (found.place, words in found.words) == ("body", True)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        (TABLE, {"requirements": [{"type": "assert-future"}], "updates": []}),
+        ("/v1/wh/transactions/commit", {"table-changes": [{"requirements": [], "updates": []}]}),
+        (f"{TABLE}/plan", {"snapshot-id": 1, "start-snapshot-id": 1, "end-snapshot-id": 2}),
+    ],
+)
+def test_what_only_the_prose_forbids_is_named_too(
+    mock: MockCatalog, http: httpx.Client, path: str, body: dict[str, Any]
+) -> None:
+    http.post(path, json=body)
+    assert len(mock.violations()) == 1
+
+
+def test_many_of_a_kind_are_one(mock: MockCatalog, http: httpx.Client) -> None:
+    wrong = {f"k{number}": number for number in range(70)}
+    http.post("/v1/wh/namespaces", json={"namespace": ["z"], "properties": wrong})
+    fields = [{"id": number, "name": "a", "required": True} for number in range(70)]
+    schema = {"type": "struct", "fields": fields}
+    http.post("/v1/wh/namespaces/db/tables", json={"name": "u", "schema": schema})
+    assert [each.place for each in mock.violations()] == [
+        "body /properties/*",
+        "body /schema/fields/*",
+    ]
