@@ -1,7 +1,10 @@
 """Many runs taken in by Spark, against one Python process that writes the same lines as Parquet.
 
 Runs are drawn from recorded ones: a run of the bundled mock, or those in the directories that are
-named. Usage: python benchmarks/evidence.py [--runs N] [--exchanges N] [--master URL] [DIR ...]
+named. With --scaling the same runs are taken in by one core, by two, and by a standalone cluster of
+two workers with one core each, in place of three sizes of them.
+
+Usage: python benchmarks/evidence.py [--runs N] [--exchanges N] [--master URL] [--scaling] [DIR ...]
 """
 
 import argparse
@@ -24,6 +27,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
 from process_memory import most_memory
+from tests.kit.spark_cluster import spark_cluster
 
 BEGAN = datetime(2026, 1, 1, 3, tzinfo=UTC)
 CATALOGS = ("Acme", "Birch", "Cedar", "Dune")
@@ -117,16 +121,40 @@ def ingest(reports: Path, root: Path, master: str) -> tuple[float, int, str]:
     return time.perf_counter() - began, most[0], said.strip()
 
 
+def compare_masters(options: argparse.Namespace, recordings: Sequence[Path], work: Path) -> None:
+    """Print how long one core, two, and a cluster of two workers take for the same runs."""
+    reports = work / "reports"
+    draw(recordings, reports, options.runs, options.exchanges)
+    print(f"{options.runs} runs, {options.exchanges} lines")
+    print(f"{'master':>10} {'seconds':>8} {'to one core':>12}")
+    with spark_cluster(work / "cluster") as cluster:
+        alone = 0.0
+        for name, master in (
+            ("local[1]", "local[1]"),
+            ("local[2]", "local[2]"),
+            ("cluster", cluster),
+        ):
+            seconds, _, said = ingest(reports, work / "evidence", master)
+            assert f"{options.runs} runs and {options.exchanges} exchanges taken in" in said, said
+            shutil.rmtree(work / "evidence")
+            alone = alone or seconds
+            print(f"{name:>10} {seconds:>8.1f} {seconds / alone:>12.2f}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("recordings", nargs="*", type=Path)
     parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--exchanges", type=int, default=400_000)
     parser.add_argument("--master", default="local[2]")
+    parser.add_argument("--scaling", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="icecheck-bench-") as name:
         work = Path(name)
         recordings = recorded(options.recordings, work / "recorded")
+        if options.scaling:
+            compare_masters(options, recordings, work)
+            return
         print(f"{'runs':>6} {'lines':>9} {'MB':>6} {'median':>7} {'plain s':>8} {'spark s':>8} "
               f"{'ratio':>6} {'again s':>8} {'MB most':>8}")  # fmt: skip
         for part in (4, 2, 1):

@@ -15,7 +15,8 @@ def load_official(path: Path) -> tuple[dict[str, Any], "LineIndex"]:
     import yaml
 
     text = path.read_text(encoding="utf-8")
-    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    # libyaml's loader, where PyYAML has it, says the same in an eighth of the time.
+    root = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     loader = yaml.SafeLoader("")
     document = _python(loader, root)
     return document, LineIndex(root, text.splitlines())
