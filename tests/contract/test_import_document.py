@@ -76,6 +76,7 @@ def test_what_was_written_by_hand_is_left_as_it_is(
     assert not any(line.startswith("begun") or "summaries 'getA'" in line for line in lines)
 
 
+@pytest.mark.complete("imports a whole document; a small one is imported in the usual command")
 def test_of_a_document_that_is_known_nothing_is_new_and_every_row_resolves(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -285,6 +285,7 @@ def views_beside_tables() -> Iterator[str]:
         yield mock.uri
 
 
+@pytest.mark.complete("two runs; the command line tells of several in the usual command")
 @pytest.mark.parametrize("how", some([(ALONE,), (("-n", "2"),)], 2), ids=["alone", "workers"])
 def test_pytest_tells_of_several_releases_too(how: tuple[str, ...], tmp_path: Path) -> None:
     case = Case(("test_view_names",), views_beside_tables, spec="1.10.0,1.11.0")
@@ -294,6 +295,7 @@ def test_pytest_tells_of_several_releases_too(how: tuple[str, ...], tmp_path: Pa
     assert [row["check"] for row in older["differs"]] == ["createView.table-in-the-way"]
 
 
+@pytest.mark.complete("two runs; the command line finds it out in the usual command")
 def test_pytest_finds_the_release_out_too(tmp_path: Path) -> None:
     case = Case(("test_metrics",), views_beside_tables, spec="auto")
     spec = under_pytest(case, tmp_path, ALONE)["spec"]

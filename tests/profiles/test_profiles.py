@@ -58,6 +58,7 @@ def compared(run: Run) -> list[str]:
     return sorted(lines + [f"only there | {check}" for check in there - here])
 
 
+@pytest.mark.complete("a whole run, compared with a record")
 def test_the_profile_of_the_fixture_fails_as_the_fixture_does() -> None:
     run = run_on(FIXTURE, (Group.CHECKS,))
     known = set(reviewed(GOLDEN))

@@ -38,6 +38,7 @@ def test_the_summary_says_how_many_hostile_tests_were_not_run(workers):
     assert "hostile tests were not run: tox -e hostile" in done.stdout
 
 
+@pytest.mark.complete("collects in a pytest of its own, as the summary of the others does")
 def test_hostile_tests_are_collected_when_they_are_asked_for():
     assert "test_signing_needs_nothing" not in collected(FILE)
     assert "test_signing_needs_nothing" in collected("-m", "hostile", FILE)

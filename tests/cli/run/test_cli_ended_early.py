@@ -16,6 +16,7 @@ from icecheck.reports.exchanges import read_exchanges
 from icecheck.run.output import EXCHANGES_FILE, FORMATS
 from tests.kit.page import Page
 from tests.kit.serving import json_answer
+from tests.kit.shares import some
 
 TOKEN = "token-canary-early"
 FEW = ("--only", "checks", "--check", "createNamespace.*")
@@ -216,7 +217,7 @@ def interrupt_at(mock, operation, start, *numbers, count=1):
     mock.registries.operations[operation] = answer
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", some([signal.SIGINT, signal.SIGTERM], 2))
 def test_an_interrupt_before_the_first_check_is_reported_once_something_was_sent(
     start_icecheck, mock, out, number
 ):

@@ -18,6 +18,7 @@ from icecheck.reports.exchanges import read_exchanges
 from icecheck.run.output import EXCHANGES_FILE, FORMATS
 from icecheck.targets.secret_marks import without_marks
 from tests.kit.serving import json_answer
+from tests.kit.shares import some
 
 FEW = ("--only", "checks", "--check", "createNamespace.*")
 SET = {*FORMATS, EXCHANGES_FILE}
@@ -240,7 +241,7 @@ def test_a_credential_and_its_token_reach_no_file(icecheck, out, serve):
 # ending early
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", some([signal.SIGINT, signal.SIGTERM], 2))
 def test_an_interrupted_run_writes_its_report(start_icecheck, out, serve, number):
     seen = []
 

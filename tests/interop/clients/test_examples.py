@@ -61,12 +61,17 @@ asked: 2 times
 TESTS = "test_with_a_catalog.py"
 
 
+def _marks(number: int, example: str) -> list[pytest.MarkDecorator]:
+    if "spark" in example:
+        return [pytest.mark.spark, OWN_JVM]
+    if number % 2:
+        return [pytest.mark.complete("the usual command runs every second example")]
+    return []
+
+
 @pytest.mark.parametrize(
     "example",
-    [
-        pytest.param(each, marks=[pytest.mark.spark, OWN_JVM] if "spark" in each else [])
-        for each in TOLD
-    ],
+    [pytest.param(each, marks=_marks(number, each)) for number, each in enumerate(TOLD)],
 )
 def test_an_example_says_what_it_shows(example: str, tmp_path: Path) -> None:
     done = run([interpreter(example), str(EXAMPLES / example)], tmp_path)

@@ -32,7 +32,7 @@ UNSEEN = {
 
 
 @in_shares
-@pytest.mark.parametrize("design", some(designs(), 5))
+@pytest.mark.parametrize("design", some(designs(), 10))
 def test_one_capability_is_lacking_and_nothing_else_is_wrong(design: str) -> None:
     capability, install = designs()[design]
     checks = watched().checks_of_design(design, capability)

@@ -78,6 +78,7 @@ def send(
         content = answer.read()
         found = re.search(rb"<Error><Code>(\w+)</Code>", content)
         code = found[1].decode() if found else ""
-        return Answered(answer.status, code, content, dict(answer.getheaders()))
+        told = {name.lower(): value for name, value in answer.getheaders()}
+        return Answered(answer.status, code, content, told)
     finally:
         connection.close()

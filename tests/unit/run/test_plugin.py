@@ -222,6 +222,7 @@ def test_what_the_catalog_does_not_claim_is_tried_under_pytest_too(tmp_path, moc
     assert row["assessment"] == "served-but-undeclared"
 
 
+@pytest.mark.complete("a pytest of its own; the gate is the same code for both runners")
 @pytest.mark.parametrize(
     "option", some([(("--conformance-witnessed-only",),), ((),)], 2), ids=["witnessed", "all"]
 )
@@ -233,6 +234,7 @@ def test_an_unwitnessed_failure_warns_where_only_witnessed_ones_gate(tmp_path, m
     assert done.returncode == (0 if option else 1), done.stdout
 
 
+@pytest.mark.complete("a pytest of its own; the command line leaves it out in the usual command")
 def test_what_strains_a_catalog_is_deselected_without_leave(tmp_path, mock):
     scale = ("--pyargs", "icecheck.conformance.commits.test_scale", "-q", *target(mock))
     assert "2 deselected" in run_pytest(tmp_path, *scale).stdout
