@@ -32,15 +32,15 @@ class Signer:
     """The signer of a table, as the table's config tells its clients of it.
 
     ``config`` is that of the table, ``settings`` has the catalog's own settings too, and ``base``
-    is the address of the catalog without a slash at its end. ``file`` is the location of a file of
-    the table: it need not be there.
+    is the address of the catalog without a slash at its end. ``file`` is the path of a file below
+    the table's location: it need not be there.
     """
 
     table: Table
     config: Mapping[str, str]
     settings: Mapping[str, str]
     base: str
-    file: str
+    file: str = "data/icecheck.parquet"
 
     @property
     def region(self) -> str:
@@ -91,7 +91,7 @@ class Signer:
 
     def own(self, method: str = "GET") -> Json:
         """Return a request for a file of the table."""
-        return self.request(method, self.file)
+        return self.request(method, f"{self.location}/{self.file}")
 
     def beside(self, name: str) -> str:
         """Return the location beside the table's that ends in a name."""
@@ -165,8 +165,7 @@ def signer_of(catalog: Catalog, theirs: Headers | None = None) -> Signer:
     settings = {**_texts(offer.defaults), **_texts(offer.overrides), **config}
     if _REGION not in settings and "s3.endpoint" not in settings:
         raise not_applicable("the catalog names neither the region nor the endpoint of its tables")
-    file = f"{str(table.metadata['location']).rstrip('/')}/data/icecheck.parquet"
-    return Signer(table, config, settings, catalog.target.base_url, file)
+    return Signer(table, config, settings, catalog.target.base_url)
 
 
 def _table(catalog: Catalog) -> Table:

@@ -81,9 +81,9 @@ def _asked(catalog: Catalog) -> tuple[Signer, Reply]:
     """
     signer = signer_of(catalog)
     reply = signer.send(catalog, signer.own())
-    file = signer.table.metadata_location or ""
-    if reply.status in _NOT_THERE and file.startswith(f"{signer.location}/"):
-        signer = replace(signer, file=file)
+    file, below = signer.table.metadata_location or "", f"{signer.location}/"
+    if reply.status in _NOT_THERE and file.startswith(below):
+        signer = replace(signer, file=file.removeprefix(below))
         reply = signer.send(catalog, signer.own())
     return signer, reply
 

@@ -26,34 +26,29 @@ class KnownMetadata:
     def __init__(self) -> None:
         self._files: dict[str, dict[str, Any]] = {}
 
-    def is_known(self, exchange: Exchange, routed: Routed) -> bool:
-        """Return whether nobody but the catalog has a part in the content of an answer.
+    def take(self, exchange: Exchange, routed: Routed, *, improper: bool) -> bool:
+        """Take in an answer; return whether nobody but the catalog has a part in its content.
 
-        Of requests that are improper themselves only the shape outside of the content is judged.
+        ``improper``: the document does not allow the request. Of such requests only the shape
+        outside of the content is judged, and what they made is not known.
         """
         facts = routed.operation.facts
-        if exchange.status != 200 or facts.action is Action.CREATE:
+        if exchange.status != 200:
             return True
         if facts.object not in _UUIDS:
-            return False  # nothing tells who has changed the properties of a namespace
+            # Nothing tells who has changed the properties of a namespace.
+            return facts.action is Action.CREATE
         file, shown = _shown_in(exchange)
-        if facts.action is Action.COMMIT:
-            return self._follows(exchange, routed, shown)
-        known = self._files.get(file)
-        return known is not None and _agree(known, shown, _UUIDS[facts.object], *_MOMENTS)
-
-    def note(self, exchange: Exchange, routed: Routed, *, improper: bool) -> None:
-        """Take in the answer to a request; ``improper``: the document does not allow that."""
-        facts = routed.operation.facts
-        makes = facts.action in {Action.CREATE, Action.COMMIT} and facts.object in _UUIDS
-        if improper or not makes or not self.is_known(exchange, routed):
-            return
-        file, shown = _shown_in(exchange)
-        if exchange.status == 200 and file:
-            kept = (_UUIDS[facts.object], *_MOMENTS)
-            self._files[file] = {name: shown.get(name) for name in kept}
+        names = (_UUIDS[facts.object], *_MOMENTS)
+        if facts.action not in {Action.CREATE, Action.COMMIT}:
+            known = self._files.get(file)
+            return known is not None and _agree(known, shown, *names)
+        is_known = facts.action is Action.CREATE or self._follows(exchange, routed, shown)
+        if is_known and file and not improper:
+            self._files[file] = {name: shown.get(name) for name in names}
             if len(self._files) > _FILES_MAX:
                 del self._files[next(iter(self._files))]
+        return is_known
 
     def _follows(self, exchange: Exchange, routed: Routed, shown: dict[str, Any]) -> bool:
         """Return whether a commit made a table, or the log says that it was to a known state."""

@@ -150,11 +150,10 @@ class Watch:
     def _judge_answer(self, exchange: Exchange, routed: Routed) -> None:
         if trouble_of(exchange) is not None or _is_of_a_gateway(exchange):
             return  # it tells nothing of the catalog
-        if exchange.status == 200 and asks_improperly(exchange, self._schemas):
-            self.not_judged[_UNDUE] += 1  # but for the form of its text
-        is_known = self._known.is_known(exchange, routed)
         improper = asks_improperly(exchange, self._schemas, readings=True)
-        self._known.note(exchange, routed, improper=improper)
+        if improper and exchange.status == 200 and asks_improperly(exchange, self._schemas):
+            self.not_judged[_UNDUE] += 1  # but for the form of its text
+        is_known = self._known.take(exchange, routed, improper=improper)
         has_content = any(map(exchange.response_body.__contains__, _CONTENT))
         mine = self.observed[routed.prefix, routed.operation.id, exchange.status or 0]
         for check_id, what in observe([exchange], self._schemas).items():

@@ -10,13 +10,12 @@ from icecheck.client.table import Table
 from icecheck.conformance.security.signing_requests import Signer
 
 BASE = "http://catalog.test/api"
-FILE = "s3://lake/a/t/data/x.parquet"
 
 
 def signer(**settings: str) -> Signer:
     told = {key.replace("_", "."): value for key, value in settings.items()}
     table = Table(("ns",), "t", {"location": "s3://lake/a/t/"}, None)
-    return Signer(table, told, told, BASE, FILE)
+    return Signer(table, told, told, BASE)
 
 
 @pytest.mark.parametrize("bucket", ["lake", "lake.of.example"])
@@ -31,7 +30,7 @@ def test_it_is_the_address_that_botocore_gives(
     settings |= {} if endpoint is None else {"s3.endpoint": endpoint}
     settings |= {"s3.path-style-access": "true"} if in_path else {}
     table = Table(("ns",), "t", {"location": "s3://lake/t"}, None)
-    found = Signer(table, settings, settings, BASE, FILE).uri(f"s3://{bucket}/{key}")
+    found = Signer(table, settings, settings, BASE).uri(f"s3://{bucket}/{key}")
     style: Any = {"addressing_style": "path" if in_path else "virtual"}
     client = boto3.client(
         "s3",
@@ -67,7 +66,7 @@ def test_an_endpoint_is_found_as_javas_client_finds_it() -> None:
     ]
     table = Table(("ns",), "t", {"location": "s3://lake/t"}, None)
     for config, due in found:
-        assert Signer(table, config, config, BASE, FILE).addresses() == due
+        assert Signer(table, config, config, BASE).addresses() == due
 
 
 def test_only_what_is_below_the_catalog_is_here() -> None:
