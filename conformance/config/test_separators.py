@@ -8,8 +8,8 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from icecheck.client.catalog import Catalog
-from icecheck.client.given import shared_namespaces
+from icecheck.client.catalog import Catalog, Table
+from icecheck.client.given import shared_namespaces, shared_table
 from icecheck.client.shared_objects import LentNamespace
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check
@@ -21,6 +21,7 @@ from icecheck.objects.reading import (
     not_applicable,
     object_in,
 )
+from icecheck.objects.views import View, shared_view
 from icecheck.replies.expect import Blocked, Reply
 from icecheck.replies.matching import ABSENT, show
 from icecheck.targets.offer import UNIT_SEPARATOR
@@ -96,6 +97,8 @@ def test_the_announced_separator_separates(catalog: Catalog) -> None:
 def test_the_unit_separator_separates_too(catalog: Catalog) -> None:
     """In a path the levels may be separated by %1F too where another separator is announced."""
     _expect_found(catalog, UNIT_SEPARATOR, _another_announced(catalog))
+    for kind in ("table", "view"):
+        _expect_loaded_too(catalog, kind)
 
 
 @check("listNamespaces.both-separators")
@@ -160,6 +163,22 @@ def _expect_found(catalog: Catalog, separator: str, other: str) -> None:
         raise Blocked("createNamespace.nested", "no request shows a namespace of several levels")
     reply.expect(200, detail=f"{separator} between the levels")
     expect_levels(reply, namespace)
+
+
+def _expect_loaded_too(catalog: Catalog, kind: str) -> None:
+    """Judge that a table or a view is found under the unit separator, where the catalog has any."""
+    load, create = f"load{kind.title()}", f"create{kind.title()}"
+    if not (catalog.claims(load) and catalog.claims(create)):
+        return
+    shared: Table | View = shared_table(catalog) if kind == "table" else shared_view(catalog)
+    if len(shared.namespace) < 2:
+        return
+    values: dict[str, str | Namespace] = {"namespace": shared.namespace, kind: shared.name}
+    offer = replace(catalog.session.offer, separator=UNIT_SEPARATOR)
+    reply = catalog.call(load, path=offer.path(catalog.contract.operations[load].path, values))
+    if not reply.ok and not catalog.call(load, values).ok:
+        raise Blocked(f"{load}.200", f"no request shows the {kind}")
+    reply.expect(200, detail=f"a {kind}, with {UNIT_SEPARATOR} between the levels")
 
 
 def _load(catalog: Catalog, namespace: Namespace, separator: str) -> Reply:

@@ -21,7 +21,7 @@ from icecheck.findings.shared_symptoms import CHANGED_ALTHOUGH_REFUSED, EFFECT_M
 from icecheck.findings.statuses import Statuses
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check, generated_check
-from icecheck.judging.probes import has_capability, saw
+from icecheck.judging.probes import has_capability, is_refusal, saw
 from icecheck.objects import metadata_view
 from icecheck.objects.committing import creation_updates
 from icecheck.objects.reading import (
@@ -219,10 +219,19 @@ def test_rename_view_over_a_table(catalog: Catalog) -> None:
     """Renaming a view to the name of a table is refused, and both stay."""
     table = shared_table(catalog)
     view = shared_view(catalog)
-    ends = (view.namespace, view.name), (table.namespace, table.name)
-    supported(catalog.rename_view(*ends)).expect(409)
+    taken = (table.namespace, table.name)
+    supported(catalog.rename_view((view.namespace, view.name), taken)).expect(409)
+    away = loaded_view(catalog, given_view(catalog, another_shared_namespace(catalog)))
+    _expect_taken(catalog.rename_view((away.namespace, away.name), taken))
     _expect_table_stays(catalog, table)
-    expect_view_unchanged(catalog, view)
+    for each in (view, away):
+        expect_view_unchanged(catalog, each)
+
+
+def _expect_taken(reply: Reply) -> None:
+    """Judge a rename from another namespace to a taken name; catalogs may refuse all of these."""
+    if not is_refusal(reply):
+        reply.expect(409, detail="from another namespace")
 
 
 @check("renameTable.view-in-the-way", proves="renameTable.name-of-a-view-refused")
@@ -230,9 +239,12 @@ def test_rename_table_over_a_view(catalog: Catalog) -> None:
     """Renaming a table to the name of a view is refused, and both stay."""
     table = shared_table(catalog)
     view = shared_view(catalog)
-    ends = (table.namespace, table.name), (view.namespace, view.name)
-    supported(catalog.rename_table(*ends)).expect(409)
-    _expect_table_stays(catalog, table)
+    taken = (view.namespace, view.name)
+    supported(catalog.rename_table((table.namespace, table.name), taken)).expect(409)
+    away = given_table(catalog, another_shared_namespace(catalog))
+    _expect_taken(catalog.rename_table((away.namespace, away.name), taken))
+    for each in (table, away):
+        _expect_table_stays(catalog, each)
     expect_view_unchanged(catalog, view)
 
 

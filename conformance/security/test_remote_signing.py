@@ -240,9 +240,14 @@ def test_nothing_that_reaches_outside_is_signed(catalog: Catalog) -> None:
     top = signer.uri(f"s3://{bucket}/").rstrip("/")
     listing = signer.own() | {"uri": f"{top}/?list-type=2&prefix={quote(key, safe='')}%2F"}
     _expect_unsigned(signer.send(catalog, listing), "a list of what is beside the table")
-    text = f"<Delete><Object><Key>{key}/data/icecheck.parquet</Key></Object></Delete>"
-    deletion = signer.own("POST") | {"uri": f"{top}/?delete=", "body": text}
-    _expect_unsigned(signer.send(catalog, deletion), "a deletion beside the table")
+    both = signer.location.partition("://")[2].partition("/")[2], key
+    keys = "".join(f"<Object><Key>{each}/data/a.parquet</Key></Object>" for each in both)
+    deletion = signer.own("POST") | {"uri": f"{top}/?delete=", "body": f"<Delete>{keys}</Delete>"}
+    _expect_unsigned(signer.send(catalog, deletion), "a deletion in the table and beside it")
+    del deletion["body"]
+    reply = signer.send(catalog, deletion)
+    if reply.ok and _covers_any_payload(reply):
+        _expect_unsigned(reply, "a deletion of what the request to be signed does not tell")
     copy = signer.own("PUT")
     copy["headers"][_COPY] = [f"/{bucket}/{quote(key)}/data/icecheck.parquet"]
     reply = signer.send(catalog, copy)
@@ -254,6 +259,13 @@ def _covers_copy(reply: Reply) -> bool:
     """Return whether a signature is for a copy: S3 refuses one whose header is not signed."""
     covered = [name for text in _text_of(reply) for name in _COVERED.findall(text)]
     return any(_COPY in names.lower().split(";") for names in covered)
+
+
+def _covers_any_payload(reply: Reply) -> bool:
+    """Return whether what is signed may be sent with any body, as far as the answer says."""
+    headers = object_in(reply).get("headers")
+    told = {k.lower(): v for k, v in headers.items()} if isinstance(headers, dict) else {}
+    return told.get("x-amz-content-sha256") == ["UNSIGNED-PAYLOAD"]
 
 
 def _expect_unsigned(reply: Reply, what: str) -> None:

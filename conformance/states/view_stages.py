@@ -48,8 +48,12 @@ _MORE = schema_of("what it is", _FIELD(10, "more", "string", doc=""))
 SQL = [f'SELECT {n} AS id, {n} AS data -- it\'s "{n}"' for n in range(9)]
 
 
-def _added(schema: Json) -> Json:
-    return {"action": "add-schema", "schema": schema, "last-column-id": 14}
+def _added(view: View, schema: Json, *, later: int = 0) -> Json:
+    """Return the update that adds a schema; clients count its id on from the highest one."""
+    held: Sequence[Json] = view.metadata.get("schemas") or ({},)
+    highest = max(int(each.get("schema-id", 0)) for each in held)
+    numbered = {**schema, "schema-id": highest + 1 + later}
+    return {"action": "add-schema", "schema": numbered, "last-column-id": 14}
 
 
 def _version(
@@ -89,6 +93,10 @@ def _properties(_: View) -> Updates:
     ]
 
 
+def _with_the_unused(view: View) -> Updates:
+    return [*_properties(view), _added(view, UNUSED)]
+
+
 _CONTEXT = {"default-namespace": ["Other", "ns"], "default-catalog": "Prod"}
 
 
@@ -98,14 +106,14 @@ def _of_the_first(view: View) -> Updates:
 
 def _replaced(view: View) -> Updates:
     made = _version(view, SQL[2], LAST_ADDED)
-    return [_added(OTHER_DOC), made, set_current_version(LAST_ADDED)]
+    return [_added(view, OTHER_DOC), made, set_current_version(LAST_ADDED)]
 
 
 def _last_of_two(view: View) -> Updates:
     return [
-        _added(_OTHER_NEED),
+        _added(view, _OTHER_NEED),
         _version(view, SQL[3], LAST_ADDED),
-        _added(_MORE),
+        _added(view, _MORE, later=1),
         _version(view, SQL[4], LAST_ADDED, later=1),
     ]
 
@@ -134,13 +142,13 @@ def _other_queries(view: View) -> Updates:
 def _amid_properties(updates: Updates) -> Updates:
     """Set and remove properties before and after the updates: the last change of each counts."""
     removal = {"action": "remove-properties", "removals": ["icecheck.added"]}
-    return [*_set_anew("before"), *updates, *_set_anew("after"), removal]
+    return [*_set_anew("before", MARK), *updates, *_set_anew("after"), removal]
 
 
-def _set_anew(value: str) -> Updates:
+def _set_anew(value: str, *removed: str) -> Updates:
     changed = {"icecheck.turn": value, "icecheck.kept": value, "icecheck.added": value}
     return [
-        {"action": "remove-properties", "removals": ["icecheck.turn", MARK]},
+        {"action": "remove-properties", "removals": ["icecheck.turn", *removed]},
         bodies.set_properties(changed),
     ]
 
@@ -173,7 +181,7 @@ def _everything(view: View) -> Updates:
         set_current_version(_version_id(view, 3)),
         bodies.set_properties({"icecheck.turn": "2"}),
         set_current_version(_version_id(view, 1)),
-        {"action": "remove-properties", "removals": ["icecheck.added", "icecheck.never"]},
+        {"action": "remove-properties", "removals": ["icecheck.Kept"]},
     ]
 
 
@@ -188,7 +196,7 @@ def _moved(view: View) -> Updates:
 
 
 _STAGES: Sequence[tuple[str, Callable[[View], Updates]]] = (
-    ("properties, and a schema that no version uses", lambda _: [*_properties(_), _added(UNUSED)]),
+    ("properties, and a schema that no version uses", _with_the_unused),
     ("a version of the first schema, not the current one", _of_the_first),
     ("a replacement with a schema of its own", _replaced),
     ("an earlier version made current", _back_to(1)),
@@ -221,7 +229,7 @@ def unwanted(view: View) -> list[Json]:
     return [
         bodies.set_properties({MARK: "unwanted", "icecheck.turn": "unwanted"}),
         {"action": "remove-properties", "removals": ["icecheck.Kept"]},
-        _added(schema_of("unwanted")),
+        _added(view, schema_of("unwanted")),
         _version(view, "SELECT 'unwanted'", LAST_ADDED),
         set_current_version(LAST_ADDED),
     ]

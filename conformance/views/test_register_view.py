@@ -4,11 +4,12 @@ from typing import Any
 
 from icecheck.client import bodies
 from icecheck.client.catalog import NO_BODY, Catalog
-from icecheck.client.given import arrange, shared_table
+from icecheck.client.given import another_shared_namespace, arrange, shared_table
 from icecheck.findings.shared_symptoms import EFFECT_MISSING, EFFECT_ON_ANOTHER
 from icecheck.findings.statuses import ANY_REFUSAL
 from icecheck.findings.symptoms import Severity, declare
 from icecheck.judging.check import check
+from icecheck.judging.probes import is_refusal
 from icecheck.objects import metadata_view
 from icecheck.objects.comparing import expect_answer
 from icecheck.objects.reading import not_applicable, object_in, tables_in
@@ -40,6 +41,7 @@ _REGISTERED_ELSEWHERE = declare(
 
 _LOST = EFFECT_MISSING.of("registered-view")
 _SECOND_SQL = "SELECT 2 AS id, 'b' AS data"
+_NOTE = "icecheck.note"
 _OTHER_SCHEMA = bodies.schema(bodies.struct_field(3, "other", "long"), schema_id=1)
 
 
@@ -48,27 +50,54 @@ def _redefined(view: View) -> list[dict[str, Any]]:
     return [add_version(view, _SECOND_SQL), set_current_version(-1)]
 
 
-def _with_history(catalog: Catalog, view: View) -> View:
-    """Give a view a second version with a schema of its own, if the catalog commits to views."""
-    if catalog.claims("replaceView"):
-        added = {"action": "add-schema", "schema": _OTHER_SCHEMA, "last-column-id": 3}
-        version = add_version(view, _SECOND_SQL, schema_id=-1)
-        updates = [added, version, set_current_version(-1)]
-        arrange(catalog, "replaceView", lambda: replace_view(catalog, view, updates))
-    return loaded_view(catalog, view)
+def _with_history(catalog: Catalog, view: View) -> list[View]:
+    """Commit to a view as far as the catalog does, and return the states whose files to register.
+
+    A second version has a schema of its own, another dialect and a default catalog, or none of the
+    latter if the catalog refuses them. The view is then set back to its first version, and the
+    state after that is the first one returned. The last one is the newest.
+    """
+    if not catalog.claims("replaceView"):
+        return [loaded_view(catalog, view)]
+    schema = {"action": "add-schema", "schema": _OTHER_SCHEMA, "last-column-id": 3}
+    # Without the second of these, Java's servers refuse a version in fewer dialects.
+    properties = {_NOTE: "said later", "replace.drop-dialect.allowed": "true"}
+    said = {"action": "set-properties", "updates": properties}
+    plain = add_version(view, _SECOND_SQL, schema_id=-1)
+    rich = add_version(view, _SECOND_SQL, schema_id=-1, dialects=("spark", "trino"))
+    rich["view-version"]["default-catalog"] = "icecheck_other"
+
+    def commit(version: dict[str, Any]) -> Reply:
+        updates = [schema, version, set_current_version(-1), said]
+        return replace_view(catalog, view, updates)
+
+    reply = commit(rich)
+    if is_refusal(reply):
+        reply = arrange(catalog, "replaceView", lambda: commit(plain))
+    second = _answered(view, reply.expect(200))
+    back = replace_view(catalog, view, [set_current_version(1)])
+    third = replace_view(catalog, view, _redefined(second))
+    newest = _answered(view, third) if third.ok else loaded_view(catalog, view)
+    return [_answered(view, back), newest] if back.ok else [newest]
+
+
+def _answered(view: View, reply: Reply) -> View:
+    """Return a view in the state that a commit to it was answered with."""
+    location = reply.json().get("metadata-location")
+    return View(view.namespace, view.name, metadata_view.metadata_in(reply), location)
 
 
 @check("registerView.succeeds", proves=("registerView.200", "registerView.answer-is-the-view"))
 def test_register_view(catalog: Catalog) -> None:
     """Registering a view's metadata file is answered with the view that a load then shows."""
-    made = registered(catalog)
+    made = registered(catalog, namespace=another_shared_namespace(catalog))
     uuid = metadata_view.same_uuid(made.view.uuid)
     made.reply.expect(200).expect_json({"metadata": {"view-uuid": uuid}})
     expect_answer(made.reply, made.made, "a registered view")
     if catalog.claims("listViews"):
-        reply = catalog.list_views(made.view.namespace).expect(200)
+        reply = catalog.list_views(made.namespace).expect(200)
         whole = not object_in(reply).get("next-page-token")
-        if whole and (made.view.namespace, made.name) not in tables_in(reply):
+        if whole and (made.namespace, made.name) not in tables_in(reply):
             raise reply.violation(_LOST, "a list with it", "one without it")
 
 
@@ -78,16 +107,30 @@ def test_same_view(catalog: Catalog) -> None:
     made = registered(catalog, lambda view: _with_history(catalog, view))
     made.reply.expect(200)
     before, after = made.view.metadata, made.made.metadata
-    settled = [settled_view(each, MARK) for each in (after, before)]
+    settled = [settled_view(each, MARK, _NOTE) for each in (after, before)]
     for each in settled:
         del each["location"]  # where later files go is the catalog's business
     equal(*settled, symptom=_LOST)
+    equal(*(_told_of_versions(each) for each in (after, before)), symptom=VIEW_HISTORY_LOST)
     logged = [_logged(each) for each in (after, before)]
     equal(logged[0][: len(logged[1])], logged[1], symptom=VIEW_HISTORY_LOST)
 
 
+def _told_of_versions(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Return when each version was made, and what the engine that made it said of itself."""
+    engine = bodies.view_version(namespace=())["summary"]
+    return {
+        str(each.get("version-id")): {
+            "timestamp-ms": each.get("timestamp-ms"),
+            "summary": {key: (each.get("summary") or {}).get(key) for key in engine},
+        }
+        for each in metadata["versions"]
+    }
+
+
 def _logged(metadata: dict[str, Any]) -> list[Any]:
-    return [entry.get("version-id") for entry in metadata.get("version-log") or ()]
+    entries = metadata.get("version-log") or ()
+    return [(each.get("version-id"), each.get("timestamp-ms")) for each in entries]
 
 
 @check("registerView.keeps-location", proves="registerView.in-place")
@@ -187,19 +230,14 @@ def test_unreadable_files(catalog: Catalog) -> None:
     """A metadata location without a view's metadata file registers nothing."""
     view, name = shared_view(catalog), catalog.new_name()
     nowhere = file_of(view).rpartition("/")[0] + f"/{name}.metadata.json"
-    _expect_unread(catalog, view, nowhere, "no such file")
-    _expect_unread(catalog, view, "", "an empty location")
+    unread: dict[str, str | None] = {"no such file": nowhere, "an empty location": ""}
     if catalog.claims("createTable"):
-        file = shared_table(catalog).metadata_location
-        if file is not None:
-            _expect_unread(catalog, view, file, "the metadata file of a table")
-
-
-def _expect_unread(catalog: Catalog, view: View, location: str, what: str) -> None:
-    name = catalog.new_name()
-    reply = catalog.register_view(view.namespace, name, location)
-    if reply.ok:
-        raise reply.wrong_status(ANY_REFUSAL, detail=what)
+        unread["the metadata file of a table"] = shared_table(catalog).metadata_location
+    for what, location in unread.items():
+        if location is not None:
+            reply = catalog.register_view(view.namespace, name, location)
+            if reply.ok:
+                raise reply.wrong_status(ANY_REFUSAL, detail=what)
     _expect_nothing_there(catalog, view, name)
 
 

@@ -9,7 +9,7 @@ from icecheck.mock_server.objects.access import Grant, Keys
 from icecheck.mock_server.objects.addresses import Addressed
 from icecheck.mock_server.objects.calls import call_of
 from icecheck.mock_server.objects.permissions import check_permitted
-from icecheck.mock_server.objects.refusals import invalid
+from icecheck.mock_server.objects.refusals import access_denied, invalid
 from icecheck.mock_server.objects.signatures import (
     SESSION_TOKEN,
     TIME_FORM,
@@ -23,7 +23,7 @@ from icecheck.mock_server.protocol.wire import Request
 _PAYLOAD, _TIME = "x-amz-content-sha256", "x-amz-date"
 _IN_SIGNED_CHUNKS = "STREAMING-AWS4"
 _OWN = frozenset({"authorization", "host", SESSION_TOKEN, _TIME})
-_CHECKED_BY_BODY = "delete"
+_TOLD_BY_BODY = "delete"
 
 
 class RequestToSign(msgspec.Struct, frozen=True):
@@ -51,9 +51,10 @@ def headers_for(
     if payload.startswith(_IN_SIGNED_CHUNKS):
         raise invalid("A body in signed chunks cannot be signed here: send it unsigned")
     request = Request(asked.method, to.path_with_bucket, to.query, sent)
-    if asked.body is not None or _CHECKED_BY_BODY not in dict(query_pairs(to.query)):
-        body = None if asked.body is None else asked.body.encode(errors="replace")
-        check_permitted(call_of(request, body), grant, now_ms)
+    body = None if asked.body is None else asked.body.encode(errors="replace")
+    if body is None and _TOLD_BY_BODY in dict(query_pairs(to.query)):
+        raise access_denied("What is to be deleted is in the body: tell it to have this signed")
+    check_permitted(call_of(request, body), grant, now_ms)
     made = {
         _TIME: signed_at.strftime(TIME_FORM),
         _PAYLOAD: payload,

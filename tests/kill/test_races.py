@@ -212,7 +212,9 @@ def test_commits_may_end_with_an_unknown_outcome(status: int, applied: bool) -> 
         commits = ("updateTable", "commitTransaction")
         _trouble_for_losers(mock.registries, status, *commits, applied=applied)
         failed = {v.check: v.level for v in judged(session) if v.outcome is Ending.FAIL}
-    assert failed == {"race.conflict-is-told": Level.INTEROP}
+    # What took effect is followed by commits to another state, whose conflict may be told.
+    due = {"race.conflict-is-told": Level.INTEROP}
+    assert failed == due or (applied and failed == {})
 
 
 @pytest.mark.parametrize("operation_id", some(["createNamespace", "createTable", "dropTable"], 3))

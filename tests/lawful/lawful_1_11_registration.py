@@ -38,28 +38,31 @@ def _without(*operation_ids: str) -> Install:
 
 
 def _deletes(registries: Registries, kind: str, *, status: int = 400, later: bool = False) -> None:
-    """Delete the file of what is dropped; ``later``, only after its next registration."""
+    """Delete the files of what is dropped; ``later``, only after its next registration."""
     gone: set[str] = set()
     drop, register, load = (f"{each}{kind.title()}" for each in ("drop", "register", "load"))
 
     def entry_of(state: WarehouseState, call: Call, name: str) -> Any:
         return (state.table if kind == "table" else state.view)(call.namespace, name)
 
+    def uuid_of(entry: Any) -> str:
+        return str(getattr(entry.metadata, f"{kind}_uuid"))
+
     def dropping(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         entry = entry_of(state, call, call.name)
         outcome = faithful(state, call)
-        gone.add(entry.metadata_location)
+        gone.add(uuid_of(entry))
         return outcome
 
     def registering(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         outcome = faithful(state, call)
-        if _file(call) in gone and not later:
+        if uuid_of(entry_of(outcome.state, call, sent_name(call))) in gone and not later:
             raise Problem(status, "NotFoundException", "The file does not exist")
         return outcome
 
     def loading(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         entry = entry_of(state, call, call.name)
-        if entry is not None and entry.metadata_location in gone:
+        if entry is not None and uuid_of(entry) in gone:
             raise Problem(404, f"NoSuch{kind.title()}Exception", "Its file does not exist")
         return faithful(state, call)
 
@@ -114,6 +117,73 @@ def _no_file_of_its_own(registries: Registries) -> None:
     """Delete the files of dropped views, and refuse those of views that are there."""
     _one_view_a_uuid(registries)
     _deletes_view_files(registries)
+
+
+def _newest_file_only(registries: Registries) -> None:
+    """Delete the metadata file that a commit to a view has followed: it cannot be registered."""
+    gone: set[str] = set()
+
+    def committing(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        before = state.view(call.namespace, call.name)
+        outcome = faithful(state, call)
+        gone.update([before.metadata_location] if before is not None else ())
+        return outcome
+
+    def registering(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        if _file(call) in gone:
+            raise bad_request("The file does not exist")
+        return outcome
+
+    wrap(registries, "replaceView", committing)
+    wrap(registries, "registerView", registering)
+
+
+def _files_of_the_namespace_only(registries: Registries) -> None:
+    """Refuse with 403 files that are not below the folder of the namespace."""
+
+    def elsewhere(state: WarehouseState, call: Call) -> bool:
+        there = state.namespace(call.namespace) is not None
+        free = there and state.kind_of(call.namespace, sent_name(call)) is None
+        return free and "metadata" in _file(call) and call.namespace[-1] not in _file(call)
+
+    refuse_where(registries, "registerView", elsewhere, 403, "ForbiddenException")
+
+
+def _one_dialect(registries: Registries) -> None:
+    """Refuse views in several dialects, and those that name a catalog for their tables."""
+
+    def refused(_: WarehouseState, call: Call) -> bool:
+        sent = sent_json(call)
+        added = [each.get("view-version") for each in sent.get("updates") or ()]
+        versions = [each for each in (sent.get("view-version"), *added) if each]
+        return any(len(v["representations"]) > 1 or "default-catalog" in v for v in versions)
+
+    for operation_id in ("createView", "replaceView"):
+        refuse_where(registries, operation_id, refused)
+
+
+def _keeps_dialects(registries: Registries) -> None:
+    """Refuse a version in fewer dialects than the one before, whatever the properties say."""
+
+    def refused(state: WarehouseState, call: Call) -> bool:
+        view = state.view(call.namespace, call.name)
+        versions = {} if view is None else {v.version_id: v for v in view.metadata.versions}
+        current = None if view is None else versions.get(view.metadata.current_version_id)
+        if current is None:
+            return False
+        due = len(current.representations)
+        for update in sent_json(call).get("updates") or ():
+            if update.get("action") == "add-view-version":
+                if len(update["view-version"]["representations"]) < due:
+                    return True
+            elif update.get("action") == "set-current-view-version":
+                named = versions.get(update["view-version-id"])
+                if named is not None and len(named.representations) < due:
+                    return True
+        return False
+
+    refuse_where(registries, "replaceView", refused)
 
 
 def _files_of_others_only(registries: Registries) -> None:
@@ -305,6 +375,10 @@ LAWFUL_REGISTRATIONS: dict[str, Install] = {
     "one-view-a-file": _one_view_a_file,
     "one-view-a-uuid": _one_view_a_uuid,
     "no-file-of-its-own": _no_file_of_its_own,
+    "newest-file-only": _newest_file_only,
+    "files-of-the-namespace-only": _files_of_the_namespace_only,
+    "one-dialect": _one_dialect,
+    "keeps-dialects": _keeps_dialects,
     "files-of-others-only": _files_of_others_only,
     "spelled-otherwise": _spelled_otherwise,
     "logs-registrations": _logs_registrations,

@@ -27,6 +27,7 @@ from icecheck.mock_server.security.callers import Security
 from icecheck.mock_server.security.settings import SIGNING
 
 _COPY = "x-amz-copy-source"
+_PAYLOAD = "x-amz-content-sha256"
 _PATH = "/sign"
 Config = dict[str, str]
 
@@ -91,6 +92,19 @@ def _refuse_without(registries: Registries, member: str) -> None:
 def _tells_no_host(_state: WarehouseState, call: Call) -> bool:
     headers = sent_json(call).get("headers")
     return isinstance(headers, dict) and "host" not in {name.lower() for name in headers}
+
+
+def _sign_deletions(registries: Registries, *, told: bool) -> None:
+    """Sign every deletion of several objects whose body is told, or each whose body is not."""
+
+    def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        asked = sent_json(call)
+        if "?delete" not in str(asked.get("uri")) or ("body" in asked) is not told:
+            return faithful(state, call)
+        headers = {"Authorization": ["AWS4-HMAC-SHA256"], _PAYLOAD: ["UNSIGNED-PAYLOAD"]}
+        return Outcome(state, replies.json_reply({"uri": asked.get("uri"), "headers": headers}))
+
+    wrap(registries, SIGNING, around)
 
 
 def _fill_in(registries: Registries, member: str, value: Any) -> None:
@@ -167,14 +181,15 @@ def _copies_unread(body: Json) -> Json:
 
 
 @defect(
-    "signing-bodies-unread",
+    "signing-deletions-by-their-first-key",
     on=request_of(SIGNING),
     breaks="signRequest.outside-the-table",
-    suffering="A writer of one table deletes the files of all.",
+    suffering="A writer of one table deletes the files of all, after one of its own.",
 )
-def _bodies_unread(body: Json) -> Json:
-    """The keys in the body of a deletion are not looked at."""
-    return {key: value for key, value in body.items() if key != "body"}
+def _first_key(body: Json) -> Json:
+    """Of the keys in the body of a deletion the first is looked at."""
+    first, end, _ = str(body.get("body")).partition("</Object>")
+    return body | {"body": f"{first}{end}</Delete>"} if end else body
 
 
 @defect(
@@ -260,6 +275,12 @@ declare_each(
      "Locations are compared by their beginning, so sales is taken for a part of sale.",
      "Whoever may read one table reads another whose name begins like its own.",
      by(_grant_more, _that_begins_alike)),
+    ("signing-bodies-unread", "signRequest.outside-the-table",
+     "The keys in the body of a deletion are not looked at.",
+     "A writer of one table deletes the files of all.", by(_sign_deletions, told=True)),
+    ("signing-deletions-untold", "signRequest.outside-the-table",
+     "A deletion whose body is not told is signed, for whatever it will be.",
+     "A writer of one table deletes the files of all.", by(_sign_deletions, told=False)),
     ("signing-writes-for-readers", "signRequest.reader-cannot-write",
      "Who may load a table has every request to it signed.",
      "Readers overwrite and delete the data of tables.", by(_judge_as, "GET", "PUT", "DELETE")),

@@ -114,14 +114,24 @@ def _unsupported_moves(faithful: Faithful, state: WarehouseState, call: Call) ->
 
 
 def _not_looking_at(
-    registries: Registries, operation_id: str, kind: Kind, *, spares: bool = True
+    registries: Registries,
+    operation_id: str,
+    kind: Kind,
+    *,
+    spares: bool = True,
+    across_only: bool = False,
 ) -> None:
-    """Let an operation take a name that an object of this kind has; both then exist, or the new."""
+    """Let an operation take a name that an object of this kind has; both then exist, or the new.
+
+    With `across_only` a rename does so from another namespace, and no other way.
+    """
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         renames = operation_id.startswith("rename")
         made = (call.namespace, call.name or sent_name(call))
         name = rename_end(call, "destination") if renames else made
+        if across_only and name[0] == rename_end(call, "source")[0]:
+            return faithful(state, call)
         outcome = faithful(without(state, name, kind), call)
         if without(state, name, kind) is state or not spares:
             return outcome
@@ -187,6 +197,12 @@ _answers_for_both("dropTable", "dropView", "dropTable.spares-views")
 
 
 declare_each(
+    ("view-rename-across-onto-a-table", "renameView.name-of-a-table-refused",
+     "A view that moves to another namespace is put there before names are compared.", _DESTROYED,
+     by(_not_looking_at, "renameView", "table", spares=False, across_only=True)),
+    ("table-rename-across-onto-a-view", "renameTable.name-of-a-view-refused",
+     "Whether a view has the name is looked up in the namespace that a table is moved from.",
+     _WRONG_KIND, by(_not_looking_at, "renameTable", "view", across_only=True)),
     ("namespace-drop-with-views-400", "dropNamespace.views-keep-it",
      "A namespace that holds a view and no table is a bad request to drop.",
      "Clients do not learn that the namespace is not empty.",

@@ -1,11 +1,12 @@
 """Defects of registerView."""
 
+from collections.abc import Callable
 from typing import Any
 
 from msgspec.structs import replace
 
 from icecheck.mock_server.core.context import Call, Outcome, Registries
-from icecheck.mock_server.core.state import WarehouseState
+from icecheck.mock_server.core.state import ViewEntry, WarehouseState
 from icecheck.mock_server.defects.kit.changing import (
     answer_refusal,
     change_and_refuse,
@@ -29,7 +30,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
     wrap,
 )
 from icecheck.mock_server.defects.kit.storing import store_view_otherwise, view_with
-from icecheck.mock_server.metadata.view_metadata import ViewMetadata
+from icecheck.mock_server.metadata.view_metadata import ViewMetadata, ViewVersion
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.protocol.replies import problem_reply
 
@@ -61,6 +62,40 @@ def _current_schema(_before: ViewMetadata | None, made: ViewMetadata, _sent: Jso
 
 def _last_entry(_before: ViewMetadata | None, made: ViewMetadata, _sent: Json) -> ViewMetadata:
     return replace(made, version_log=made.version_log[-1:])
+
+
+def _in_one_dialect(_before: ViewMetadata | None, made: ViewMetadata, _sent: Json) -> ViewMetadata:
+    """Return a view whose versions have their first query only."""
+    return _with_each(made, lambda each: replace(each, representations=each.representations[:1]))
+
+
+def _in_this_catalog(_before: ViewMetadata | None, made: ViewMetadata, _sent: Json) -> ViewMetadata:
+    return _with_each(made, lambda each: replace(each, default_catalog=None))
+
+
+def _by_this_server(_before: ViewMetadata | None, made: ViewMetadata, _sent: Json) -> ViewMetadata:
+    return _with_each(made, lambda each: replace(each, summary={"engine-name": "import"}))
+
+
+def _made_now(_before: ViewMetadata | None, made: ViewMetadata, _sent: Json) -> ViewMetadata:
+    """Return a view whose versions and log begin a second after what the file says."""
+    later = _with_each(made, lambda each: replace(each, timestamp_ms=each.timestamp_ms + 1000))
+    log = tuple(replace(e, timestamp_ms=e.timestamp_ms + 1000) for e in made.version_log)
+    return replace(later, version_log=log)
+
+
+def _with_each(made: ViewMetadata, change: Callable[[ViewVersion], ViewVersion]) -> ViewMetadata:
+    return replace(made, versions=tuple(change(each) for each in made.versions))
+
+
+def _at_the_greatest(_before: ViewMetadata | None, made: ViewMetadata, _sent: Json) -> ViewMetadata:
+    return replace(made, current_version_id=max(each.version_id for each in made.versions))
+
+
+def _in_another_namespace(_: WarehouseState, call: Call) -> bool:
+    """Return whether the file is not in a folder that has the name of the namespace."""
+    folders = str(sent_json(call).get("metadata-location")).split("/")
+    return bool(sent_name(call)) and call.namespace[-1] not in folders
 
 
 def _without_sent_view(state: WarehouseState, call: Call) -> WarehouseState:
@@ -119,6 +154,34 @@ declare_each(
      "A registered view begins its version log anew.",
      "Nobody can tell what a view that was moved was like before.",
      by(store_view_otherwise, "registerView", _last_entry)),
+    ("view-register-without-properties", "registerView.same-view",
+     "A registered view has no properties.",
+     "What the view's owner wrote down about it is gone in the catalog that it moved to.",
+     by(_keep, properties={})),
+    ("view-register-one-dialect", "registerView.same-view",
+     "Registering takes over the first query of each version.",
+     "The engine that the other query was written for can no longer read the view.",
+     by(store_view_otherwise, "registerView", _in_one_dialect)),
+    ("view-register-without-default-catalog", "registerView.same-view",
+     "A registered view resolves names in the catalog that it is registered in.",
+     "The query reads other tables than it did, of the same name.",
+     by(store_view_otherwise, "registerView", _in_this_catalog)),
+    ("view-register-without-summaries", "registerView.same-view",
+     "The summary of each version says that the catalog imported it.",
+     "Nobody can tell any more which engine wrote which version.",
+     by(store_view_otherwise, "registerView", _by_this_server)),
+    ("view-register-dated-anew", "registerView.same-view",
+     "The versions of a registered view are dated from its registration.",
+     "The history of a view that was moved says what was not so.",
+     by(store_view_otherwise, "registerView", _made_now)),
+    ("view-register-greatest-version", "registerView.same-view",
+     "The current version of a registered view is the one with the greatest id.",
+     "A view that was set back to an earlier query gives the later one's rows.",
+     by(store_view_otherwise, "registerView", _at_the_greatest)),
+    ("view-register-in-its-namespace-only", "registerView.200",
+     "The new view's path is computed from the folder of its file, which must be the namespace's.",
+     "Whoever moves a view to another namespace looks for a failure of the server.",
+     by(refuse_where, "registerView", _in_another_namespace, 500, "InternalServerError")),
     ("view-register-forgotten", "registerView.same-view",
      "A registration is answered and not kept.", "A view that was moved here is not here.",
      by(forget_effect, "registerView")),
@@ -180,6 +243,35 @@ declare_each(
      "Engines that read the file themselves do not find it by the name that it was given.",
      by(_moved, "https://files.invalid/{file}")),
 )  # fmt: skip
+
+
+@defect(
+    "view-register-newest-file",
+    breaks="registerView.same-view",
+    suffering="Whoever goes back to an earlier file of a view gets the query they wanted to undo.",
+)
+def _newest_file(registries: Registries) -> None:
+    """The newest metadata file of the view is registered, whichever one was named."""
+    newest: dict[str, ViewEntry] = {}
+
+    def commit(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        after = outcome.state.view(call.namespace, call.name)
+        if after is not None:
+            newest[after.metadata.view_uuid] = after
+        return outcome
+
+    def register(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        outcome = faithful(state, call)
+        made = outcome.state.view(call.namespace, sent_name(call))
+        other = newest.get(made.metadata.view_uuid) if made is not None else None
+        if other is None:
+            return outcome
+        changed = outcome.state.with_view(call.namespace, sent_name(call), other)
+        return Outcome(changed, other.reply)
+
+    wrap(registries, "replaceView", commit)
+    wrap(registries, "registerView", register)
 
 
 @defect(

@@ -4,15 +4,17 @@ A catalog may delete the files of a view that is dropped, and may refuse a file 
 has, or one outside of where it keeps its own. No sentence says otherwise.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
 from icecheck.client.catalog import Catalog
 from icecheck.client.given import arrange
 from icecheck.objects.reading import not_applicable
 from icecheck.objects.views import MARK, View, given_view
 from icecheck.replies.expect import NotOffered, Reply
+from icecheck.targets.target import Namespace
 
 _UNFIT = frozenset({400, 403, 404, 409, 422})
 """How a catalog refuses a file."""
@@ -20,13 +22,14 @@ _UNFIT = frozenset({400, 403, 404, 409, 422})
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """A view's file, registered under another name in the view's namespace.
+    """A view's file, registered under another name.
 
-    ``view`` is the one that the file is of, as it was answered last. ``reply`` is the answer to the
-    registration, and ``loaded`` the one to a load right after it.
+    ``view`` is the one that the file is of, in the state that the file has. ``reply`` is the answer
+    to the registration, and ``loaded`` the one to a load right after it.
     """
 
     view: View
+    namespace: Namespace
     name: str
     reply: Reply
     loaded: Reply
@@ -36,7 +39,7 @@ class Registration:
         """The registered view, as the load showed it; Violation if it showed none."""
         location = self.loaded.expect(200).json().get("metadata-location")
         metadata = self.loaded.member("metadata")
-        return View(self.view.namespace, self.name, metadata, location)
+        return View(self.namespace, self.name, metadata, location)
 
 
 def file_of(view: View) -> str:
@@ -46,26 +49,35 @@ def file_of(view: View) -> str:
     return view.metadata_location
 
 
-def registered(catalog: Catalog, prepare: Callable[[View], View] | None = None) -> Registration:
+def registered(
+    catalog: Catalog,
+    prepare: Callable[[View], Sequence[View]] | None = None,
+    namespace: Namespace | None = None,
+) -> Registration:
     """Register a metadata file of the catalog under a new name.
 
     The view of the file is dropped first, as in a move; where the file seems to be gone with it, or
-    is gone later, the file of a view that is still there is registered. Raises NotOffered if the
-    catalog refuses both.
+    is gone later, the file of a view that is still there is registered. ``prepare`` returns the
+    states of the view whose files are tried, one after the other. The new name is in ``namespace``,
+    or that of the view where the catalog refuses it there. Raises NotOffered if the catalog refuses
+    all.
     """
-    for dropped in (True, False) if catalog.claims("dropView") else (False,):
+    ways = (True, False) if catalog.claims("dropView") else (False,)
+    for where, dropped in product([None] if namespace is None else [namespace, None], ways):
         view = given_view(catalog, properties={MARK: "first"})
-        if prepare is not None:
-            view = prepare(view)
-        name, file = catalog.new_name(), file_of(view)
+        states = [view] if prepare is None else prepare(view)
+        for state in states:
+            file_of(state)
         if dropped:
             arrange(catalog, "dropView", partial(catalog.drop_view, view.namespace, view.name))
-        reply = catalog.register_view(view.namespace, name, file)
-        if reply.status in _UNFIT or (dropped and not reply.ok):
-            continue
-        loaded = catalog.load_view(view.namespace, name)
-        if loaded.ok or not dropped:
-            return Registration(view, name, reply, loaded)
+        for state in states:
+            there, name = where or view.namespace, catalog.new_name()
+            reply = catalog.register_view(there, name, file_of(state))
+            if reply.status in _UNFIT or (dropped and not reply.ok):
+                continue
+            loaded = catalog.load_view(there, name)
+            if loaded.ok or not dropped:
+                return Registration(state, there, name, reply, loaded)
     raise not_applicable(f"a file of the catalog's own is answered with {reply.status}")
 
 

@@ -24,9 +24,13 @@ Json = dict[str, Any]
 CHECKS = {check.id: check for check in collect((Group.CHECKS, Group.GENERATED), CONTRACT)}
 
 OWN_CHECKS = {
-    "add-schema without last-column-id": {"update.add-schema.last-column-id"},
+    "add-schema without last-column-id": {
+        "update.add-schema.last-column-id",
+        "replaceView.null-is-absent",
+    },
+    "add-schema under the id of another": {"replaceView.null-is-absent"},
     "set-statistics without snapshot-id": {"update.set-statistics.without-outer-id"},
-    "add-spec without an id": {"update.add-spec.spec-id-optional"},
+    "add-spec without an id": {"update.add-spec.spec-id-optional", "updateTable.null-is-absent"},
     "assert-ref-snapshot-id of a ref beside main without snapshots": {
         "assertion.assert-ref-snapshot-id.tag-null-satisfied"
     },

@@ -89,6 +89,7 @@ def test_nothing_of_another_table_is_signed(own: Signed) -> None:
         ("GET", "/", {}),
         ("PUT", "/lake?acl=", {}),
         ("POST", "/lake?delete=", {"body": deletion}),
+        ("POST", "/lake?delete=", {}),
         ("GET", f"/lake/{own_key}/x", {"uri": f"http://127.0.0.1:1/lake/{own_key}/x"}),
         ("GET", f"/lake/{own_key}/x", {"uri": f"https://lake.s3.amazonaws.com/{own_key}/x"}),
     ]  # fmt: skip
@@ -101,9 +102,8 @@ def test_nothing_of_another_table_is_signed(own: Signed) -> None:
 
 
 def test_what_is_sent_is_judged_again(own: Signed) -> None:
-    """A body that was not shown to the signer, or another one than was, is judged when it comes."""
+    """A body that is another one than the signer was shown is judged when it comes."""
     theirs = f"<Delete><Object><Key>{own.stage.other}/x</Key></Object></Delete>".encode()
-    assert own.ask("POST", "/lake?delete=", theirs).status == 403
     shown = f"<Delete><Object><Key>{own.stage.own}/x</Key></Object></Delete>"
     assert own.ask("POST", "/lake?delete=", theirs, body=shown).status == 403
     target = f"/lake/{own.stage.own}/x"
