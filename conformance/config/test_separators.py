@@ -5,6 +5,7 @@ L1954-L1956). What one of the two does not find is judged only where something e
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -174,19 +175,23 @@ def _expect_loaded_too(catalog: Catalog, kind: str) -> None:
     if len(shared.namespace) < 2:
         return
     values: dict[str, str | Namespace] = {"namespace": shared.namespace, kind: shared.name}
-    offer = replace(catalog.session.offer, separator=UNIT_SEPARATOR)
-    reply = catalog.call(load, path=offer.path(catalog.contract.operations[load].path, values))
+    reply = _sent(catalog, load, values, UNIT_SEPARATOR)
     if not reply.ok and not catalog.call(load, values).ok:
         raise Blocked(f"{load}.200", f"no request shows the {kind}")
     reply.expect(200, detail=f"a {kind}, with {UNIT_SEPARATOR} between the levels")
 
 
 def _load(catalog: Catalog, namespace: Namespace, separator: str) -> Reply:
+    return _sent(catalog, "loadNamespaceMetadata", {"namespace": namespace}, separator)
+
+
+def _sent(
+    catalog: Catalog, operation_id: str, values: Mapping[str, str | Namespace], separator: str
+) -> Reply:
+    """Send an operation to a path whose levels have this separator between them."""
     offer = replace(catalog.session.offer, separator=separator)
-    template = catalog.contract.operations["loadNamespaceMetadata"].path
-    return catalog.call(
-        "loadNamespaceMetadata", path=offer.path(template, {"namespace": namespace})
-    )
+    path = offer.path(catalog.contract.operations[operation_id].path, values)
+    return catalog.call(operation_id, path=path)
 
 
 def _shows(reply: Reply, namespace: Namespace) -> bool:

@@ -50,9 +50,8 @@ SQL = [f'SELECT {n} AS id, {n} AS data -- it\'s "{n}"' for n in range(9)]
 
 def _added(view: View, schema: Json, *, later: int = 0) -> Json:
     """Return the update that adds a schema; clients count its id on from the highest one."""
-    held: Sequence[Json] = view.metadata.get("schemas") or ({},)
-    highest = max(int(each.get("schema-id", 0)) for each in held)
-    numbered = {**schema, "schema-id": highest + 1 + later}
+    schema_id = metadata_view.next_id(view.metadata, "schemas", "schema-id") + later
+    numbered = {**schema, "schema-id": schema_id}
     return {"action": "add-schema", "schema": numbered, "last-column-id": 14}
 
 

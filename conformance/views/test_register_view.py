@@ -14,6 +14,7 @@ from icecheck.objects import metadata_view
 from icecheck.objects.comparing import expect_answer
 from icecheck.objects.reading import not_applicable, object_in, tables_in
 from icecheck.objects.registering import due, file_of, refused_as_unfit, registered
+from icecheck.objects.round_trip import shown_of
 from icecheck.objects.views import (
     MARK,
     METADATA_LOCATION_STAYS,
@@ -62,7 +63,7 @@ def _with_history(catalog: Catalog, view: View) -> list[View]:
     schema = {"action": "add-schema", "schema": _OTHER_SCHEMA, "last-column-id": 3}
     # Without the second of these, Java's servers refuse a version in fewer dialects.
     properties = {_NOTE: "said later", "replace.drop-dialect.allowed": "true"}
-    said = {"action": "set-properties", "updates": properties}
+    said = bodies.set_properties(properties)
     plain = add_version(view, _SECOND_SQL, schema_id=-1)
     rich = add_version(view, _SECOND_SQL, schema_id=-1, dialects=("spark", "trino"))
     rich["view-version"]["default-catalog"] = "icecheck_other"
@@ -73,18 +74,12 @@ def _with_history(catalog: Catalog, view: View) -> list[View]:
 
     reply = commit(rich)
     if is_refusal(reply):
-        reply = arrange(catalog, "replaceView", lambda: commit(plain))
-    second = _answered(view, reply.expect(200))
+        reply = commit(plain)
+    second = shown_of(arrange(catalog, "replaceView", lambda: reply), view)
     back = replace_view(catalog, view, [set_current_version(1)])
     third = replace_view(catalog, view, _redefined(second))
-    newest = _answered(view, third) if third.ok else loaded_view(catalog, view)
-    return [_answered(view, back), newest] if back.ok else [newest]
-
-
-def _answered(view: View, reply: Reply) -> View:
-    """Return a view in the state that a commit to it was answered with."""
-    location = reply.json().get("metadata-location")
-    return View(view.namespace, view.name, metadata_view.metadata_in(reply), location)
+    newest = shown_of(third, view) if third.ok else loaded_view(catalog, view)
+    return [shown_of(back, view), newest] if back.ok else [newest]
 
 
 @check("registerView.succeeds", proves=("registerView.200", "registerView.answer-is-the-view"))

@@ -168,20 +168,14 @@ def _keeps_dialects(registries: Registries) -> None:
 
     def refused(state: WarehouseState, call: Call) -> bool:
         view = state.view(call.namespace, call.name)
-        versions = {} if view is None else {v.version_id: v for v in view.metadata.versions}
-        current = None if view is None else versions.get(view.metadata.current_version_id)
-        if current is None:
+        if view is None:
             return False
-        due = len(current.representations)
-        for update in sent_json(call).get("updates") or ():
-            if update.get("action") == "add-view-version":
-                if len(update["view-version"]["representations"]) < due:
-                    return True
-            elif update.get("action") == "set-current-view-version":
-                named = versions.get(update["view-version-id"])
-                if named is not None and len(named.representations) < due:
-                    return True
-        return False
+        held = {v.version_id: len(v.representations) for v in view.metadata.versions}
+        due = held[view.metadata.current_version_id]
+        updates = sent_json(call).get("updates") or ()
+        added = [len(u["view-version"]["representations"]) for u in updates if "view-version" in u]
+        named = [held.get(u["view-version-id"], due) for u in updates if "view-version-id" in u]
+        return any(dialects < due for dialects in (*added, *named))
 
     refuse_where(registries, "replaceView", refused)
 

@@ -64,17 +64,9 @@ def _last_entry(_before: ViewMetadata | None, made: ViewMetadata, _sent: Json) -
     return replace(made, version_log=made.version_log[-1:])
 
 
-def _in_one_dialect(_before: ViewMetadata | None, made: ViewMetadata, _sent: Json) -> ViewMetadata:
-    """Return a view whose versions have their first query only."""
-    return _with_each(made, lambda each: replace(each, representations=each.representations[:1]))
-
-
-def _in_this_catalog(_before: ViewMetadata | None, made: ViewMetadata, _sent: Json) -> ViewMetadata:
-    return _with_each(made, lambda each: replace(each, default_catalog=None))
-
-
-def _by_this_server(_before: ViewMetadata | None, made: ViewMetadata, _sent: Json) -> ViewMetadata:
-    return _with_each(made, lambda each: replace(each, summary={"engine-name": "import"}))
+def _keep_versions(registries: Registries, change: Callable[[ViewVersion], ViewVersion]) -> None:
+    """Let a registration keep each version of the file as `change` returns it."""
+    store_view_otherwise(registries, "registerView", lambda _, made, __: _with_each(made, change))
 
 
 def _made_now(_before: ViewMetadata | None, made: ViewMetadata, _sent: Json) -> ViewMetadata:
@@ -161,15 +153,16 @@ declare_each(
     ("view-register-one-dialect", "registerView.same-view",
      "Registering takes over the first query of each version.",
      "The engine that the other query was written for can no longer read the view.",
-     by(store_view_otherwise, "registerView", _in_one_dialect)),
+     by(_keep_versions,
+        lambda each: replace(each, representations=each.representations[:1]))),
     ("view-register-without-default-catalog", "registerView.same-view",
      "A registered view resolves names in the catalog that it is registered in.",
      "The query reads other tables than it did, of the same name.",
-     by(store_view_otherwise, "registerView", _in_this_catalog)),
+     by(_keep_versions, lambda each: replace(each, default_catalog=None))),
     ("view-register-without-summaries", "registerView.same-view",
      "The summary of each version says that the catalog imported it.",
      "Nobody can tell any more which engine wrote which version.",
-     by(store_view_otherwise, "registerView", _by_this_server)),
+     by(_keep_versions, lambda each: replace(each, summary={"engine-name": "import"}))),
     ("view-register-dated-anew", "registerView.same-view",
      "The versions of a registered view are dated from its registration.",
      "The history of a view that was moved says what was not so.",

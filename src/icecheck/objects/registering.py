@@ -66,13 +66,12 @@ def registered(
     for where, dropped in product([None] if namespace is None else [namespace, None], ways):
         view = given_view(catalog, properties={MARK: "first"})
         states = [view] if prepare is None else prepare(view)
-        for state in states:
-            file_of(state)
+        files = [file_of(state) for state in states]
         if dropped:
             arrange(catalog, "dropView", partial(catalog.drop_view, view.namespace, view.name))
-        for state in states:
+        for state, file in zip(states, files, strict=True):
             there, name = where or view.namespace, catalog.new_name()
-            reply = catalog.register_view(there, name, file_of(state))
+            reply = catalog.register_view(there, name, file)
             if reply.status in _UNFIT or (dropped and not reply.ok):
                 continue
             loaded = catalog.load_view(there, name)
