@@ -13,6 +13,7 @@ from icecheck.client.session import Session
 from icecheck.findings.telling.finding_card import describe
 from icecheck.findings.verdict import Level, Verdict
 from icecheck.findings.verdict import Outcome as Ending
+from icecheck.judging.check import Check
 from icecheck.judging.judge import judge
 from icecheck.mock_server.core.context import Call, Delay, Drop, Outcome, Registries
 from icecheck.mock_server.core.state import WarehouseState
@@ -43,6 +44,7 @@ CHECKS = checks_of("test_random_races")
 NAMES = defects_of("commits.crossing_races", "commits.overlooked_races")
 SEEDS = range(5)
 RACES_MAX = 400
+RUNS_MAX = 3
 SMALLEST_MAX = 6
 ARRANGED_MAX = 20
 """More than makes the objects of the largest program, and less than those of two."""
@@ -88,11 +90,7 @@ def test_every_defect_is_found_for_each_of_five_seeds_and_can_be_replayed(
     (check,) = [check for check in CHECKS if defects()[name].breaks in check.proves]
     sizes = []
     for seed in seeds:
-        with session_of(seed, name) as session:
-            verdict = judge(check, Catalog(session, check.id))
-        assert verdict.outcome is Ending.FAIL, seed
-        assert session.residue == []
-        (finding,) = verdict.findings
+        (finding,) = found(check, seed, name).findings
         assert finding.symptom.slug.startswith("anomaly:")
         assert "contradiction: " in finding.detail
         smallest = from_json(finding.steps)
@@ -104,11 +102,24 @@ def test_every_defect_is_found_for_each_of_five_seeds_and_can_be_replayed(
     assert len(seeds) == 1 or min(sizes) <= SMALLEST_MAX, sizes
 
 
+def found(check: Check, seed: int, name: str, *, http: bool = False) -> Verdict:
+    """Return the verdict that finds a defect, in one of a few runs: a race is chance.
+
+    Where other processes leave little of a processor, the requests of a race overlap less.
+    """
+    for _ in range(RUNS_MAX):
+        with session_of(seed, name, http=http) as session:
+            verdict = judge(check, Catalog(session, check.id))
+        assert session.residue == []
+        if verdict.outcome is Ending.FAIL:
+            return verdict
+    pytest.fail(f"{check.id} has not found {name} with seed {seed} in {RUNS_MAX} runs")
+
+
 @pytest.mark.complete("a race that is shrunk; one is found and replayed in the usual command")
 def test_the_card_shows_the_requests_of_the_smallest_program_and_no_others() -> None:
     (check,) = [check for check in CHECKS if check.id == "race.random-namespaces"]
-    with session_of(0, "race-renamed-into-dropped-namespace") as session:
-        verdict = judge(check, Catalog(session, check.id))
+    verdict = found(check, 0, "race-renamed-into-dropped-namespace")
     (finding,) = verdict.findings
     raced = len(requests_of(from_json(finding.steps)))
     sent = [each for each in verdict.evidence if each.operation in CHANGING and each.step == "do"]
@@ -121,8 +132,7 @@ def test_the_card_shows_the_requests_of_the_smallest_program_and_no_others() -> 
 @pytest.mark.complete("the card of another race is looked at in the usual command")
 def test_the_card_of_what_one_client_is_shown_has_the_requests_of_the_others() -> None:
     (check,) = [check for check in CHECKS if check.id == "race.random-reads"]
-    with session_of(0, "race-loads-share-an-answer") as session:
-        verdict = judge(check, Catalog(session, check.id))
+    verdict = found(check, 0, "race-loads-share-an-answer")
     (finding,) = verdict.findings
     raced = [
         each for each in verdict.evidence if each.ordinal >= finding.since and each.step == "do"
@@ -149,8 +159,7 @@ OVER_HTTP = tuple(name for name in NAMES if name != "race-loads-share-an-answer"
 @pytest.mark.parametrize("name", OVER_HTTP)
 def test_defects_are_found_over_http(name: str) -> None:
     (check,) = [check for check in CHECKS if defects()[name].breaks in check.proves]
-    with session_of(0, name, http=True) as session:
-        assert judge(check, Catalog(session, check.id)).outcome is Ending.FAIL
+    found(check, 0, name, http=True)
 
 
 @pytest.mark.complete("all races that are written down, for each of these defects")
