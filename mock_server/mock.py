@@ -384,8 +384,7 @@ class MockCatalog:
 
     def remove(self, warehouse: str) -> None:
         """Forget a warehouse with its files; on demand it is opened again, empty."""
-        self.reset(warehouse)
-        self.warehouses.remove(warehouse)
+        self.states.remove(self.warehouses.existing(warehouse))
 
     def _connection(
         self, uri: str, warehouse: str, name: str, credential: str | None

@@ -1,14 +1,17 @@
 """Routes for the server as a whole: health, clock, tokens, snapshots and reset."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
 from icecheck.mock_server.admin.declared import Asked, Parts, Refusal, no_such, route
+from icecheck.mock_server.admin.misbehaviour import clear_faults
 from icecheck.mock_server.core.clock import SystemClock, VirtualClock
+from icecheck.mock_server.serving.gates import RELEASE_SECONDS
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TIME_MAX_MS = 253_402_300_799_999
 _ADVANCE_MAX_MS = 100 * 366 * 24 * 3600 * 1000
 
@@ -148,10 +151,7 @@ def restore_snapshot(parts: Parts, asked: Asked) -> None:
     snapshot = parts.states.saved.get(asked.names["id"])
     if snapshot is None:
         raise no_such("snapshot", asked.names["id"])
-    try:
-        parts.states.restore(snapshot)
-    except OSError as error:
-        raise Refusal(400, f"the snapshot cannot be kept: {error}; make room for it") from None
+    parts.states.restore(snapshot)
 
 
 @route("DELETE", "/snapshots/{id}", refusals=(404,))
@@ -163,19 +163,22 @@ def forget_snapshot(parts: Parts, asked: Asked) -> None:
         raise no_such("snapshot", asked.names["id"]) from None
 
 
-@route("POST", "/reset", body=Reset)
+@route("POST", "/reset", body=Reset, refusals=(409,))
 def reset(parts: Parts, asked: Asked) -> None:
     """Empty every warehouse, and remove faults, gates and defects, and the journal, as asked.
 
-    Snapshots and tokens stay, and the clock stays as it is.
+    What waits at a gate is handled before that. 409, and all is reset, if a strict fault never
+    fired. Snapshots and tokens stay, and the clock stays as it is.
     """
+    if asked.body.gates:
+        parts.gates.clear(timeout=RELEASE_SECONDS)
     parts.states.empty_all()
-    for wanted, part in (
-        (asked.body.faults, parts.faults), (asked.body.gates, parts.gates),
-        (asked.body.defects, parts.defects), (asked.body.journal, parts.journal),
-    ):  # fmt: skip
-        if wanted:
-            part.clear()
+    if asked.body.defects:
+        parts.defects.clear()
+    if asked.body.journal:
+        parts.journal.clear()
+    if asked.body.faults:
+        clear_faults(parts, asked)
 
 
 def _milliseconds(text: str) -> int:
@@ -185,9 +188,10 @@ def _milliseconds(text: str) -> int:
         raise Refusal(400, f"time is none in ISO 8601: {error}") from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    if not 1970 <= moment.year < 9999:
-        raise Refusal(400, "a time from 1970 to 9998")
-    return round(moment.timestamp() * 1000)
+    milliseconds = round((moment - _EPOCH) / timedelta(milliseconds=1))
+    if not 0 <= milliseconds <= _TIME_MAX_MS:
+        raise Refusal(400, "a time from 1970 to 9999, in UTC")
+    return milliseconds
 
 
 def _movable(parts: Parts) -> SystemClock | VirtualClock:

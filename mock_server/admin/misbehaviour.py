@@ -15,6 +15,7 @@ from icecheck.mock_server.serving.fault_rules import (
     UnknownFault,
     rule_of,
 )
+from icecheck.mock_server.serving.faults import UnfiredFault, expect_fired
 from icecheck.mock_server.serving.gates import (
     RELEASE_SECONDS,
     GateRule,
@@ -153,10 +154,15 @@ def remove_fault(parts: Parts, asked: Asked) -> FaultRule:
     return rule
 
 
-@route("DELETE", "/faults")
+@route("DELETE", "/faults", refusals=(409,))
 def clear_faults(parts: Parts, _asked: Asked) -> None:
-    """Remove every rule."""
+    """Remove every rule; 409, and they are removed, if a strict one among them never fired."""
+    rules = parts.faults.rules
     parts.faults.clear()
+    try:
+        expect_fired(rules)
+    except UnfiredFault as error:
+        raise Refusal(409, str(error)) from None
 
 
 @route("GET", "/gates", answer=Gates)

@@ -68,16 +68,15 @@ def list_warehouses(parts: Parts, _asked: Asked) -> WarehousesShown:
 
 @route("POST", "/warehouses", body=Opened, answer=WarehouseShown, refusals=(404,))
 def open_warehouse(parts: Parts, asked: Asked) -> WarehouseShown:
-    """Open a warehouse on a server that has them on demand; one that is open stays as it is."""
+    """Open a warehouse on demand, or one that was declared and removed; an open one stays."""
+    parts.warehouses.declare_again(asked.body.name)
     return warehouse_shown(parts.warehouses.asked_for(asked.body.name))
 
 
 @route("DELETE", "/warehouses/{warehouse}", refusals=(404,))
 def remove_warehouse(parts: Parts, asked: Asked) -> None:
-    """Forget a warehouse with its files; on demand it is opened again, empty."""
-    found = _warehouse(parts, asked)
-    parts.states.empty(found)
-    parts.warehouses.remove(found.name)
+    """Forget a warehouse with its files; it is opened again, empty, on demand or by a POST."""
+    parts.states.remove(_warehouse(parts, asked))
 
 
 @route("POST", "/warehouses/{warehouse}/reset", refusals=(404,))

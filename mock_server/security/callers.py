@@ -79,14 +79,15 @@ class Security:
         """Return the caller for this Authorization header."""
         if not authorization:
             return Unknown.MISSING
-        caller = self._known.get(authorization)
+        known = self._known  # what is read while tokens are revoked is not remembered after that
+        caller = known.get(authorization)
         if caller is None:
             found = self._read(authorization)
             if isinstance(found, Unknown):
                 return found
-            if len(self._known) >= _REMEMBERED_MAX:
-                self._known = {}
-            caller = self._known[authorization] = found
+            if len(known) >= _REMEMBERED_MAX:
+                known.clear()
+            caller = known[authorization] = found
         if caller.expires_ms is not None and caller.expires_ms <= self.clock.now_ms():
             return Unknown.EXPIRED
         return caller

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 
 from icecheck.mock_server.core.context import (
@@ -40,7 +40,8 @@ from icecheck.mock_server.serving.routing import (
     query_values,
     resolved,
 )
-from icecheck.mock_server.serving.warehouses import Warehouse, Warehouses
+from icecheck.mock_server.serving.warehouses import Warehouse, Warehouses, publish_states
+from icecheck.mock_server.storage.files import Files
 
 BODY_BYTES_MAX = 64 * 1024 * 1024
 
@@ -222,9 +223,11 @@ def _perform(
         call = _call(route, request, query, state)
         return call, operation(warehouse.context, state, call)
     with warehouse.lock:
+        if warehouse.removed:
+            raise problem.no_such_warehouse(warehouse.name)
         call = _call(route, request, query, warehouse.state)
         outcome = operation(warehouse.context, warehouse.state, call)
-        publish_outcome(warehouse, outcome)
+        publish_outcomes([(warehouse, outcome)])
     if outcome.effects:
         _remove_files(warehouse, outcome)
     return call, outcome
@@ -239,21 +242,22 @@ def _call(route: Route, request: Request, query: Mapping[str, str], state: Wareh
     return Call(route.operation_id, request, names.namespace, names.name, names.parameters, query)
 
 
-def publish_outcome(warehouse: Warehouse, outcome: Outcome) -> None:
-    """Write the files of an outcome, then replace the state; if either fails, change nothing."""
-    files = warehouse.context.files
-    written: list[str] = []
+def publish_outcomes(outcomes: Collection[tuple[Warehouse, Outcome]]) -> None:
+    """Write the files of outcomes, then replace the states; if either fails, change nothing."""
+    written: list[tuple[Files, str]] = []
     try:
-        for effect in outcome.effects:
-            match effect:
-                case WriteFile(location, content):
-                    files.write(location, content)
-                    written.append(location)
-                case MakeDirectory(location):
-                    files.make_directory(location)
-        warehouse.publish(outcome.state)
+        for warehouse, outcome in outcomes:
+            files = warehouse.context.files
+            for effect in outcome.effects:
+                match effect:
+                    case WriteFile(location, content):
+                        files.write(location, content)
+                        written.append((files, location))
+                    case MakeDirectory(location):
+                        files.make_directory(location)
+        publish_states([(warehouse, outcome.state) for warehouse, outcome in outcomes])
     except OSError as error:
-        for location in written:
+        for files, location in written:
             files.remove(location)
         raise problem.bad_request(f"Cannot write to the location: {error}") from error
 

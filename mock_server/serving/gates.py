@@ -7,6 +7,7 @@ let the second go first, and see what the client of the first one does.
 import contextlib
 import itertools
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
 
@@ -56,6 +57,10 @@ class HeldRequest:
         """Whether it was let go, and its answer is made and sent on its way."""
         return self._handled.is_set()
 
+    def wait(self, timeout: float) -> bool:
+        """Wait until it is handled; return whether it is, after so many seconds."""
+        return self._handled.wait(timeout)
+
     def handled(self) -> None:
         """Say that its answer is made and, at a gate for answers, may be sent."""
         self._handled.set()
@@ -63,7 +68,7 @@ class HeldRequest:
     def let_go(self, timeout: float) -> None:
         """Let it go, and wait until it is handled; TimeoutError if it is not in time."""
         self.gate.release()
-        if not self._handled.wait(timeout):
+        if not self.wait(timeout):
             raise TimeoutError(f"request {self.number} was let go and not handled in {timeout} s")
 
 
@@ -171,10 +176,14 @@ class Gates:
             self._gates = tuple(each for each in self._gates if each is not gate)
         gate.open()
 
-    def clear(self) -> None:
-        """Remove every gate; what waits goes."""
-        for gate in self._gates:
+    def clear(self, *, timeout: float = 0.0) -> None:
+        """Remove every gate; what waits goes, and has so many seconds to be handled."""
+        gates = self._gates
+        for gate in gates:
             self.remove(gate)
+        until = time.monotonic() + timeout
+        for held in (each for gate in gates for each in gate.arrived):
+            held.wait(max(0.0, until - time.monotonic()))
 
     def arrive(
         self,

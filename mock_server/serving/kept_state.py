@@ -1,7 +1,7 @@
 """Keeps what the warehouses below a root hold, so that the next server there begins with it."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -101,12 +101,21 @@ class KeptState:
         content.answers = {k: a for k, a in content.answers.items() if keyed.by_key.get(k)}
         return state.with_keyed(keyed)
 
-    def record(self, warehouse: str, before: WarehouseState, after: WarehouseState) -> None:
-        """Keep what leads from one state of a warehouse to the next; OSError if it cannot."""
-        changes = changes_between(before, after)
-        if changes:
+    def record(self, changed: Iterable[tuple[str, WarehouseState, WarehouseState]]) -> None:
+        """Keep what leads from one state to the next: warehouse, before, after; OSError if not.
+
+        All of it is one line, so that the next server has the whole or nothing, however this one
+        ends.
+        """
+        publications = [
+            Publication(warehouse, changes)
+            for warehouse, before, after in changed
+            if (changes := changes_between(before, after))
+        ]
+        if publications:
+            line = publications if len(publications) > 1 else publications[0]
             with self._lock:
-                self._file.append(msgspec.json.encode(Publication(warehouse, changes)))
+                self._file.append(msgspec.json.encode(line))
 
     def close(self) -> None:
         """Let another process have the root."""
@@ -115,9 +124,10 @@ class KeptState:
     def _read(self, lines: list[bytes]) -> None:
         for number, line in enumerate(lines):
             try:
-                publication = msgspec.json.decode(line, type=Publication)
-                content = self._content.setdefault(publication.warehouse, WarehouseContent())
-                apply(content, publication.changes)
+                read = msgspec.json.decode(line, type=Publication | list[Publication])
+                for each in [read] if isinstance(read, Publication) else read:
+                    content = self._content.setdefault(each.warehouse, WarehouseContent())
+                    apply(content, each.changes)
             except (msgspec.DecodeError, KeyError) as error:
                 where = self._file.line_words(number)
                 raise ValueError(

@@ -1,5 +1,6 @@
 """The metadata files of what a warehouse serves: never lost, and never written over by another."""
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
@@ -64,14 +65,19 @@ def unused_location(
     return f"{location.rpartition('/')[0]}/{name}"
 
 
-def write_new(wanted: Iterable[MetadataFile]) -> None:
-    """Write metadata files, except those that are there; OSError, and none of them stays."""
+@contextlib.contextmanager
+def written_for(wanted: Iterable[MetadataFile]) -> Iterator[None]:
+    """Write metadata files for what the block publishes, except those that are there.
+
+    After an OSError, also of the block, none of them stays.
+    """
     written: list[MetadataFile] = []
     try:
         for each in wanted:
             if _bytes_at(each.files, each.location) is None:
                 _write(each.files, each.location, each.content)
                 written.append(each)
+        yield
     except OSError:
         for each in written:
             each.files.remove(each.location)

@@ -1,7 +1,7 @@
 """The warehouses of one server: declared beforehand or opened when first asked for."""
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 import msgspec
 
@@ -47,9 +47,12 @@ class Warehouse:
 
     `state` may be read without the lock at any time: it is one immutable value. `announced`: the
     prefix is served, because it was declared or a client has asked for its warehouse by name.
+    `removed`: the server has forgotten it, and nothing is published any more.
     """
 
-    __slots__ = ("_kept", "announced", "context", "declaration", "lock", "prefix", "state")
+    __slots__ = (
+        "announced", "context", "declaration", "kept", "lock", "prefix", "removed", "state",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -62,25 +65,32 @@ class Warehouse:
         self.prefix = prefix
         self.context = context
         self.lock = threading.Lock()
-        self._kept = kept
+        self.kept = kept
         self.state = WarehouseState() if kept is None else kept.state_of(self.name, context)
         self.announced = False
-
-    def publish(self, state: WarehouseState) -> None:
-        """Replace the state, under the lock; OSError if it is to be kept and cannot be."""
-        if self._kept is not None:
-            self._kept.record(self.name, self.state, state)
-        self.state = state
+        self.removed = False
 
     @property
     def is_kept(self) -> bool:
         """Whether the next server begins with what it holds, read from its metadata files."""
-        return self._kept is not None
+        return self.kept is not None
 
     @property
     def name(self) -> str:
         """The name that clients give as `warehouse`."""
         return self.declaration.name
+
+
+def publish_states(states: Collection[tuple[Warehouse, WarehouseState]]) -> None:
+    """Replace the states of warehouses of one server, under their locks.
+
+    OSError if one that is to be kept cannot be; none is replaced then.
+    """
+    kept = [(each, state) for each, state in states if each.kept is not None]
+    if kept and (file := kept[0][0].kept) is not None:
+        file.record((each.name, each.state, state) for each, state in kept)
+    for warehouse, state in states:
+        warehouse.state = state
 
 
 class Warehouses:
@@ -116,6 +126,7 @@ class Warehouses:
                 raise ValueError("declare one warehouse, or several with prefixes")
             for declaration in declarations:
                 self._add(declaration).announced = True
+        self._declared = {each.name: each for each in declarations or ()}
         self.default_name = declarations[0].name if declarations else DEFAULT_WAREHOUSE
         for name in () if kept is None or declarations is not None else kept.warehouses:
             self.open(name)
@@ -133,6 +144,13 @@ class Warehouses:
         if found is not None:
             found.announced = True
         return found
+
+    def declare_again(self, name: str) -> None:
+        """Open the warehouse of this name again, if it was declared and removed."""
+        declared = self._declared.get(name)
+        with self._lock:
+            if declared is not None and name not in self._by_name:
+                self._add(declared).announced = True
 
     def existing(self, name: str) -> Warehouse:
         """Return the warehouse of this name, as `open`; KeyError if there is none."""

@@ -56,7 +56,8 @@ class Root:
         """Return the given directory; ValueError if there is none, or none that can be written."""
         path = None if self._given is None else local_path(self._given)
         if path is None:
-            raise ValueError("tables can be kept in a directory only: name one as the root")
+            place = "" if self._given is None else f", and not in {self._given}"
+            raise ValueError(f"tables can be kept in a directory only{place}: name one as the root")
         self.check()
         return path
 

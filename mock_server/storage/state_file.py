@@ -1,4 +1,4 @@
-"""The file in which a server keeps the names of its tables: one line for each publication."""
+"""The file in which a server keeps the names of its tables: one line for each change."""
 
 import os
 import weakref

@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-from pathlib import Path
 
 import httpx
 import pytest
@@ -249,98 +248,22 @@ def test_options_that_mean_nothing_are_one_line(icecheck, options, said):
     assert said in result.stderr
 
 
-SHOW = """
-import json, os, sys
-from pathlib import Path
-from pyiceberg.catalog import load_catalog
-load_catalog("default").create_namespace("made_by_pyiceberg")
-files = sorted(each.name for each in Path(os.environ["ICECHECK_CLIENTS"]).iterdir())
-names = [name for name in os.environ if name.startswith(("CATALOG_", "ICEBERG_REST_", "SAIL_"))]
-print(json.dumps([files, sorted(names)]))
-sys.exit(7)
-"""
-
-
-def test_a_command_runs_beside_it_and_finds_it(start_icecheck, tmp_path):
-    log = tmp_path / "requests.jsonl"
-    words = ["--run", "--", sys.executable, "-c", SHOW]
-    process = start_icecheck("serve", "--journal-file", log, "--token", "t0", *words)
-    stdout, stderr = process.communicate(timeout=120)
-    assert process.returncode == 7, stderr
-    files, names = json.loads(stdout)
-    assert files == [
-        ".pyiceberg.yaml", "clickhouse.sql", "duckdb.sql", "flink.sql", "spark-defaults.conf",
-        "trino-iceberg.properties",
-    ]  # fmt: skip
-    assert names == [
-        "CATALOG_TOKEN", "CATALOG_URI", "CATALOG_WAREHOUSE", "ICEBERG_REST_URI",
-        "ICEBERG_REST_WAREHOUSE", "SAIL_CATALOG__LIST",
-    ]  # fmt: skip
-    asked = [json.loads(line) for line in log.read_text().splitlines()]
-    assert [(each["operation"], each["status"]) for each in asked][-1] == ("createNamespace", 200)
-
-
-@pytest.mark.parametrize(
-    ("fault", "ends", "code"),
-    [("false", 0, 0), ("true", 0, 1), ("true", 5, 5)],
-)
-def test_a_strict_fault_counts_where_the_command_ends_well(icecheck, fault, ends, code):
-    command = [sys.executable, "-c", f"raise SystemExit({ends})"]
-    strict = f"commit-conflict,strict={fault}"
-    result = icecheck("serve", "--fault", strict, "--run", "--", *command)
-    assert result.exit_code == code
-    assert ("never happened" in result.stderr) == (code == 1)
-
-
-def test_a_command_that_there_is_not_is_one_line(icecheck):
-    result = icecheck("serve", "--run", "--", "no-such-command-of-anybody")
-    assert (result.exit_code, len(result.stderr.splitlines())) == (127, 1)
-    for words in (["--run"], ["--", "true"]):
-        refused = icecheck("serve", *words)
-        assert (refused.exit_code, len(refused.stderr.splitlines())) == (2, 1)
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_command_is_told_to_stop(start_icecheck, number):
-    waits = """
-import os, signal, sys, time
-signal.signal(signal.SIGINT, signal.SIG_DFL)
-print(os.environ["ICECHECK_CLIENTS"], flush=True)
-time.sleep(600)
-"""
-    process = start_icecheck("serve", "--run", "--", sys.executable, "-c", waits)
-    directory = Path(process.stdout.readline().strip())
-    assert directory.is_dir()
-    process.send_signal(number)
+def test_the_terminal_that_is_closed_ends_a_server_cleanly(start_icecheck, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    process = start_icecheck("serve", "--port", "0")
+    uri = ready(process)
+    httpx.post(f"{uri}/v1/namespaces", json={"namespace": ["db"]}, trust_env=False)
+    process.send_signal(signal.SIGHUP)
     process.communicate(timeout=60)
-    assert process.returncode == 128 + number
-    assert not directory.exists()
+    assert process.returncode == 0
+    assert [*tmp_path.glob("icecheck-*")] == []
 
 
-def test_what_leads_elsewhere_is_kept_from_the_command(start_icecheck, monkeypatch, tmp_path):
-    for name in (
-        "PYICEBERG_CATALOG__DEFAULT__CREDENTIAL", "PYICEBERG_CATALOG__DEFAULT__OAUTH2_SERVER_URI",
-        "CATALOG_CREDENTIAL", "SAIL_CATALOG__LIST", "ICEBERG_REST_TOKEN",
-    ):  # fmt: skip
-        monkeypatch.setenv(name, "production")
-    shows = "import os; print([name for name, value in os.environ.items() if 'prod' in value])"
-    command = ["--run", "--", sys.executable, "-c", shows]
-    ready_file = tmp_path / "ready.json"
-    process = start_icecheck("serve", "--ready-file", ready_file, *command)
-    stdout, _ = process.communicate(timeout=60)
-    assert stdout == "[]\n"
-    assert json.loads(ready_file.read_text())["uri"].startswith("http://127.0.0.1:")
-
-
-def test_the_command_is_led_to_a_warehouse_that_there_is(start_icecheck):
-    asks = """
-import os, urllib.request
-config = os.environ["CATALOG_URI"] + "/v1/config?warehouse=" + os.environ["CATALOG_WAREHOUSE"]
-print(urllib.request.urlopen(config).status)
-"""
-    command = ["--run", "--", sys.executable, "-c", asks]
-    process = start_icecheck("serve", "--warehouse", "only", *command)
-    assert process.communicate(timeout=60)[0] == "200\n"
+@pytest.mark.parametrize("place", ["s3://bucket/x", "memory://root"])
+def test_a_state_that_cannot_be_kept_is_refused(icecheck, place):
+    result = icecheck("serve", "--port", "0", "--state", place)
+    assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+    assert place in result.stderr
 
 
 def test_a_full_disk_is_told_once_and_stops_no_request(start_icecheck):

@@ -286,6 +286,33 @@ def test_a_reset_removes_what_it_is_asked_to(
     assert (mock.faults.rules, mock.journal.count()) == ((), 0)
 
 
+def test_what_waits_at_a_gate_is_handled_before_a_reset(
+    mock: MockCatalog, http: httpx.Client, admin: httpx.Client
+) -> None:
+    gate = mock.gates.add("createNamespace", holds=1)
+    body = {"namespace": ["held"]}
+    with ThreadPoolExecutor(1) as pool:
+        held = pool.submit(http.post, "/v1/wh/namespaces", json=body)
+        gate.wait_for()
+        assert admin.post("/reset").status_code == 204
+        assert len(mock.state("wh").namespaces) == 0
+        assert mock.journal.count() == 0
+        assert held.result(30).status_code == 200
+    assert len(mock.state("wh").namespaces) == 0
+
+
+@pytest.mark.parametrize(("method", "path"), [("POST", "/reset"), ("DELETE", "/faults")])
+def test_strict_faults_that_never_happened_are_told_where_all_are_removed(
+    mock: MockCatalog, admin: httpx.Client, method: str, path: str
+) -> None:
+    strict = mock.faults.add("throttled", operation="getConfig", strict=True)
+    refused = admin.request(method, path)
+    assert refused.status_code == 409
+    assert strict.id in refused.text
+    assert mock.faults.rules == ()
+    assert admin.request(method, path).status_code == 204
+
+
 def test_the_clock_moves_and_stands(mock: MockCatalog, admin: httpx.Client) -> None:
     before = ok(admin.get("/clock"))
     assert before["stands_still"] is False
@@ -300,7 +327,10 @@ def test_the_clock_moves_and_stands(mock: MockCatalog, admin: httpx.Client) -> N
     assert ok(admin.post("/clock/freeze"))["stands_still"] is True
     for wrong in ({"milliseconds": -1}, {"milliseconds": 10**18}, {"milliseconds": "1"}, {}):
         assert admin.post("/clock/advance", json=wrong).status_code == 400
-    for text in ("yesterday", "9999-99-99", "0001-01-01T00:00:00+23:59"):
+    for text in (
+        "yesterday", "9999-99-99", "0001-01-01T00:00:00+23:59", "1970-01-01T00:00:00+23:00",
+        "9999-12-31T23:59:59-01:00",
+    ):  # fmt: skip
         assert admin.post("/clock/freeze", json={"time": text}).status_code == 400
 
 

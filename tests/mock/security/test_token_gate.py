@@ -8,7 +8,7 @@ import pytest
 
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings
 from icecheck.mock_server.core.clock import VirtualClock
-from icecheck.mock_server.security.callers import Caller
+from icecheck.mock_server.security.callers import Caller, Unknown
 from tests.mock.security.serving import CLIENTS, NOW, NOW_MS, ROOT, TOKENS, bearer, client_of
 
 NewMock = Callable[..., MockCatalog]
@@ -93,6 +93,23 @@ def test_revoked_tokens_are_refused_at_once(mock: MockCatalog) -> None:
         assert http.get("/v1/config").status_code == 401
         headers = bearer(mock.access_token("root"))
         assert http.get("/v1/config", headers=headers).status_code == 200
+
+
+def test_a_token_that_is_read_while_tokens_are_revoked_is_not_remembered(
+    mock: MockCatalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    security, token = mock.security, f"Bearer {mock.access_token('root')}"
+    read = security._read
+
+    def read_and_revoke(authorization: str) -> Caller | Unknown:
+        found = read(authorization)
+        security.revoke_tokens()
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(security), "_read", staticmethod(read_and_revoke))
+        security.identify(token)
+    assert isinstance(security.identify(token), Unknown)
 
 
 def test_a_static_token_and_clients_live_side_by_side(clock: VirtualClock) -> None:

@@ -269,13 +269,14 @@ def _mock(
         WarehouseDeclaration,
     )
     from icecheck.mock_server.serving.fault_rules import parse_fault
-    from icecheck.mock_server.storage.places import is_on_disk, location_uri
 
     planted = _planted(defect_globs)
     declared = []
     for warehouse in warehouses:
         name, _, location = warehouse.partition("=")
         declared.append(WarehouseDeclaration(name, location=location or None))
+    kept = root is not None
+    # As with the fixture that it is told for, what is there begins empty.
     root = root or _root_of_fixture(os.environ)
     mock = MockCatalog(
         warehouses=declared or None,
@@ -283,7 +284,7 @@ def _mock(
         vending=VendingSettings(storage=storage) if storage else None,
         idempotency=None if lifetime == "off" else IdempotencySettings(lifetime),
         root=root,
-        keep=root is not None and is_on_disk(location_uri(root)),
+        keep=kept,
         **settings,
     )
     for rule in map(parse_fault, faults):
@@ -291,6 +292,11 @@ def _mock(
     for seed_file in seed_files:
         mock.states.seed(seed_file)
     mock.defects.switch_on(*planted)
+    if kept:
+        for each in mock.warehouses.all():
+            if not each.is_kept:
+                why = "its object store ends with this server"
+                click.echo(f"warehouse {each.name} is not kept in {root}: {why}", err=True)
     return mock
 
 

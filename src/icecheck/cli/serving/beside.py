@@ -58,18 +58,25 @@ def _run(command: Sequence[str], connection: "Connection", directory: Path) -> i
     _write_files(connection, directory)
     # What leads clients elsewhere must not come beside what leads them here.
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_LEADING)}
-    return ended_command(command, {**kept, **variables(connection), DIRECTORY: str(directory)})
+    named = {"SPARK_CONF_DIR": str(directory), **kept, DIRECTORY: str(directory)}
+    return ended_command(command, {**named, **variables(connection)})
 
 
 def ended_command(command: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run a command and return its exit code, 128 + N if signal N ended it; hands signals on."""
-    try:
-        process = subprocess.Popen(command, env=environment)
-    except FileNotFoundError:
-        fail(f"there is no command {command[0]!r}", _NOT_FOUND)
-    except OSError as error:
-        fail(f"{command[0]} cannot be run: {error.strerror}", _NOT_EXECUTABLE)
-    with _handed_on(process):
+    # What the command starts is to end with it: signals go to a process group of its own. At a
+    # terminal it stays in ours, or it could not read from there.
+    own_group = not _is_in_the_foreground()
+    with _handed_on(own_group=own_group) as started:
+        try:
+            process = subprocess.Popen(
+                command, env=environment, process_group=0 if own_group else None
+            )
+        except FileNotFoundError:
+            fail(f"there is no command {command[0]!r}", _NOT_FOUND)
+        except OSError as error:
+            fail(f"{command[0]} cannot be run: {error.strerror}", _NOT_EXECUTABLE)
+        started(process)
         code = process.wait()
     return code if code >= 0 else 128 - code
 
@@ -97,20 +104,35 @@ def _write_files(connection: "Connection", directory: Path) -> None:
 
 
 @contextlib.contextmanager
-def _handed_on(process: "subprocess.Popen[bytes]") -> Iterator[None]:
-    """Hand signals on to a process for as long as it runs."""
+def _handed_on(*, own_group: bool) -> Iterator[Callable[["subprocess.Popen[bytes]"], None]]:
+    """Hand signals on to the process that is started in the block, and told by what is yielded.
+
+    Those that come before it runs are handed on then.
+    """
+    running: list[subprocess.Popen[bytes]] = []
+    early: list[int] = []
 
     def hand_on(number: int, _frame: FrameType | None) -> None:
+        if not running:
+            early.append(number)
+        elif own_group:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(running[0].pid, number)
         # What is typed at a terminal comes to the command by itself.
-        if number != signal.SIGINT or not _is_in_the_foreground():
-            process.send_signal(number)
+        elif number != signal.SIGINT or not _is_in_the_foreground():
+            running[0].send_signal(number)
+
+    def started(process: "subprocess.Popen[bytes]") -> None:
+        running.append(process)
+        for number in early:
+            hand_on(number, None)
 
     numbers = [signal.SIGINT, signal.SIGTERM]
     if hasattr(signal, "SIGHUP"):
         numbers.append(signal.SIGHUP)
     before = {number: signal.signal(number, hand_on) for number in numbers}
     try:
-        yield
+        yield started
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
