@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 QUOTE, BACKTICK = '"', "`"
 
 
-class CredentialUnusable(ValueError):
-    """Raised for credentials that a client cannot use; the message says what it takes."""
+class ConnectionUnusable(ValueError):
+    """Raised for what a client cannot use, or was never tried with; the message says what."""
 
 
 class Connection(msgspec.Struct, frozen=True):
@@ -113,6 +113,7 @@ class Connection(msgspec.Struct, frozen=True):
 
     def trino_catalog(self) -> str:
         """Return Trino's file `etc/catalog/NAME.properties`."""
+        self._expect_files("Trino")
         settings = {
             "connector.name": "iceberg",
             "iceberg.catalog.type": "rest",
@@ -139,6 +140,7 @@ class Connection(msgspec.Struct, frozen=True):
 
     def clickhouse(self) -> str:
         """Return ClickHouse's statements; it wants keys, also where the files are local."""
+        self._expect_files("ClickHouse")
         settings = {
             "catalog_type": "rest",
             "warehouse": self.warehouse,
@@ -173,11 +175,13 @@ class Connection(msgspec.Struct, frozen=True):
         if self.token is not None:
             settings["bearer_access_token"] = self.token
         self._expect_no_credential("Sail")
+        self._expect_files("Sail")
         listed = ", ".join(f"{key}={_quoted(value)}" for key, value in settings.items())
         return {"SAIL_CATALOG__LIST": f"[{{{listed}}}]"}
 
     def go(self) -> str:
         """Return the lines of a program with iceberg-go; what they import stands above them."""
+        self._expect_files("iceberg-go")
         options = [f"rest.WithWarehouseLocation({_quoted(self.warehouse)})"]
         if self.token is not None:
             options.append(f"rest.WithOAuthToken({_quoted(self.token)})")
@@ -191,6 +195,7 @@ class Connection(msgspec.Struct, frozen=True):
 
     def rust(self) -> str:
         """Return the lines of a program with iceberg-rust."""
+        self._expect_files("iceberg-rust")
         properties = {key: value for key, value in self.properties.items() if key != "type"}
         listed = "".join(
             f"    ({_quoted(key)}.to_string(), {_quoted(value)}.to_string()),\n"
@@ -227,7 +232,14 @@ class Connection(msgspec.Struct, frozen=True):
 
     def _expect_no_credential(self, client: str) -> None:
         if self.credential is not None:
-            raise CredentialUnusable(f"{client} fetches no tokens: give it one (--token)")
+            raise ConnectionUnusable(f"{client} fetches no tokens: give it one (--token)")
+
+    def _expect_files(self, client: str) -> None:
+        if self.is_s3:
+            raise ConnectionUnusable(
+                f"{client} was not tried with an object store that the catalog vends credentials "
+                "for, and needs settings of its own: PyIceberg, Spark and DuckDB were"
+            )
 
 
 def connection(

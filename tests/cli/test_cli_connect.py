@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings, WarehouseDeclaration
-from icecheck.mock_server.clients.connection import CLIENTS, Connection, CredentialUnusable
+from icecheck.mock_server.clients.connection import CLIENTS, Connection, ConnectionUnusable
 from icecheck.targets.sources import from_spark_conf
 
 AWKWARD = 'it\'s a "t0ken" \\ of $HOME'
@@ -94,7 +94,7 @@ def test_a_client_without_a_way_to_fetch_tokens_says_so():
         assert "credential" in mock.rust("wh")
         assert "oauth2.credential" in mock.trino_catalog("wh")
         assert "credential" in mock.flink_conf("wh")
-        with pytest.raises(CredentialUnusable, match="give it one"):
+        with pytest.raises(ConnectionUnusable, match="give it one"):
             mock.js("wh")
 
 
@@ -120,6 +120,17 @@ def test_clients_in_java_read_an_object_store_with_what_is_vended(icecheck, clie
     for shown, files, delegation in ((local, "HadoopFileIO", 0), (stored, "S3FileIO", 1)):
         assert (shown.exit_code, files in shown.stdout) == (0, True)
         assert shown.stdout.count("X-Iceberg-Access-Delegation") == delegation
+
+
+@pytest.mark.parametrize("client", sorted(CLIENTS))
+def test_an_object_store_changes_what_a_client_is_told_or_is_refused(icecheck, client):
+    local, stored = icecheck("connect", client), icecheck("connect", client, "--s3")
+    if stored.exit_code:
+        assert (stored.exit_code, len(stored.stderr.splitlines())) == (2, 1)
+        assert client in {"trino", "clickhouse", "sail", "go", "rust"}
+    else:
+        # What these are told holds for any files: they ask the catalog, or never open one.
+        assert (stored.stdout == local.stdout) == (client in {"pyiceberg", "duckdb", "js"})
 
 
 def test_a_mock_knows_what_is_in_its_object_store():

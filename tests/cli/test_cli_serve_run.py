@@ -39,6 +39,14 @@ def test_a_command_runs_beside_it_and_finds_it(start_icecheck, tmp_path):
     assert [(each["operation"], each["status"]) for each in asked][-1] == ("createNamespace", 200)
 
 
+def test_a_command_beside_an_object_store_gets_what_was_tried_with_one(start_icecheck):
+    shows = "import os; print(*sorted(os.listdir(os.environ['ICECHECK_CLIENTS'])))"
+    command = ["--run", "--", sys.executable, "-c", shows]
+    process = start_icecheck("serve", "--warehouse", "wh=s3://lake/wh", *command)
+    shown = process.communicate(timeout=60)[0].split()
+    assert shown == [".pyiceberg.yaml", "duckdb.sql", "flink.sql", "spark-defaults.conf"]
+
+
 @pytest.mark.parametrize(
     ("fault", "ends", "code"),
     [("false", 0, 0), ("true", 0, 1), ("true", 5, 5)],

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from icecheck.mock_server import Client, MockCatalog, OAuth2Settings
-from icecheck.mock_server.clients.connection import Connection, CredentialUnusable
+from icecheck.mock_server.clients.connection import Connection, ConnectionUnusable
 
 pytestmark = pytest.mark.hostile
 
@@ -185,7 +185,7 @@ def test_sail_uses_the_variable(connection: Connection, pythons: dict[str, Path]
     if connection.credential is None:
         run([pythons["sail"], "-c", SAIL], env=connection.sail_environment())
     else:
-        with pytest.raises(CredentialUnusable):
+        with pytest.raises(ConnectionUnusable):
             connection.sail_environment()
 
 
@@ -199,7 +199,7 @@ def test_iceberg_js_uses_the_lines(connection: Connection, tmp_path: Path, versi
         (tmp_path / "program.mjs").write_text(connection.js() + JAVASCRIPT)
         run([node, "program.mjs"], cwd=tmp_path)
     else:
-        with pytest.raises(CredentialUnusable):
+        with pytest.raises(ConnectionUnusable):
             connection.js()
 
 

@@ -1,11 +1,10 @@
 """Redaction: removes secrets from exchanges and from texts about them."""
 
-import base64
 import contextlib
 import json
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlencode
@@ -26,23 +25,18 @@ from icecheck.targets.secret_names import (
 from icecheck.wire.exchange import Exchange, Headers
 from icecheck.wire.json_text import JsonFlaw, flaws_of
 from icecheck.wire.secret_values import SecretValues, Seen, decoded
+from icecheck.wire.urls_in_text import may_give_access, without_access
 
 _SIGNED = re.compile(r"(AWS4-HMAC-SHA256 Credential=)[^/]+(/.+Signature=)(\w+|<redacted:\w+>)")
 # Members of JSON quoted in running text, as in findings; a shortened text may end inside one.
 _QUOTED_MEMBER = re.compile(r'("([^"\\]+)"\s*:\s*")((?:[^"\\]|\\.)*)')
-_SIGNATURE = re.compile(
-    r"(?:(?<![a-z])|(?<=%3f)|(?<=253f))sig(?:nature)?(?:=|%(?:25)*3d)", re.IGNORECASE
-)
 # What a signed query gives access by. Of an id with its scope, only the id.
 _SIGNING = re.compile(
     r"(?<![a-z])(?:x-(?:amz|goog)-)?(?:(?:sig(?:nature)?|security-token)=([^&\s\"'<>\\;,|]+)|"
     r"(?:credential|awsaccesskeyid|googleaccessid)=([^&\s\"'<>\\;,|/]+))",
     re.IGNORECASE,
 )
-# The beginning of a URL in base64 and in hex.
-_CODED = re.compile(r"aHR0c[A-Za-z0-9+/_-]{20,}=*|68747470(?:[0-9a-fA-F]{2}){12,}")
 _PARTS = re.compile(r"[?&;=]|%2F|/(?=\d{8}/)", re.IGNORECASE)
-_PIECES = re.compile(r"""([\s"'<>\\]+)""")
 _BEARER = re.compile(r"\b((?:Bearer|Basic)\s+)([A-Za-z0-9._~+/-]{12,}=*)", re.IGNORECASE)
 _JWT = re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?")
 _GIVEN_CHARACTERS_MIN = 4
@@ -122,7 +116,7 @@ class Redactor:
             # Most exchanges hold no secret; one test of all their parts shows that.
             parts = self._parts(exchange)
             self._learn_signed(parts)
-            search = self._values.stand_in(*parts) or any(map(_may_give_access, parts))
+            search = self._values.stand_in(*parts) or any(map(may_give_access, parts))
             error = exchange.error
             shown = self._body(answer, search) if search or names_some else answer
             text = exchange.response_text
@@ -307,16 +301,7 @@ class Redactor:
 
     def _text(self, text: str, *, cut: bool = False) -> str:
         text = self._values.replaced(text, cut=cut)
-        if _may_give_access(text):
-            text = "".join(_unsigned(piece, self._mark) for piece in _PIECES.split(text))
-        return text
-
-
-def _may_give_access(text: str) -> bool:
-    """Return whether a text may hold a URL with a user, or with a signed query."""
-    if ("@" in text and "://" in text) or names_signature(text.lower()):
-        return True
-    return ("aHR0c" in text or "68747470" in text) and _CODED.search(text) is not None
+        return without_access(text, self._mark) if may_give_access(text) else text
 
 
 def _is_scalar(value: str) -> bool:
@@ -373,27 +358,3 @@ def _own_values(body: Any) -> Iterator[str]:
         if isinstance(metadata, dict):
             named += [metadata.get(name) for name in _OWN_NAMES]
         yield from (name for name in named if isinstance(name, str))
-
-
-def _unsigned(piece: str, mark_of: Callable[[str], str]) -> str:
-    """Return a piece of text without the signed query or the user of a URL, or without its code."""
-    piece = _CODED.sub(lambda match: _without_coded(match[0], mark_of), piece)
-    if _SIGNATURE.search(piece):
-        place, mark, query = piece.partition("?")
-        return f"{place}?{mark_of(query)}" if mark else mark_of(piece)
-    if "://" in piece and "@" in piece:
-        scheme, _, rest = piece.partition("://")
-        user = re.split(r"[/?#]", rest, maxsplit=1)[0].rpartition("@")[0]
-        if ":" in user:
-            return f"{scheme}://{mark_of(user)}@{rest[len(user) + 1 :]}"
-    return piece
-
-
-def _without_coded(code: str, mark_of: Callable[[str], str]) -> str:
-    """Return base64 or hex as it is, or hidden if it is a URL that gives access."""
-    if code.startswith("aHR0c"):
-        letters = code.rstrip("=")
-        url = base64.b64decode(letters[: len(letters) // 4 * 4], altchars=b"-_")
-    else:
-        url = bytes.fromhex(code)
-    return mark_of(code) if _may_give_access(url.decode("latin-1")) else code

@@ -211,6 +211,9 @@ def test_what_names_a_table_is_not_learned_from_its_settings():
         "https://b.test/k?sv=2026&se=2026-01-01&sig=canary%3D",
         "https://b.test/k?X-Goog-Signature=canary",
         "https://me:canary@b.test/k",
+        "jdbc:postgresql://b.test/db?user=me&password=canary",
+        "jdbc:sqlserver://b.test;user=me;password=canary;encrypt=true",
+        "https://b.test/k?access_token=canary#part",
         "sv=2026-01-01&sig=canary",
         "Bearer canary-0123456789-Abcdef",
     ],
@@ -218,6 +221,20 @@ def test_what_names_a_table_is_not_learned_from_its_settings():
 def test_what_gives_access_by_itself_is_a_secret(text):
     assert "canary" not in Redactor().text(f"go to {text} now")
     assert "canary" not in said(Redactor(), json.dumps({"to": text}).encode()) or "Bearer" in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://b.test/v1/namespaces?pageToken=abc&pageSize=2",
+        "s3://lake/t/data/id=5/day=2026-01-01/part-0.parquet",
+        "jdbc:postgresql://b.test/db?user=me&ssl=true",
+    ],
+)
+def test_what_gives_no_access_is_shown(text):
+    assert Redactor().text(text) == text
+    body = json.dumps({"to": text}).encode()
+    assert Redactor().exchange(answered(body)).response_body == body
 
 
 def test_a_container_on_azure_is_no_user():

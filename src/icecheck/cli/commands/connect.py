@@ -38,7 +38,7 @@ def command(
 
     CLIENT is pyiceberg, spark, duckdb, trino, flink, clickhouse, sail, go, rust or js.
     """
-    from icecheck.mock_server.clients.connection import CLIENTS, Connection, CredentialUnusable
+    from icecheck.mock_server.clients.connection import CLIENTS, Connection, ConnectionUnusable
 
     if access["token"] and access["credential"]:
         raise click.UsageError("give --token or --credential, not both")
@@ -48,7 +48,7 @@ def command(
     try:
         found = Connection(_address(uri), warehouse, name, **access, is_s3=is_s3)
         shown = CLIENTS[client](found)
-    except (UsageError, CredentialUnusable) as error:
+    except (UsageError, ConnectionUnusable) as error:
         raise click.UsageError(str(error)) from None
     click.echo(shown, nl=False)
 

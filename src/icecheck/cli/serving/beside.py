@@ -83,6 +83,8 @@ def ended_command(command: Sequence[str], environment: Mapping[str, str]) -> int
 
 def variables(connection: "Connection") -> dict[str, str]:
     """Return the variables by which clients find a catalog: PyIceberg, Iceberg's kit, our suite."""
+    from icecheck.mock_server.clients.connection import ConnectionUnusable
+
     named = {
         "CATALOG_URI": connection.uri,
         "CATALOG_WAREHOUSE": connection.warehouse,
@@ -93,14 +95,17 @@ def variables(connection: "Connection") -> dict[str, str]:
     }
     known = {name: value for name, value in named.items() if value is not None}
     known |= connection.pyiceberg_environment()
-    return known if connection.credential else known | connection.sail_environment()
+    with contextlib.suppress(ConnectionUnusable):
+        known |= connection.sail_environment()
+    return known
 
 
 def _write_files(connection: "Connection", directory: Path) -> None:
-    from icecheck.mock_server.clients.connection import CLIENTS
+    from icecheck.mock_server.clients.connection import CLIENTS, ConnectionUnusable
 
     for name, client in _FILES.items():
-        (directory / name).write_text(CLIENTS[client](connection), encoding="utf-8")
+        with contextlib.suppress(ConnectionUnusable):
+            (directory / name).write_text(CLIENTS[client](connection), encoding="utf-8")
 
 
 @contextlib.contextmanager
