@@ -3,7 +3,6 @@
 import base64
 import hmac
 import ipaddress
-import json
 import logging
 import re
 from collections import Counter
@@ -25,6 +24,7 @@ from icecheck.mock_server.admin.ui.pages import ROOT as UI
 from icecheck.mock_server.admin.ui.pages import page
 from icecheck.mock_server.core.context import Reply, Request
 from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.json_place import json_error
 from icecheck.mock_server.protocol.problem import Problem
 
 BODY_BYTES_MAX = 64 << 20
@@ -170,18 +170,7 @@ def _body(route: AdminRoute, request: Request) -> Any:
     except msgspec.ValidationError as error:
         raise Refusal(400, f"The body: {error}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Refusal(400, f"The body is no JSON: {_place(request.body) or error}") from None
-
-
-def _place(body: bytes) -> str:
-    """Return where a body is no JSON, by line and column; "" if that cannot be said."""
-    try:
-        json.loads(body.decode())
-    except json.JSONDecodeError as error:
-        return f"{error.msg}, line {error.lineno} column {error.colno}"
-    except (UnicodeDecodeError, RecursionError):
-        pass
-    return ""
+        raise Refusal(400, f"The body is no JSON: {json_error(request.body) or error}") from None
 
 
 def _token_in(authorization: str) -> str:

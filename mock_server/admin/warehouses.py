@@ -157,7 +157,7 @@ def load_state(parts: Parts, asked: Asked) -> None:
         raise Refusal(400, str(error)) from None
 
 
-@route("POST", "/seed", body=Seed, refusals=(404,))
+@route("POST", "/seed", body=dict[str, Any], described=Seed, refusals=(404,))
 def seed_warehouses(parts: Parts, asked: Asked) -> None:
     """Fill warehouses as a short description says; what they hold already stays."""
     try:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -13,12 +12,25 @@ from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
 from icecheck.mock_server.serving.warehouses import Warehouse
 
+Place = tuple[str | int, ...]
+
 _JSON = {"content-type": "application/json"}
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
 _TRANSFORM = re.compile(r"(?:(?P<transform>\w+(?:\[\d+\])?)\((?P<of>.+)\)|(?P<column>.+))")
 
 
 class SeedUnusable(ValueError):
-    """Raised for a description that cannot be followed; the message names the place in it."""
+    """Raised for a description that cannot be followed: what is `said` of which `place` in it.
+
+    A place is the names of members, and the positions in lists, from the outermost to the
+    innermost.
+    """
+
+    def __init__(self, said: str, place: Place = ()) -> None:
+        where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
+        super().__init__(f"${where}: {said}" if place else said)
+        self.said = said
+        self.place = place
 
 
 class SeedTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -66,19 +78,35 @@ class Seed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     warehouses: dict[str, tuple[SeedNamespace, ...]]
 
 
-def read_seed(given: str | Path | Mapping[str, Any] | Seed) -> Seed:
-    """Return a description that is given as such, or in a file (`.json`, `.yaml`, `.yml`)."""
-    match given:
-        case Seed():
-            return given
-        case str() | Path():
-            value: Any = _in_file(Path(given))
-        case _:
-            value = given
+class _Outline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A seed of which the namespaces are not read yet: their mistakes are named by warehouse."""
+
+    warehouses: dict[str, tuple[Any, ...]]
+
+
+def read_seed(value: Any) -> Seed:
+    """Return a description, as JSON has it; SeedUnusable names the place of a mistake."""
+    outline: _Outline = _converted(value, _Outline, ())
+    return Seed(
+        {
+            name: tuple(
+                _converted(each, SeedNamespace, ("warehouses", name, position))
+                for position, each in enumerate(namespaces)
+            )
+            for name, namespaces in outline.warehouses.items()
+        }
+    )
+
+
+def _converted(value: Any, kind: type[Any], place: Place) -> Any:
     try:
-        return msgspec.convert(value, Seed)
+        return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        raise SeedUnusable(f"the seed cannot be followed: {error}") from None
+        said, _, path = str(error).partition(" - at `$")
+        steps = _STEP.findall(path.rstrip("`"))
+        raise SeedUnusable(
+            said, (*place, *(int(at) if at else name for name, at in steps))
+        ) from None
 
 
 def seeded(warehouse: Warehouse, namespaces: Sequence[SeedNamespace]) -> Outcome:
@@ -93,8 +121,8 @@ def seeded(warehouse: Warehouse, namespaces: Sequence[SeedNamespace]) -> Outcome
                 state = outcome.state
                 effects += [each for each in outcome.effects if isinstance(each, FileEffect)]
         except SeedUnusable as error:
-            where = f"$.warehouses.{warehouse.name}[{position}]"
-            raise SeedUnusable(f"{where}{error}") from None
+            place = ("warehouses", warehouse.name, position, *error.place)
+            raise SeedUnusable(error.said, place) from None
     return Outcome(state, replies.NO_CONTENT, tuple(effects))
 
 
@@ -105,39 +133,39 @@ def _made(
     for place, operation_id, body in _wanted(namespace, state):
         operation = warehouse.context.registries.operations.get(operation_id)
         if operation is None:
-            raise SeedUnusable(f"{place}: {operation_id} is hidden")
+            raise SeedUnusable(f"{operation_id} is hidden", place)
         request = Request("POST", "", "", _JSON, msgspec.json.encode(body))
         levels = () if operation_id == "createNamespace" else namespace.levels
         try:
             outcome = operation(warehouse.context, state, Call(operation_id, request, levels))
         except Problem as problem:
-            raise SeedUnusable(f"{place}: {problem.message}") from None
+            raise SeedUnusable(problem.message, place) from None
         state = outcome.state
         yield outcome
 
 
 def _wanted(
     namespace: SeedNamespace, state: WarehouseState
-) -> Iterator[tuple[str, str, dict[str, Any]]]:
+) -> Iterator[tuple[Place, str, dict[str, Any]]]:
     """Yield the place, the operation and the body of each request that makes what is not there."""
     if state.namespace(namespace.levels) is None:
         properties = namespace.properties
-        yield "", "createNamespace", {"namespace": namespace.levels, "properties": properties}
+        yield (), "createNamespace", {"namespace": namespace.levels, "properties": properties}
     for number, table in enumerate(namespace.tables):
-        place = f".tables[{number}]"
+        place = ("tables", number)
         if state.kind_of(namespace.levels, table.name) != "table":
             yield place, "createTable", _table_body(table, place)
     for number, view in enumerate(namespace.views):
         if state.kind_of(namespace.levels, view.name) != "view":
-            yield f".views[{number}]", "createView", _view_body(view, namespace.levels)
+            yield ("views", number), "createView", _view_body(view, namespace.levels)
 
 
-def _table_body(table: SeedTable, place: str) -> dict[str, Any]:
+def _table_body(table: SeedTable, place: Place) -> dict[str, Any]:
     ids = {name: number for number, name in enumerate(table.columns, 1)}
     fields = _fields(table.columns, {*table.required, *table.identifier})
     unknown = [n for n in (*table.required, *table.identifier) if n not in ids]
     if unknown:
-        raise SeedUnusable(f"{place} {table.name}: there is no column {unknown[0]!r}")
+        raise SeedUnusable(f"table {table.name}: there is no column {unknown[0]!r}", place)
     schema: dict[str, Any] = {"type": "struct", "schema-id": 0, "fields": fields}
     if table.identifier:
         schema["identifier-field-ids"] = [ids[name] for name in table.identifier]
@@ -149,13 +177,13 @@ def _table_body(table: SeedTable, place: str) -> dict[str, Any]:
 
 
 def _partition_field(
-    text: str, ids: Mapping[str, int], place: str, table: SeedTable
+    text: str, ids: Mapping[str, int], place: Place, table: SeedTable
 ) -> dict[str, Any]:
     found = _TRANSFORM.fullmatch(text)
     column = "" if found is None else found["of"] or found["column"]
     if found is None or column not in ids:
         raise SeedUnusable(
-            f"{place} {table.name}: no partition by {text!r}: is {column!r} a column?"
+            f"table {table.name}: no partition by {text!r}: is {column!r} a column?", place
         )
     transform = found["transform"] or "identity"
     word = transform.partition("[")[0]
@@ -184,25 +212,3 @@ def _fields(columns: Mapping[str, Any], required: set[str]) -> list[dict[str, An
         {"id": number, "name": name, "type": kind, "required": name in required}
         for number, (name, kind) in enumerate(columns.items(), 1)
     ]
-
-
-def _in_file(path: Path) -> Any:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise SeedUnusable(f"{path} cannot be read: {error.strerror}") from None
-    if path.suffix == ".json":
-        try:
-            return msgspec.json.decode(content)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise SeedUnusable(f"{path} is no JSON: {error}") from None
-    if path.suffix not in (".yaml", ".yml"):
-        raise SeedUnusable(f"{path}: a seed is a .yaml or a .json file")
-    try:
-        import yaml
-    except ModuleNotFoundError:
-        raise SeedUnusable(f"{path}: a seed in YAML needs PyYAML: pip install pyyaml") from None
-    try:
-        return yaml.safe_load(content)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise SeedUnusable(f"{path} is no YAML: {' '.join(str(error).split())}") from None

@@ -18,7 +18,14 @@ from icecheck.mock_server.serving.metadata_files import (
     write_again,
     written_for,
 )
-from icecheck.mock_server.serving.seeding import Seed, SeedNamespace, read_seed, seeded
+from icecheck.mock_server.serving.seed_files import SeedFile
+from icecheck.mock_server.serving.seeding import (
+    Seed,
+    SeedNamespace,
+    SeedUnusable,
+    read_seed,
+    seeded,
+)
 from icecheck.mock_server.serving.state_documents import (
     StateUnreadable,
     as_bytes,
@@ -128,7 +135,19 @@ class States:
         It is a Seed, a mapping of that form, or a file of it. Raises SeedUnusable for a mistake in
         it, or Problem for a warehouse that cannot be had; nothing is made then.
         """
-        seed = read_seed(given)
+        match given:
+            case Seed():
+                self._seed(given)
+            case str() | Path():
+                file = SeedFile(Path(given))
+                try:
+                    self._seed(file.seed)
+                except SeedUnusable as error:
+                    raise file.named(error) from None
+            case _:
+                self._seed(read_seed(given))
+
+    def _seed(self, seed: Seed) -> None:
         with self._opened(seed.warehouses) as found:
             wanted: dict[str, tuple[Warehouse, list[SeedNamespace]]] = {}
             for name, namespaces in seed.warehouses.items():

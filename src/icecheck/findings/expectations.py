@@ -220,7 +220,7 @@ def apply(run: Run, file: ExpectationFile, selection: Selection) -> Run:
             met = result_of_entry(entry, verdict, selected=verdict.check in selection.checks)
             marks.append(EntryMatch(verdict.check, entry, met))
     found = (
-        _unmet(entry, [m for m in marks if m.entry is entry], run, causes, selection)
+        _unmet(entry, [m for m in marks if m.entry is entry], run, lasting, selection)
         if entry in lasting
         else _expired(entry, run, causes, selection)
         for entry in file.entries
@@ -312,7 +312,7 @@ def _unmet(
     entry: Expectation,
     marks: Sequence[EntryMatch],
     run: Run,
-    causes: Mapping[str, str],
+    lasting: Sequence[Expectation],
     selection: Selection,
 ) -> FailedEntry | None:
     """Return what is wrong with an entry that is in force, the most severe problem first."""
@@ -329,7 +329,12 @@ def _unmet(
         return FailedEntry(EntryFailure.STALE, entry, passing, f"known to fail, but passes: {todo}")
     if marks or not run.complete or not _in_selection(entry, selection):
         return None
-    taken = any(entry.names(v.check, causes.get(v.check)) for v in run.verdicts)
+    causes = _cause_ids(run)
+    taken = [v.check for v in run.verdicts if entry.names(v.check, causes.get(v.check))]
+    if entry.kind is ExpectationKind.FLAKY and any(
+        entry_for(check, None, lasting) is entry for check in taken
+    ):
+        return None  # an earlier entry has it by the cause that it failed for this time
     why = "earlier entries name all its checks" if taken else "it matches nothing in this run"
     return FailedEntry(EntryFailure.STALE, entry, (), f"{why}: remove it")
 

@@ -114,13 +114,16 @@ TABLE = {"name": "t", "columns": {"id": "long"}}
     [
         ({}, "warehouses"),
         ([], "object"),
-        ({"warehouses": {"wh": [{"name": "x", "tabels": []}]}}, r"tabels.*\$\.warehouses"),
+        (
+            {"warehouses": {"wh": [{"name": "x", "tabels": []}]}},
+            r"^\$\.warehouses\.wh\[0\]: .*tabels",
+        ),
         (
             {"warehouses": {"wh": [{"name": "x", "tables": [{"columns": {}}]}]}},
-            r"name.*tables\[0\]",
+            r"^\$\.warehouses\.wh\[0\]\.tables\[0\]: .*name",
         ),
         ([{"columns": {"id": "lnog"}}], r"\$\.warehouses\.wh\[1\]\.tables\[0\]: .*lnog"),
-        ([{"partition": ["day(at)"]}], r"tables\[0\] t: no partition by 'day\(at\)'"),
+        ([{"partition": ["day(at)"]}], r"tables\[0\]: table t: no partition by 'day\(at\)'"),
         ([{"required": ["di"]}], "there is no column 'di'"),
         ([{"location": "s3://elsewhere/x"}, {"name": ""}], r"tables\[1\]"),
     ],
@@ -140,7 +143,24 @@ def test_a_mistake_is_named_and_nothing_is_made(mock: MockCatalog, seed: Any, sa
     ("name", "content", "said"),
     [
         ("seed.yaml", "warehouses: [", "line 1"),
-        ("seed.json", "{", "no JSON"),
+        ("seed.json", "{", "no JSON: .*line 1 column 2"),
+        ("seed.json", '{"warehouses":\n{"a": [],\n"a": []}}', "'a' stands twice"),
+        ("seed.yaml", "warehouses:\n  a: []\n  b: []\n  a: []", "'a' stands there twice.*line 4"),
+        (
+            "seed.yaml",
+            "warehouses:\n  a: []\n  b:\n  - name: x\n    tables:\n    - {name: t, oops: 1}",
+            r"seed\.yaml, line 6: \$\.warehouses\.b\[0\]\.tables\[0\]: .*oops",
+        ),
+        (
+            "seed.json",
+            '{"warehouses":\n{"a":\n[{"name": "x",\n"views": 5}]}}',
+            r"seed\.json, line 4: \$\.warehouses\.a\[0\]\.views: .*array",
+        ),
+        (
+            "seed.yaml",
+            "warehouses:\n  a:\n  - name: x\n    tables:\n    - name: t\n      columns: {id: lnog}",
+            r"seed\.yaml, line 5: \$\.warehouses\.a\[0\]\.tables\[0\]: .*lnog",
+        ),
         ("seed.toml", "", "a .yaml or a .json file"),
         ("missing.yaml", None, "cannot be read"),
         ("seed.yaml", "- 1", "object"),

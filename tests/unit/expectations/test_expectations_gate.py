@@ -157,6 +157,16 @@ def test_an_entry_whose_checks_are_all_taken_is_stale(a):
     assert "earlier entries" in run.expectations.unmet[0].why
 
 
+def test_a_flaky_check_that_fails_for_an_expected_cause_is_not_stale(a):
+    """What it fails for is chance: the next time it may be its own entry that excuses it."""
+    plain = a.finished(a.passed(CREATED), a.failed(EXISTS), a.failed("dropNamespace.gone"))
+    cause = next(each for each in plain.causes if EXISTS in each.checks)
+    run = a.expecting(plain, a.entry(cause=cause.id), a.entry(EXISTS, "flaky"))
+    assert [unmet.kind for unmet in run.expectations.unmet] == []
+    known = a.expecting(plain, a.entry(cause=cause.id), a.entry(EXISTS, "known-failure"))
+    assert known.exit_reason == STALE
+
+
 def test_an_expired_entry_takes_no_check_from_a_later_one(a):
     plain = a.finished(a.passed(CREATED), a.failed(EXISTS))
     run = a.expecting(plain, a.entry("*exists", expires="2020-01-01"), a.entry(EXISTS, "flaky"))
