@@ -1,7 +1,9 @@
 """The behaviour of a faithful server: importing the operation modules registers them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import TypeVar
 
+from icecheck.contract import load
 from icecheck.mock_server.commits import commit, view_commit
 from icecheck.mock_server.core.context import KeyedOperation, Registries, RequestGate
 from icecheck.mock_server.idempotency.performing import performed_once
@@ -25,6 +27,7 @@ from icecheck.mock_server.protocol.served_contract import keyed_operations, oper
 from icecheck.mock_server.security import authorization
 from icecheck.mock_server.security.settings import checked_operations
 
+Kind = TypeVar("Kind")
 _MODULES = (
     commits,
     config,
@@ -55,8 +58,13 @@ def default_registries(
     without = checked_operations(hidden)
     if "getConfig" in without:
         raise ValueError("getConfig cannot be hidden: without it there is no catalog")
+    contract = load(version)
     assertions, updates = commit.default_registries()
     view_assertions, view_updates = view_commit.default_view_registries()
+    updates = _documented(updates, contract.table_updates)
+    assertions = _documented(assertions, contract.table_assertions)
+    view_updates = _documented(view_updates, contract.view_updates)
+    view_assertions = _documented(view_assertions, contract.view_assertions)
     gates: dict[str, RequestGate] = {"authorization": authorization.refusal}
     known = registry.registered()
     operations = {id_: known[id_] for id_ in operations_of(version) if id_ in known}
@@ -69,3 +77,8 @@ def default_registries(
     for operation_id in without:
         operations.pop(operation_id, None)
     return served
+
+
+def _documented(known: Mapping[str, Kind], names: Collection[str]) -> dict[str, Kind]:
+    """Return what a version of the document has: a server of an older one refuses the rest."""
+    return {name: each for name, each in known.items() if name in names}

@@ -160,7 +160,14 @@ class States:
         """Open and lock the warehouses of these names; new ones are forgotten after an error."""
         before = {each.name for each in self._warehouses.all()}
         found: dict[str, Warehouse] = {}
-        try:
+
+        def forget_new() -> None:
+            for each in found.values():
+                if each.name not in before and not each.state.namespaces:
+                    self.remove(each)
+
+        with contextlib.ExitStack() as after_an_error:
+            after_an_error.callback(forget_new)
             for name in names:
                 found[name] = self._warehouses.asked_for(name)
             with _locked(found.values()):
@@ -168,11 +175,7 @@ class States:
                     if each.removed:
                         raise no_such_warehouse(name)
                 yield found
-        except BaseException:
-            for each in found.values():
-                if each.name not in before and not each.state.namespaces:
-                    self.remove(each)
-            raise
+            after_an_error.pop_all()
 
     @property
     def saved(self) -> Mapping[str, MockSnapshot]:

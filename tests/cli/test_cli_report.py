@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from icecheck.cli.closing import closing_lines
+from icecheck.cli.commands.stored.report import FILES
 from icecheck.contract import load
 from icecheck.contract.document import DEFAULT_SPEC_VERSION
 from icecheck.findings.verdict import Level, Outcome
@@ -99,10 +100,10 @@ def test_runs_of_one_id_are_not_written_over_each_other(icecheck, stored, tmp_pa
     assert not (tmp_path / "pages").exists()
 
 
-@pytest.mark.parametrize("form", ["html", "junit", "markdown", "text"])
+@pytest.mark.parametrize("form", [*FILES, "text"])
 def test_a_format_is_printed_as_the_run_wrote_it(icecheck, stored, form):
     result = icecheck("report", "render", stored(FAILS), "--format", form)
-    file = {"html": "index.html", "junit": "junit.xml", "markdown": "summary.md"}.get(form)
+    file = FILES.get(form)
     if file is None:
         assert result.stdout.splitlines() == closing_lines(FAILS, Path("run.json"))
     else:

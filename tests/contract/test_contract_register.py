@@ -21,7 +21,7 @@ from icecheck.contract import (
 from icecheck.contract.citations import sentences
 from icecheck.contract.register import RegisterError, load_register
 from icecheck.contract.releases import number
-from tests.kit.contracts import CONTRACT
+from tests.kit.contracts import CONTRACT, NEWEST
 
 Reader = Callable[..., dict[str, Requirement]]
 REGISTER = CONTRACT.requirements
@@ -124,6 +124,11 @@ def test_a_row_of_a_later_version_is_left_out(register: Reader) -> None:
 def test_a_row_of_an_earlier_version_is_left_out(register: Reader) -> None:
     assert "loadTable.made-up" not in register(row(until='"1.9.0"'))
     assert "loadTable.made-up" in register(row(until=f'"{CONTRACT.version}"'))
+
+
+def test_a_row_of_several_versions_ends_at_the_last_of_them(register: Reader) -> None:
+    assert CONTRACT.version != NEWEST.version
+    assert "loadTable.made-up" in register(row(until=f'"{NEWEST.version}"'))
 
 
 @pytest.mark.parametrize("release", [{"since": '"99.0.0"'}, {"until": '"1.9.0"'}])

@@ -3,8 +3,11 @@
 import pytest
 
 from icecheck.contract import DEFAULT_SPEC_VERSION, SPEC_VERSIONS, Contract, Requirement, load
+from icecheck.contract.releases import newest
 
 CONTRACT = load(DEFAULT_SPEC_VERSION)
+NEWEST = load(newest(SPEC_VERSIONS))
+"""For laws about what the repository has for each part of a document: it has those of all."""
 of_every_version = pytest.mark.parametrize(
     "contract", [*map(load, SPEC_VERSIONS)], ids=SPEC_VERSIONS
 )

@@ -36,7 +36,7 @@ def expect_golden(name: str, lines: Sequence[str], folder: Path = FOLDER) -> Non
     if updating():
         folder.mkdir(exist_ok=True)
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    before = path.read_text(encoding="utf-8").splitlines()
+    before = reviewed(name, folder)
     difference = list(difflib.unified_diff(before, lines, "reviewed", "now", n=0, lineterm=""))
     assert not difference, _MESSAGE.format(name=name) + "\n".join(difference)
 

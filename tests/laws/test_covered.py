@@ -73,16 +73,18 @@ def test_every_documented_operation_is_served() -> None:
         expect_served("operation", load(version).operations, served)
 
 
-def test_every_documented_update_is_applied() -> None:
-    served = default_registries(CONTRACT.version)
-    expect_served("update", CONTRACT.table_updates, served.updates)
-    expect_served("view-update", CONTRACT.view_updates, served.view_updates)
+@of_every_version
+def test_every_documented_update_is_applied(contract: Contract) -> None:
+    served = default_registries(contract.version)
+    expect_served("update", contract.table_updates, served.updates)
+    expect_served("view-update", contract.view_updates, served.view_updates)
 
 
-def test_every_documented_assertion_is_judged() -> None:
-    served = default_registries(CONTRACT.version)
-    expect_served("assertion", CONTRACT.table_assertions, served.assertions)
-    expect_served("view-assertion", CONTRACT.view_assertions, served.view_assertions)
+@of_every_version
+def test_every_documented_assertion_is_judged(contract: Contract) -> None:
+    served = default_registries(contract.version)
+    expect_served("assertion", contract.table_assertions, served.assertions)
+    expect_served("view-assertion", contract.view_assertions, served.view_assertions)
 
 
 def expect_served(kind: str, documented: Collection[str], served: Collection[str]) -> None:

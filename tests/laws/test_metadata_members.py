@@ -16,7 +16,7 @@ from icecheck.mock_server.metadata.encoding import decode, to_builtins
 from icecheck.objects.metadata_view import NOT_COMPARED, settled
 from icecheck.objects.views import settled_view
 from tests.kill.killing import mock_session
-from tests.kit.contracts import CONTRACT
+from tests.kit.contracts import NEWEST
 
 Json = Mapping[str, Any]
 
@@ -161,16 +161,16 @@ def _compare(where: str) -> str:
 
 def _sampled(members: Json) -> dict[str, Any]:
     """Return a value for each of these members that holds a single one."""
-    found = {name: resolve(CONTRACT.raw, each).get("type") for name, each in members.items()}
+    found = {name: resolve(NEWEST.raw, each).get("type") for name, each in members.items()}
     return {name: OF_ITS_KIND[type_] for name, type_ in found.items() if type_ in OF_ITS_KIND}
 
 
 def members_of(schema: str) -> dict[str, Any]:
     """Return the members of a schema of the document, with those of what it extends."""
-    declared = CONTRACT.raw["components"]["schemas"][schema]
+    declared = NEWEST.raw["components"]["schemas"][schema]
     found: dict[str, Any] = {}
     for each in (declared, *declared.get("allOf", ())):
-        found |= resolve(CONTRACT.raw, each).get("properties", {})
+        found |= resolve(NEWEST.raw, each).get("properties", {})
     return found
 
 
@@ -193,7 +193,7 @@ def test_every_member_of_a_part_of_metadata_is_kept() -> None:
 def parts_of(*schemas: str) -> set[str]:
     """Return the schemas with members that these refer to, and those that they refer to."""
     found: set[str] = set()
-    waiting: list[Any] = [CONTRACT.raw["components"]["schemas"][name] for name in schemas]
+    waiting: list[Any] = [NEWEST.raw["components"]["schemas"][name] for name in schemas]
     while waiting:
         each = waiting.pop()
         if isinstance(each, list):
@@ -203,7 +203,7 @@ def parts_of(*schemas: str) -> set[str]:
             name = str(each.get("$ref", "")).rpartition("/")[2]
             if name and name not in found:
                 found.add(name)
-                waiting.append(CONTRACT.raw["components"]["schemas"][name])
+                waiting.append(NEWEST.raw["components"]["schemas"][name])
     return {name for name in found if members_of(name)}
 
 
@@ -214,12 +214,12 @@ def test_every_part_of_metadata_is_one_that_the_mock_keeps() -> None:
 
 def test_the_table_of_round_trips_has_something_in_every_list_and_object() -> None:
     """What it lacks, no round trip of another update would miss."""
-    with mock_session() as (_, session):
+    with mock_session(spec=NEWEST.version) as (_, session):
         metadata = given_rich_table(Catalog(session, "rich"), 3).metadata
     holding = [
         name
         for name, member in members_of("TableMetadata").items()
-        if resolve(CONTRACT.raw, member).get("type") in {"array", "object"}
+        if resolve(NEWEST.raw, member).get("type") in {"array", "object"}
     ]
     empty = [name for name in holding if not metadata.get(name)]
     where = "given_rich_table of conformance/round_trips/test_roundtrip_updates.py"

@@ -18,9 +18,9 @@ from icecheck.mock_server.operations.served import default_registries
 from icecheck.objects.after_updates import FORESEEN
 from tests.interop.oracle.drawn_updates import WEIGHTS, Updates
 from tests.kill.killing import checks_of, mock_session
-from tests.kit.contracts import CONTRACT
+from tests.kit.contracts import NEWEST
 
-SERVED = default_registries(CONTRACT.version)
+SERVED = default_registries(NEWEST.version)
 WALKS = {
     "updateTable": ("states.life", "states.created-at-once"),
     "commitTransaction": ("states.life-by-transactions", "states.created-at-once-by-transaction"),
@@ -54,9 +54,9 @@ def walked(operation_id: str) -> Mapping[str, bool]:
             taken.update(dict.fromkeys(actions, True))
         return outcome
 
-    walks = [c for c in checks_of(*STATES) if c.id in WALKS[operation_id]]
+    walks = [c for c in checks_of(*STATES, contract=NEWEST) if c.id in WALKS[operation_id]]
     assert len(walks) == len(WALKS[operation_id])
-    with mock_session() as (mock, session):
+    with mock_session(spec=NEWEST.version) as (mock, session):
         wrap(mock.registries, operation_id, noted)
         for walk in walks:
             judge(walk, Catalog(session, walk.id))
@@ -86,7 +86,7 @@ def lacking(of_tables: Iterable[str], of_views: Iterable[str]) -> list[str]:
 def _lacking_of_table(action: str) -> Iterator[str]:
     if action not in SERVED.updates:
         yield "no class under @table_update in mock_server/updates"
-    if f"roundtrip.updateTable.{action}" not in {c.id for c in checks_of("test_roundtrip_updates")}:
+    if f"roundtrip.updateTable.{action}" not in _round_trips():
         yield (
             "no round trip of edge values in conformance/round_trips/test_roundtrip_updates.py "
             "(its changes in edge_updates.py, edge_layout.py or edge_history.py beside it), "
@@ -121,14 +121,19 @@ def _lacking_of_any(action: str) -> Iterator[str]:
         yield f"no method Updates.{drawing} in tests/interop/oracle/drawn_updates.py"
 
 
+@cache
+def _round_trips() -> frozenset[str]:
+    return frozenset(c.id for c in checks_of("test_roundtrip_updates", contract=NEWEST))
+
+
 def _has_row(beginning: str) -> bool:
-    return any(id_.startswith(beginning) for id_ in CONTRACT.requirements)
+    return any(id_.startswith(beginning) for id_ in NEWEST.requirements)
 
 
 @cache
 def _sampled() -> frozenset[str]:
     """Return the actions whose schema has a sample from which requests are generated."""
-    mapping = CONTRACT.raw["components"]["schemas"]["BaseUpdate"]["discriminator"]["mapping"]
+    mapping = NEWEST.raw["components"]["schemas"]["BaseUpdate"]["discriminator"]["mapping"]
     found = set()
     for action, schema in mapping.items():
         try:
@@ -140,7 +145,7 @@ def _sampled() -> frozenset[str]:
 
 
 def test_every_update_has_all_that_is_there_for_updates() -> None:
-    told = lacking(CONTRACT.table_updates, CONTRACT.view_updates)
+    told = lacking(NEWEST.table_updates, NEWEST.view_updates)
     assert not told, "\n".join(told)
 
 

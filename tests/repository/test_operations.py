@@ -30,7 +30,7 @@ from icecheck.mock_server.operations.registry import registered
 from icecheck.objects.requests_by_name import ENDING, FINDING
 from icecheck.run.collect import collect
 from icecheck.targets.target import Target
-from tests.kit.contracts import CONTRACT
+from tests.kit.contracts import NEWEST
 from tests.kit.ordinary_requests import ordinary_requests
 
 TOKEN = frozenset({"getToken"})
@@ -42,19 +42,37 @@ SEEN_BY_NOBODY = frozenset({Action.CANCEL_PLAN, Action.REPORT})
 """They show nothing of a table, and change nothing that another request shows."""
 
 
+LEFT_OUT = {
+    # It is asked at the address that a table announces, about a request to the object store:
+    # conformance/security/signing_requests.py makes its requests.
+    "signRequest": {
+        "icecheck.client", "guarded_routes", "test_generated", "requests_by_name", "every_route",
+        "ordinary_requests",
+    },
+    # conformance/views has its checks; its requests are not drawn yet.
+    "registerView": {"test_generated", "freed_names", "ordinary_requests", "every_route"},
+}  # fmt: skip
+"""The parts that these operations lack, by a word of what is told of them."""
+
+
 def method_of(operation_id: str) -> str:
     return re.sub(r"(?=[A-Z])", "_", operation_id).lower()
 
 
 def lacking(operations: Iterable[Operation]) -> list[str]:
     """Return one line for each part that one of these operations lacks."""
-    return [f"{each.id}: {words}" for each in operations for words in _lacking(each)]
+    return [
+        f"{each.id}: {words}"
+        for each in operations
+        for words in _lacking(each)
+        if not any(part in words for part in LEFT_OUT.get(each.id, ()))
+    ]
 
 
 def _lacking(operation: Operation) -> Iterator[str]:
     id_, facts = operation.id, operation.facts
     try:
-        CONTRACT.since(Ref.parse(f"operation:{id_}"))
+        NEWEST.since(Ref.parse(f"operation:{id_}"))
     except UnknownRef:
         yield "no release in releases.toml"
     if not hasattr(Catalog, method_of(id_)):
@@ -88,13 +106,20 @@ def _asked_by_name(kind: Object) -> set[str]:
 
 
 def test_every_operation_has_all_that_is_there_for_operations() -> None:
-    told = lacking(CONTRACT.operations.values())
+    told = lacking(NEWEST.operations.values())
     assert not told, "\n".join(told)
 
 
+def test_what_is_left_out_is_lacking() -> None:
+    for id_, parts in LEFT_OUT.items():
+        told = [*_lacking(NEWEST.operations[id_])]
+        for part in parts - {"every_route"}:
+            assert any(part in words for words in told), f"{id_} has {part}: name it no more"
+
+
 def test_a_new_operation_is_told_everything_it_lacks_at_once() -> None:
-    new = replace(CONTRACT.operations["registerTable"], id="adoptTable")
-    gone = replace(CONTRACT.operations["dropView"], id="unregisterView")
+    new = replace(NEWEST.operations["registerTable"], id="adoptTable")
+    gone = replace(NEWEST.operations["dropView"], id="unregisterView")
     told = "\n".join(lacking([new, gone]))
     for place in ("releases.toml", "Catalog", "mock_server/operations", "guarded_routes",
                   "test_generated", "ordinary_requests"):  # fmt: skip
@@ -139,8 +164,10 @@ def test_every_look_and_every_change_is_among_the_requests_on_every_route() -> N
         session.close()
         mock.stop()
     due_reads, due_writes = set(), set()
-    for id_, operation in CONTRACT.operations.items():
+    for id_, operation in NEWEST.operations.items():
         facts = operation.facts
+        if "every_route" in LEFT_OUT.get(id_, ()):
+            continue
         if facts.changes is Changes.OBJECTS:
             due_writes.add(id_)
         elif id_ not in TOKEN and facts.action not in ABOUT_A_PLAN | SEEN_BY_NOBODY:

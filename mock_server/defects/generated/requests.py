@@ -28,7 +28,7 @@ from icecheck.mock_server.defects.kit.rewriting import (
 )
 from icecheck.mock_server.protocol import replies
 from icecheck.mock_server.protocol.problem import Problem
-from icecheck.mock_server.protocol.served_contract import SERVED
+from icecheck.mock_server.protocol.served_contract import KNOWN
 from icecheck.mock_server.security.callers import Security
 
 _BROKEN = replies.error_reply(500, "NullPointerException", "something that nobody thought of")
@@ -38,7 +38,7 @@ _ARRANGING = frozenset({"createNamespace", "createTable", "createView", "updateT
 
 
 def _operations(kind: str) -> Iterator[str]:
-    for requirement in SERVED.requirements:
+    for requirement in KNOWN.requirements:
         family, _, rest = requirement.partition(".")
         operation_id, _, each = rest.partition(".")
         if family == "generated" and each == kind:
@@ -65,7 +65,7 @@ for _operation in _operations("refused"):
 
 def _types(node: Mapping[str, Any]) -> set[str]:
     """Return the types that a value may have by a schema."""
-    node = resolve(SERVED.raw, node)
+    node = resolve(KNOWN.raw, node)
     parts = [part for union in _UNIONS for part in node.get(union, ())]
     own = {str(node["type"])} if "type" in node else set()
     return own.union(*map(_types, parts))
@@ -75,7 +75,7 @@ def _as_text(value: Any, node: Mapping[str, Any]) -> Any:
     """Return a value with text for every number and boolean that the schema wants as text."""
     if isinstance(value, int | float):
         return json.dumps(value) if _types(node) == {"string"} else value
-    node = resolve(SERVED.raw, node)
+    node = resolve(KNOWN.raw, node)
     for union in _UNIONS:
         for part in node.get(union, ()):
             value = _as_text(value, part)
@@ -90,7 +90,7 @@ def _as_text(value: Any, node: Mapping[str, Any]) -> Any:
 
 
 def _scalars_are_text(operation_id: str) -> None:
-    schema = SERVED.operations[operation_id].request_schema or {}
+    schema = KNOWN.operations[operation_id].request_schema or {}
 
     title = f"{operation_id} reads numbers and booleans as text where text is due."
     _declare_mistyped(

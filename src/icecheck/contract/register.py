@@ -27,7 +27,7 @@ from icecheck.contract.citations import (
     lines_of_citation,
     lines_of_ref,
 )
-from icecheck.contract.document import operation_rows, others
+from icecheck.contract.document import FOLDERS, operation_rows, others
 from icecheck.contract.facts import PROFILES, IncompleteFacts
 from icecheck.contract.faults import ContractError
 from icecheck.contract.generated import NO_KNOWN_CLIENT, STATUS_ROWS, response_requirement
@@ -236,7 +236,8 @@ def _is_of_another_version(reading: _Reading, row: Mapping[str, Any], where: str
         if RELEASE.fullmatch(release) is None:
             raise RegisterError(f"{where}: {key!r} must be a release such as 1.10.0")
         newer, older = (release, reading.version) if key == "since" else (reading.version, release)
-        may_be_later = key == "since" and is_newer(release, reading.version)
+        # A row of several documents ends at one that is later than the one that is read.
+        may_be_later = is_newer(release, reading.version) and (key == "since" or release in FOLDERS)
         if not may_be_later and not may_have_changed(reading.version, release):
             reading.faults.append(f"{where}: no document changed with {key} {release}")
         if is_newer(newer, older):

@@ -22,10 +22,10 @@ from icecheck.targets.secret_names import (
     may_name_secrets,
     names_signature,
 )
+from icecheck.targets.secret_urls import may_give_access, without_access
 from icecheck.wire.exchange import Exchange, Headers
 from icecheck.wire.json_text import JsonFlaw, flaws_of
 from icecheck.wire.secret_values import SecretValues, Seen, decoded
-from icecheck.wire.urls_in_text import may_give_access, without_access
 
 _SIGNED = re.compile(r"(AWS4-HMAC-SHA256 Credential=)[^/]+(/.+Signature=)(\w+|<redacted:\w+>)")
 # Members of JSON quoted in running text, as in findings; a shortened text may end inside one.

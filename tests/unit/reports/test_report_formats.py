@@ -15,6 +15,7 @@ import pytest
 import icecheck.reports
 from icecheck.cli.closing import closing_lines
 from icecheck.cli.commands import run as run_command
+from icecheck.cli.commands.stored import report
 from icecheck.findings.verdict import Level, Outcome, asked_of, totals_of
 from icecheck.reports import html, junit, run_json, summary
 from icecheck.reports.response_map import response_map
@@ -23,6 +24,8 @@ from tests.kit.findings import a_finding
 from tests.kit.finished_runs import finished, verdict
 from tests.kit.page import Page
 
+ROOT = Path(__file__).parents[3]
+DOCUMENTS = ("docs/reports.md", "docs/ci.md", "docs/proxy.md")
 DRAFT = Path(__file__).parent / "required_blocks.schema.json"
 MODULES = [
     module
@@ -37,10 +40,24 @@ def test_every_format_of_the_folder_is_written():
     assert len(MODULES) == len(FORMATS)
 
 
-def test_the_help_of_a_run_names_every_file_of_the_report():
-    told = run_command.command.help
-    missing = [name for name in (*FORMATS, EXCHANGES_FILE) if name not in told]
-    assert not missing, f"not in the help of src/icecheck/cli/commands/run.py: {missing}"
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("the help of src/icecheck/cli/commands/run.py", run_command.command.help),
+        ("the help of render in src/icecheck/cli/commands/stored/report.py", report.render.help),
+        *((name, (ROOT / name).read_text()) for name in DOCUMENTS),
+    ],
+)
+def test_every_file_of_a_report_is_named_wherever_they_are_listed(place, told):
+    due = {*FORMATS} if "render" in place or "ci" in place else {*FORMATS, EXCHANGES_FILE}
+    missing = sorted(name for name in due if name not in told)
+    assert not missing, f"not in {place}: {missing}"
+
+
+def test_every_file_of_a_report_can_be_printed_again():
+    assert {*report.FILES.values()} == {*FORMATS} - {"run.json"}, "FILES of stored/report.py"
+    listed = (ROOT / DOCUMENTS[0]).read_text()
+    assert [word for word in report.FILES if f"`{word}`" not in listed] == [], DOCUMENTS[0]
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__.rpartition(".")[2])

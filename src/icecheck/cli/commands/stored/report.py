@@ -18,7 +18,7 @@ from icecheck.cli.written import (
 if TYPE_CHECKING:
     from icecheck.findings.verdict import Run
 
-_FILES = {"html": "index.html", "junit": "junit.xml", "markdown": "summary.md"}
+FILES = {"html": "index.html", "junit": "junit.xml", "markdown": "summary.md"}
 """The formats that a run writes beside run.json, by the names that users give them."""
 _PRINTED = ("text", "annotations", "badge", "shields")
 
@@ -39,7 +39,7 @@ def command() -> None:
 @click.option(
     "--format",
     "form",
-    type=click.Choice([*_FILES, *_PRINTED]),
+    type=click.Choice([*FILES, *_PRINTED]),
     help="Print this format of one run instead of writing files.",
 )
 def render(runs: tuple[Path, ...], output: Path | None, form: str | None) -> int:
@@ -167,8 +167,8 @@ def _rendering(form: str) -> "Callable[[Run], str]":
     from icecheck.reports.requested import annotations, badges
     from icecheck.run.output import FORMATS
 
-    if form in _FILES:
-        return FORMATS[_FILES[form]]
+    if form in FILES:
+        return FORMATS[FILES[form]]
     return {
         "text": lambda run: "\n".join([*closing_lines(run, Path("run.json")), ""]),
         "annotations": annotations.render,
@@ -186,4 +186,4 @@ def _write(run: "Run", directory: Path) -> Path:
     make_writable(directory)
     for name, text in texts.items():
         write_text(directory / name, text)
-    return directory / _FILES["html"]
+    return directory / FILES["html"]
