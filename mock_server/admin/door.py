@@ -75,7 +75,7 @@ class AdminDoor:
         except Problem as refused:
             reply = _refused(refused.status, refused.message)
         except OSError as error:
-            reply = _refused(400, f"Nothing was changed, for it cannot be kept: {error}; make room")
+            reply = _refused(400, f"What was asked for cannot be kept: {error}; make room")
         except Exception:  # noqa: BLE001 - the one place that turns our bugs into answers
             _log.exception("%s %s failed", request.method, request.raw_path)
             reply = replies.error_reply(500, "InternalServerError", "The administration failed")

@@ -36,6 +36,8 @@ class SeedFile:
         if self.path.suffix == ".json":
             try:
                 return json.loads(self._content, object_pairs_hook=self._members)
+            except SeedUnusable:
+                raise
             except (ValueError, RecursionError) as error:
                 said = json_error(self._content) or str(error)
                 raise SeedUnusable(f"{self.path} is no JSON: {said}") from None
