@@ -34,9 +34,17 @@ PAGE = Path(__file__).parents[2] / "docs" / "evidence.md"
         (("status", "--root", "x", "--catalog-url", "http://127.0.0.1:9"), "--root is for"),
         (("status", "--token", "t"), "name it with --catalog-url"),
         (("status", "--spark-catalog", "x"), "--spark-conf FILE: give both"),
-        (("status", "--root", "new", "--master", "spark://127.0.0.1:9"), "no Spark master answers"),
-        (("status", "--root", "new", "--master", "spark://127.0.0.1"), "is none of Spark"),
-        (("status", "--root", "new", "--master", "here"), "is none of Spark"),
+        (
+            ("ingest", "run.json", "--root", "new", "--master", "spark://127.0.0.1:9"),
+            "no Spark mas",
+        ),
+        (
+            ("status", "--root", "new", "--master", "spark://127.0.0.1"),
+            "--master spark://127.0.0.1",
+        ),
+        (("status", "--root", "new", "--master", "here"), "--master here"),
+        (("ingest", "run.json", "--root", "new", "--master", "local[0]"), "--master local[0]"),
+        (("ingest", "run.json", "--root", "new", "--master", "yarn"), "--master yarn"),
         (("report", "matrix", "--format", "pdf"), "pdf"),
         (("report", "trend"), "--catalog"),
     ],
@@ -46,6 +54,7 @@ def test_a_misuse_is_one_line_before_spark_starts(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "note.txt").write_text("no directory")
+    (tmp_path / "run.json").write_text("{}")
     held = MockCatalog(root=tmp_path / "locked", keep=True)
     result = CliRunner().invoke(main, ["evidence", *arguments])
     held.stop()
@@ -53,6 +62,7 @@ def test_a_misuse_is_one_line_before_spark_starts(
     assert len(result.stderr.splitlines()) == 1
     assert said in result.stderr
     assert not (tmp_path / "icecheck-evidence").exists()
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.complete("five processes, each with a Spark of its own")

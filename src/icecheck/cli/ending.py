@@ -57,6 +57,13 @@ def left_behind(directory: Path, owner: str) -> str:
     return f"{many} object{'s' * (many > 1)} may be left; {clean_command(written.url, path)}"
 
 
+def _words_of(error: Exception) -> str:
+    try:
+        return str(error)
+    except Exception as mistake:  # noqa: BLE001 - an error must not hide the one that is told
+        return f"no words of its own ({type(mistake).__name__})"
+
+
 class ExitOnError:
     """A block whose errors end the program with a line and an exit code.
 
@@ -129,7 +136,7 @@ class ExitOnError:
                 self._end(self._reported(error, redactor), _SUITE_ERROR)
 
     def _reported(self, error: Exception, redactor: "Redactor") -> str:
-        what = redactor.text(f"{type(error).__name__}: {error}")
+        what = redactor.text(f"{type(error).__name__}: {_words_of(error)}")
         words = redactor.text("".join(traceback.format_exception(error)))
         try:
             directory = self._directory or Path(tempfile.mkdtemp(prefix="icecheck-error-"))

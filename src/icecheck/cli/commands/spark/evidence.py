@@ -184,7 +184,13 @@ def _evidence(options: dict[str, Any]) -> "Iterator[Store]":
     require_spark()
     with ExitOnError(), contextlib.ExitStack() as closing:
         from icecheck.reports.evidence.opening import opened
+        from icecheck.spark import find_installation
+        from icecheck.spark.launcher import require_rows_for_python
+        from icecheck.spark.working import expect_master
 
+        # What cannot work is told before the root is made.
+        expect_master(options["master"])
+        require_rows_for_python(find_installation())
         target = _target(options)
         root: Path | None = None
         if target is None:
