@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +23,14 @@ if TYPE_CHECKING:
 _ROOT = "icecheck-evidence"
 _WAREHOUSE = "evidence"
 
+
+def _prefix(_context: click.Context, _option: click.Parameter, prefix: str) -> str:
+    """Return a beginning of names that every catalog and every statement takes."""
+    if re.fullmatch(r"[A-Za-z0-9_]+", prefix) is None:
+        raise click.BadParameter(f"{prefix!r}: use letters, digits and _ alone")
+    return prefix
+
+
 _common = adding(
     (
         click.option(
@@ -35,6 +44,7 @@ _common = adding(
             metavar="NAME",
             default="icecheck",
             show_default=True,
+            callback=_prefix,
             help="How the three namespaces of the tables begin, as in NAME_silver.",
         ),
         click.option(
@@ -104,7 +114,7 @@ def ingest(paths: tuple[str, ...], upkeep: bool, quiet: bool, **options: Any) ->
 @target_options("evidence")
 def status(**options: Any) -> int:
     """Print how many rows each table has, and the runs of each catalog, as one JSON object."""
-    with _evidence(options) as store:
+    with _evidence(options, only_asked=True) as store:
         from icecheck.reports.evidence import told
 
         found = told.status(store)
@@ -121,7 +131,7 @@ def quarantine(**options: Any) -> int:
     Line 0 stands for a whole file. Duplicates are there too: they add nothing, and nothing is wrong
     with them.
     """
-    with _evidence(options) as store:
+    with _evidence(options, only_asked=True) as store:
         from icecheck.reports.evidence import told
 
         found = told.put_aside(store)
@@ -148,7 +158,7 @@ def matrix(chosen: tuple[str, ...], form: str, output: Path | None, **options: A
     from icecheck.reports.many import matrix as matrices
     from icecheck.reports.many.stored import told_apart
 
-    with _evidence(options) as store:
+    with _evidence(options, only_asked=True) as store:
         from icecheck.reports.evidence import told
 
         runs = told.last_runs(store, chosen)
@@ -169,7 +179,7 @@ def trend(catalog: str, form: str, output: Path | None, **options: Any) -> int:
     """Show how all runs of a catalog changed over time, as `icecheck report trend` does."""
     from icecheck.reports.many import trend as trends
 
-    with _evidence(options) as store:
+    with _evidence(options, only_asked=True) as store:
         from icecheck.reports.evidence import told
 
         _expect_known([catalog], told.catalogs(store))
@@ -179,14 +189,15 @@ def trend(catalog: str, form: str, output: Path | None, **options: Any) -> int:
 
 
 @contextlib.contextmanager
-def _evidence(options: dict[str, Any]) -> "Iterator[Store]":
-    """Yield the evidence that the options name."""
+def _evidence(options: dict[str, Any], *, only_asked: bool = False) -> "Iterator[Store]":
+    """Yield the evidence that the options name; it is not made if it is ``only_asked``."""
     require_spark()
     with ExitOnError(), contextlib.ExitStack() as closing:
-        from icecheck.reports.evidence.opening import opened
+        from icecheck.reports.evidence.opening import nothing_taken_in, opened
         from icecheck.spark import find_installation
         from icecheck.spark.launcher import require_rows_for_python
         from icecheck.spark.working import expect_master
+        from icecheck.targets.target import UsageError
 
         # What cannot work is told before the root is made.
         expect_master(options["master"])
@@ -195,12 +206,18 @@ def _evidence(options: dict[str, Any]) -> "Iterator[Store]":
         root: Path | None = None
         if target is None:
             root = Path(options["root"] or _ROOT).absolute()
+            if only_asked and not root.is_dir():
+                raise UsageError(nothing_taken_in(str(root)))
             target = closing.enter_context(_bundled(root))
         elif options["root"] is not None:
             raise click.UsageError("--root is for the bundled catalog: leave it or the URL out")
         yield closing.enter_context(
             opened(
-                target, prefix=options["tables_prefix"], master=options["master"], local_root=root
+                target,
+                prefix=options["tables_prefix"],
+                master=options["master"],
+                local_root=root,
+                only_asked=only_asked,
             )
         )
 
@@ -213,8 +230,13 @@ def _bundled(root: Path) -> "Iterator[Target]":
 
     try:
         mock = MockCatalog(root=root, keep=True).start()
-    except (OSError, ValueError) as error:
-        raise UsageError(str(error)) from None
+    except OSError as error:
+        raise UsageError(
+            f"--root {root} cannot be used ({error.strerror or error}): name a directory that can "
+            "be written"
+        ) from None
+    except ValueError as error:
+        raise UsageError(f"--root {root}: {error}") from None
     try:
         yield Target(mock.uri, warehouse=_WAREHOUSE)
     finally:
