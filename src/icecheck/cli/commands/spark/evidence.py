@@ -3,7 +3,7 @@
 import contextlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from icecheck.cli.ending import ExitOnError
 from icecheck.cli.extras import require_spark
 from icecheck.cli.option_groups import adding
 from icecheck.cli.target_options import named_sources, target_facts, target_options
-from icecheck.cli.written import format_option, output_option, put
+from icecheck.cli.written import format_option, judged_by_option, output_option, put
 
 if TYPE_CHECKING:
     from icecheck.reports.evidence.store import Store
@@ -171,19 +171,21 @@ def matrix(chosen: tuple[str, ...], form: str, output: Path | None, **options: A
 
 @report.command("trend", short_help="Show how the runs of one catalog changed over time.")
 @click.option("--catalog", metavar="NAME", required=True, help="The catalog.")
+@judged_by_option
 @format_option
 @output_option
 @_common
 @target_options("evidence")
-def trend(catalog: str, form: str, output: Path | None, **options: Any) -> int:
-    """Show how all runs of a catalog changed over time, as `icecheck report trend` does."""
+def trend(catalog: str, spec: str | None, form: str, output: Path | None, **options: Any) -> int:
+    """Show how the runs of a catalog changed over time, as `icecheck report trend` does."""
     from icecheck.reports.many import trend as trends
 
     with _evidence(options, only_asked=True) as store:
         from icecheck.reports.evidence import told
 
-        _expect_known([catalog], told.catalogs(store))
-        table = trends.trend(told.documents(store, catalog))
+        known = told.catalogs(store)
+        _expect_known([catalog], known)
+        table = trends.trend(told.documents(store, catalog), spec or known[catalog])
     put(trends.RENDERINGS[form](table), output)
     return 0
 
@@ -259,7 +261,7 @@ def _target(options: dict[str, Any]) -> "Target | None":
     return None
 
 
-def _expect_known(names: Sequence[str], known: Sequence[str]) -> None:
+def _expect_known(names: Sequence[str], known: Collection[str]) -> None:
     from icecheck.targets.target import UsageError
 
     if not known:
