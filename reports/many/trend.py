@@ -26,10 +26,10 @@ class Step:
     """One run, and how it differs from the last one before it that judged something.
 
     The first one differs from none, and neither does one that is not ``judged``: no check of it
-    passed or failed, as when the catalog could not be reached. ``counts`` is category -> how many checks moved so, ``lost`` are those that passed before and do
-    not now, ``changed`` says what else the runs record to have changed, and ``why`` says it in
-    words. ``appeared`` are findings that the run before did not have, ``gone`` those that it alone
-    had.
+    passed or failed, as when the catalog could not be reached. ``counts`` is category -> how many
+    checks moved so, ``lost`` are those that passed before and do not now, ``changed`` says what
+    else the runs record to have changed, and ``why`` says it in words. ``appeared`` are findings
+    that the run before did not have, ``gone`` those that it alone had.
     """
 
     run: StoredRun

@@ -57,13 +57,6 @@ def left_behind(directory: Path, owner: str) -> str:
     return f"{many} object{'s' * (many > 1)} may be left; {clean_command(written.url, path)}"
 
 
-def _words_of(error: Exception) -> str:
-    try:
-        return str(error)
-    except Exception as mistake:  # noqa: BLE001 - an error must not hide the one that is told
-        return f"no words of its own ({type(mistake).__name__})"
-
-
 class ExitOnError:
     """A block whose errors end the program with a line and an exit code.
 
@@ -136,8 +129,10 @@ class ExitOnError:
                 self._end(self._reported(error, redactor), _SUITE_ERROR)
 
     def _reported(self, error: Exception, redactor: "Redactor") -> str:
-        what = redactor.text(f"{type(error).__name__}: {_words_of(error)}")
-        words = redactor.text("".join(traceback.format_exception(error)))
+        # It puts an error in words that cannot do so itself: its own failure would hide it.
+        told = traceback.TracebackException.from_exception(error)
+        what = redactor.text(f"{type(error).__name__}: {told}")
+        words = redactor.text("".join(told.format()))
         try:
             directory = self._directory or Path(tempfile.mkdtemp(prefix="icecheck-error-"))
             directory.mkdir(parents=True, exist_ok=True)
