@@ -78,10 +78,10 @@ def find(paths: Iterable[str]) -> tuple[SourceFile, ...]:
 def _under(path: str) -> Iterator[SourceFile]:
     if _SCHEME.match(path):
         _expect_no_credentials(path)
-        uri, known = path, ""
+        uri = path
     else:
         uri = f"file://{os.path.abspath(path)}"  # noqa: PTH100
-        known = _existing(uri)
+    known = _existing(uri) if uri.startswith("file://") else ""
     wild = _WILD.search(uri, len(known))
     if wild is not None:
         base = uri[: wild.start()].rpartition("/")[0]
@@ -103,7 +103,7 @@ def _expect_no_credentials(path: str) -> None:
     """Raise UsageError for a URI with credentials: it would stand in every table."""
     scheme, _, rest = path.partition("://")
     authority = _AUTHORITY.fullmatch(rest.partition("/")[0])
-    if authority is None or (authority["user"] and scheme == "s3"):
+    if authority is None or (authority["user"] and scheme.lower() == "s3"):
         raise UsageError(
             f"a path of {scheme}:// holds credentials: leave them out of it, and give them by the "
             "environment"

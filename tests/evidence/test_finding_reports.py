@@ -36,8 +36,9 @@ def reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_path_that_there_is_stands_for_itself_and_any_other_is_a_pattern(
     reports: Path, path: str, names: list[str]
 ) -> None:
-    found = [each.uri.removeprefix(f"file://{reports}/") for each in find([path])]
-    assert sorted(found) == sorted(names)
+    for given in (path, f"file://{reports}/{path}".removesuffix("/.")):
+        found = [each.uri.removeprefix(f"file://{reports}/") for each in find([given])]
+        assert sorted(found) == sorted(names)
 
 
 @pytest.mark.parametrize(
@@ -46,6 +47,7 @@ def test_a_path_that_there_is_stands_for_itself_and_any_other_is_a_pattern(
         "s3://KEY:S3CRET@bucket/x",
         "s3://KEY:S3C/RET@bucket/x",
         "s3://S3CRET@bucket/x*",
+        "S3://S3CRET@bucket/x",
         "hdfs://user:S3CRET@127.0.0.1:9/x",
         "abfss://:S3CRET@account.dfs.core.windows.net/x",
     ],
