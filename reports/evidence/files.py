@@ -1,6 +1,7 @@
 """Finds the reports to take in: files, directories and globs, on disk or in an object store."""
 
 import fnmatch
+import glob
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -18,6 +19,11 @@ EXCHANGES_SUFFIX = ".jsonl.zst"
 _RUN_FILE = re.compile(r"run([-_.].*)?\.json")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _WILD = re.compile(r"[*?\[]")
+# A user alone is no secret, and the container of an Azure account is written like one. What else
+# has a colon before an @ is a secret, also if a slash in it hides the @.
+_AUTHORITY = re.compile(r"(?P<user>[^:@]+@)?(\[[^]]*\]|[^:@]*)(:\d+)?")
+_RETRY_SECONDS = 10
+"""How long Google's store is tried again, for one question; its own limit is 15 minutes."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -70,12 +76,18 @@ def find(paths: Iterable[str]) -> tuple[SourceFile, ...]:
 
 
 def _under(path: str) -> Iterator[SourceFile]:
-    uri = path if _SCHEME.match(path) else f"file://{os.path.abspath(path)}"  # noqa: PTH100
-    wild = _WILD.search(uri)
+    if _SCHEME.match(path):
+        _expect_no_credentials(path)
+        uri = path
+    else:
+        uri = f"file://{os.path.abspath(path)}"  # noqa: PTH100
+    known = _existing(uri) if uri.startswith("file://") else ""
+    wild = _WILD.search(uri, len(known))
     if wild is not None:
         base = uri[: wild.start()].rpartition("/")[0]
+        pattern = glob.escape(base) + uri.removeprefix(base)
         below = [*_listed(base, path)]
-        yield from (each for each in below if _matches(each.uri, uri) and _counts(each.name))
+        yield from (each for each in below if _matches(each.uri, pattern) and _counts(each.name))
         return
     system, inner = _system(uri)
     info = _info(system, inner, path)
@@ -85,6 +97,24 @@ def _under(path: str) -> Iterator[SourceFile]:
         yield _source(uri, info)
     elif info.type.name == "Directory":
         yield from (each for each in _listed(uri, path) if _counts(each.name))
+
+
+def _expect_no_credentials(path: str) -> None:
+    """Raise UsageError for a URI with credentials: it would stand in every table."""
+    scheme, _, rest = path.partition("://")
+    authority = _AUTHORITY.fullmatch(rest.partition("/")[0])
+    if authority is None or (authority["user"] and scheme.lower() == "s3"):
+        raise UsageError(
+            f"a path of {scheme}:// holds credentials: leave them out of it, and give them by the "
+            "environment"
+        )
+
+
+def _existing(uri: str) -> str:
+    """Return the beginning of a file's URI that is on this disk: its signs mean themselves."""
+    place = Path(uri.removeprefix("file://"))
+    there = next(each for each in (place, *place.parents) if os.path.lexists(each))
+    return f"file://{there}"
 
 
 def _matches(uri: str, pattern: str) -> bool:
@@ -101,12 +131,13 @@ def _counts(name: str) -> bool:
 
 
 def _listed(uri: str, path: str) -> Iterator[SourceFile]:
+    from pyarrow import ArrowException
     from pyarrow.fs import FileSelector
 
     system, inner = _system(uri)
     try:
         infos = system.get_file_info(FileSelector(inner, recursive=True, allow_not_found=True))
-    except OSError as error:
+    except (OSError, ArrowException) as error:
         raise UsageError(f"{path} cannot be listed: {_short(error)}") from None
     above = uri.rstrip("/")
     for info in infos:
@@ -120,22 +151,27 @@ def _source(uri: str, info: "FileInfo") -> SourceFile:
 
 
 def _info(system: "FileSystem", inner: str, path: str) -> Any:
+    from pyarrow import ArrowException
+
     try:
         return system.get_file_info(inner)
-    except OSError as error:
+    except (OSError, ArrowException) as error:
         raise UsageError(f"{path} cannot be read: {_short(error)}") from None
 
 
 def _system(uri: str) -> "tuple[FileSystem, str]":
     """Return the file system of a URI and the path in it; UsageError for one that is not known."""
+    from pyarrow import ArrowException
     from pyarrow.fs import FileSystem, LocalFileSystem
 
     if uri.startswith("file://"):
         # Not through the URI: a path may hold signs that stand for something else there.
         return LocalFileSystem(), str(Path(uri.removeprefix("file://")))
+    of_google = uri.startswith(("gs://", "gcs://"))
+    limit = f"?retry_limit_seconds={_RETRY_SECONDS}" if of_google else ""
     try:
-        system, path = FileSystem.from_uri(uri)
-    except (OSError, ValueError) as error:
+        system, path = FileSystem.from_uri(f"{uri}{limit}")
+    except (OSError, ValueError, ArrowException) as error:
         raise UsageError(f"{uri} cannot be reached: {_short(error)}") from None
     return system, path
 

@@ -127,11 +127,11 @@ GOLD = (
     ),
     GoldTable(
         "gold.conformance",
-        "A run of a catalog, and how its checks moved since the run before it.",
+        "A run of a catalog, and how its checks moved since the one before that judged any.",
         """
         SELECT r.catalog, r.spec, r.report_id, r.run_id, r.generated_at, r.suite_version, r.server,
           r.complete, r.status, r.exit_code, r.passed, r.failed, r.blocked, r.skipped, r.errors,
-          o.before, coalesce(m.fixed, 0) AS fixed, coalesce(m.regressed, 0) AS regressed,
+          o.judged, o.before, coalesce(m.fixed, 0) AS fixed, coalesce(m.regressed, 0) AS regressed,
           coalesce(m.appeared, 0) AS appeared, coalesce(m.gone, 0) AS gone
         FROM runs r JOIN ordered o ON r.report_id = o.report_id LEFT JOIN (
           SELECT coalesce(now.report_id, was.next) AS report_id,
@@ -140,7 +140,7 @@ GOLD = (
             count_if(was.outcome IS NULL) AS appeared, count_if(now.outcome IS NULL) AS gone
           FROM (
             SELECT c.report_id, c.check_id, c.outcome FROM checks c
-            JOIN ordered o ON c.report_id = o.report_id WHERE o.before IS NOT NULL
+            JOIN ordered o ON c.report_id = o.report_id WHERE o.judged AND o.before IS NOT NULL
           ) now FULL OUTER JOIN (
             SELECT o.next, c.check_id, c.outcome FROM checks c
             JOIN ordered o ON c.report_id = o.report_id WHERE o.next IS NOT NULL
@@ -152,9 +152,24 @@ GOLD = (
 )
 
 # The runs of a catalog and document in order; queries name it besides silver of finished runs.
+# Those in which no check passed or failed, as when the catalog was not there, are passed over:
+# ``before`` is the last run that judged something, and ``next`` of such a run the next such one.
 _ORDERED = """
-    SELECT report_id, lag(report_id) OVER same AS before, lead(report_id) OVER same AS next
-    FROM runs WINDOW same AS (PARTITION BY catalog, spec ORDER BY generated_at, report_id)
+    SELECT report_id, judged,
+      last(if(judged, report_id, NULL), true) OVER (
+        PARTITION BY catalog, spec ORDER BY generated_at, report_id
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+      ) AS before,
+      if(judged, first(if(judged, report_id, NULL), true) OVER (
+        PARTITION BY catalog, spec ORDER BY generated_at, report_id
+        ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING
+      ), NULL) AS next
+    FROM (
+      SELECT r.report_id, r.catalog, r.spec, r.generated_at, c.report_id IS NOT NULL AS judged
+      FROM runs r LEFT JOIN (
+        SELECT DISTINCT report_id FROM checks WHERE outcome IN ('pass', 'fail')
+      ) c ON c.report_id = r.report_id
+    )
 """
 
 

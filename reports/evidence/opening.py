@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from icecheck.reports.evidence.declared_tables import FILES
 from icecheck.reports.evidence.store import Store
 from icecheck.spark.catalog_conf import catalog_conf
 from icecheck.spark.session import SparkWorkbench
@@ -30,19 +31,31 @@ def opened(
     prefix: str,
     master: str = "local[2]",
     local_root: Path | None = None,
+    only_asked: bool = False,
 ) -> Iterator[Store]:
     """Yield the evidence in a REST catalog, its tables made where they were missing.
 
     ``master`` is Spark's; ``local_root`` is the directory of the tables where they are on this
-    machine. Raises SparkUnavailable, or UsageError for a root that the executors do not see.
+    machine. If the evidence is ``only_asked``, nothing is made where there is none. Raises
+    SparkUnavailable, or UsageError for that and for a root that the executors do not see.
     """
     after_its_end = "what was not finished is completed by the next ingestion"
     with working_spark(master, "icecheck evidence", after_its_end) as workbench:
         store = store_in(workbench, target, prefix)
         if local_root is not None and not master.startswith("local"):
             _expect_seen(store, local_root)
+        if only_asked and not store.has(FILES):
+            raise UsageError(nothing_taken_in(str(local_root or f"{target.base_url} ({prefix})")))
         store.prepare()
         yield store
+
+
+def nothing_taken_in(place: str) -> str:
+    """Return what is said of a place without evidence."""
+    return (
+        f"nothing was taken in at {place} yet: take runs in with `icecheck evidence ingest`, or "
+        "name another place (--root, --catalog-url)"
+    )
 
 
 def store_in(workbench: SparkWorkbench, target: Target, prefix: str) -> Store:

@@ -21,6 +21,7 @@ from icecheck.reports.evidence.gold import GOLD
 from icecheck.reports.evidence.sorting import DUPLICATE
 from icecheck.reports.evidence.store import Store, reports_among
 from icecheck.reports.many.stored import StoredCause, StoredProfile, StoredRun
+from icecheck.reports.many.trend import newest_document
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
@@ -68,16 +69,19 @@ def documents(store: Store, catalog: str) -> Iterator[dict[str, Any]]:
         ORDER BY r.generated_at, c.report_id, c.position
         """
     )
-    by_id = {row.report_id: row for row in runs}
     grouped = itertools.groupby(checks.toLocalIterator(), key=attrgetter("report_id"))
-    for report_id, rows in grouped:
-        run = by_id[report_id]
+    following = next(grouped, None)
+    for run in runs:
+        report_id, judged = run.report_id, []
+        if following is not None and following[0] == report_id:  # otherwise it has no check
+            judged = [*map(_check, following[1])]
+            following = next(grouped, None)
         yield {
             **json.loads(run.blocks),
             "run_id": run.run_id,
             "generated_at": run.generated_at_text,
             "complete": run.complete,
-            "checks": [*map(_check, rows)],
+            "checks": judged,
             "causes": [
                 {"id": row.cause_id, "title": row.title, "level": row.level}
                 for row in causes.get(report_id, [])
@@ -86,9 +90,16 @@ def documents(store: Store, catalog: str) -> Iterator[dict[str, Any]]:
         }
 
 
-def catalogs(store: Store) -> tuple[str, ...]:
-    """Return the catalogs of which there are runs."""
-    return tuple(sorted({row.catalog for row in _runs(store)}))
+def catalogs(store: Store) -> Mapping[str, str]:
+    """Return the catalogs of which there are runs, by name: the document of the newest one."""
+    newest: dict[str, list[Row]] = {}
+    for row in _runs(store):
+        others = newest.get(row.catalog, [])
+        at_once = [each for each in others if each.generated_at == row.generated_at]
+        newest[row.catalog] = [*at_once, row]
+    return {
+        name: newest_document(row.spec for row in rows) for name, rows in sorted(newest.items())
+    }
 
 
 def status(store: Store) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def _small_files(store: Store, name: str, *, by_day: bool) -> int:
 
 def _call(store: Store, name: str, procedure: str, arguments: str) -> None:
     level, _, own = name.partition(".")
-    table = f"{store.namespace(level)}.{own}"
+    table = f"`{store.namespace(level)}`.`{own}`"
     for attempt in attempts():
         with attempt:
             store.spark.sql(

@@ -16,6 +16,8 @@ from icecheck.reports.templating import inline, template
 KIND = "IcebergRestSparkMatrix"
 BROKEN = "broken"
 _ERROR = "error"
+_JUDGED = frozenset({"works", "works-but", BROKEN})
+_LEFT_MAX = 5
 _TONES = {"works": "good", "works-but": "warn", BROKEN: "bad", _ERROR: "warn"}
 _WORDS = {str(standing): words for standing, words in WORDS.items()} | {
     NOT_RUN: "not run",
@@ -56,6 +58,28 @@ class Engine:
         return {row["id"]: row for profile in own for row in profile["workflows"]}
 
     @property
+    def judged(self) -> bool:
+        """Whether anything was seen of a statement: that it works, works but, or is broken."""
+        rows = self.workflows.values()
+        return any(row["status"] in _JUDGED and row["id"] not in self.errors for row in rows)
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """The objects that the run could not remove from the catalog."""
+        safety = {} if self.document is None else self.document.get("safety") or {}
+        return tuple(map(str, safety.get("residue", ())))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be known of the column beside its lines."""
+        nothing = self.document is not None and not self.trouble and not self.judged
+        named = ", ".join(self.left[:_LEFT_MAX])
+        return (
+            *(["nothing was verified"] if nothing else []),
+            *([f"left on the catalog: {named} ({len(self.left)} in all)"] if self.left else []),
+        )
+
+    @property
     def errors(self) -> frozenset[str]:
         """The ids of checks in which the suite itself failed."""
         checks = () if self.document is None else self.document["checks"]
@@ -92,9 +116,8 @@ class Engines:
 
     def others(self, at: int) -> str:
         """Return how many lines say anything else in the column ``at``, in words."""
-        known = {"works", "works-but", BROKEN}
         entries = [line.entries[at] for line in self.lines]
-        counts = Counter(entry.words for entry in entries if entry.value not in known)
+        counts = Counter(entry.words for entry in entries if entry.value not in _JUDGED)
         return ", ".join(f"{count} {words}" for words, count in counts.items())
 
 
@@ -152,9 +175,10 @@ def as_markdown(table: Engines) -> str:
         cells = (markdown(entry.words) for entry in line.entries)
         lines.append(markdown_row([markdown(line.title), *cells]))
     told = [
-        f"- {markdown(each.name)}: {markdown(each.trouble)}"
+        f"- {markdown(each.name)}: {markdown(words)}"
         for each in table.engines
-        if each.trouble
+        for words in (each.trouble, *each.notes)
+        if words
     ]
     told += [
         f"- {markdown(engine.name)}, {markdown(line.title)}: {markdown(words)}"
@@ -170,7 +194,12 @@ def as_json(table: Engines) -> str:
     document = {
         "kind": KIND,
         "engines": [
-            {"name": each.name, "versions": each.versions, "trouble": each.trouble}
+            {
+                "name": each.name,
+                "versions": each.versions,
+                "trouble": each.trouble,
+                "notes": [*each.notes],
+            }
             for each in table.engines
         ],
         "statements": {

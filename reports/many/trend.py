@@ -1,15 +1,18 @@
 """One catalog over time: what each run found that the one before had not, and what was repaired."""
 
 import json
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from icecheck.findings.comparison import Category, Comparison, compare
+from icecheck.findings.comparison import Category, Comparison, compare, has_judged
 from icecheck.reports.compared import reasons
 from icecheck.reports.many.stored import StoredCause, StoredRun, stored
 from icecheck.reports.summary import markdown, markdown_row
 from icecheck.reports.templating import inline, template
+from icecheck.targets.target import UsageError
 
 KIND = "IcebergRestConformanceTrend"
 _BAR_WIDTH = 22
@@ -20,15 +23,17 @@ _AXIS = 34
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One run, and how it differs from the one before it; the first differs from none.
+    """One run, and how it differs from the last one before it that judged something.
 
-    ``counts`` is category -> how many checks moved so, ``lost`` are those that passed before and do
-    not now, ``changed`` says what else the runs record to have changed, and ``why`` says it in
-    words. ``appeared`` are findings that the run before did not have, ``gone`` those that it alone
-    had.
+    The first one differs from none, and neither does one that is not ``judged``: no check of it
+    passed or failed, as when the catalog could not be reached. ``counts`` is category -> how many
+    checks moved so, ``lost`` are those that passed before and do not now, ``changed`` says what
+    else the runs record to have changed, and ``why`` says it in words. ``appeared`` are findings
+    that the run before did not have, ``gone`` those that it alone had.
     """
 
     run: StoredRun
+    judged: bool = True
     counts: Mapping[str, int] = field(default_factory=dict)
     lost: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
@@ -39,6 +44,8 @@ class Step:
     @property
     def words(self) -> str:
         """What moved, in words."""
+        if not self.judged:
+            return "nothing was judged"
         if not self.why:
             return "the first run"
         told = [f"{many} {category.replace('-', ' ')}" for category, many in self.counts.items()]
@@ -47,9 +54,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """The runs of one catalog, the oldest first."""
+    """The runs of one catalog, the oldest first.
+
+    ``left_out`` is document -> how many runs were judged by it and are not in the trend.
+    """
 
     steps: tuple[Step, ...]
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -57,22 +68,46 @@ class Trend:
         names = dict.fromkeys(step.run.label for step in self.steps)
         return f"{', '.join(names)}: {len(self.steps)} runs"
 
+    @property
+    def note(self) -> str:
+        """Which runs are left out, in words; "" if none is."""
+        told = ", ".join(f"{many} by {spec}" for spec, many in sorted(self.left_out.items()))
+        return f"Runs that were judged by another document are left out: {told}." if told else ""
 
-def trend(documents: Iterable[Mapping[str, Any]]) -> Trend:
+
+def trend(documents: Iterable[Mapping[str, Any]], spec: str | None = None) -> Trend:
     """Return the trend of runs, the oldest first; two of them are in memory at a time.
 
-    Raises UsageError when neighbours cannot be compared.
+    ``spec`` is the document whose runs are wanted, or its version; otherwise all are. Raises
+    UsageError when no run is of it, or neighbours cannot be compared.
     """
     steps: list[Step] = []
-    before: Mapping[str, Any] | None = None
+    left_out: Counter[str] = Counter()
+    before: tuple[StoredRun, Mapping[str, Any]] | None = None
     for document in documents:
+        judged_by = document["spec"]["id"]
+        if spec not in {None, judged_by, judged_by.rpartition("/")[2]}:
+            left_out[judged_by] += 1
+            continue
         run = stored(document)
+        if not has_judged(document):
+            steps.append(Step(run, judged=False))
+            continue
         if before is None:
             steps.append(Step(run))
         else:
-            steps.append(_step(run, steps[-1].run, compare(before, document)))
-        before = document
-    return Trend(tuple(steps))
+            steps.append(_step(run, before[0], compare(before[1], document)))
+        before = run, document
+    if not steps:
+        raise UsageError(
+            f"no run was judged by {spec}: there are runs of {', '.join(sorted(left_out))}"
+        )
+    return Trend(tuple(steps), left_out)
+
+
+def newest_document(documents: Iterable[str]) -> str:
+    """Return the document of the latest release, of several that judged a catalog at once."""
+    return max(documents, key=lambda id_: [*map(int, re.findall(r"\d+", id_))])
 
 
 def _step(run: StoredRun, before: StoredRun, moved: Comparison) -> Step:
@@ -152,18 +187,25 @@ def as_markdown(table: Trend) -> str:
     for step in table.steps:
         for word, causes in (("new", step.appeared), ("gone", step.gone)):
             lines += [f"- {step.run.day}: {word}: {markdown(each.title)}" for each in causes]
+    if table.note:
+        lines += ["", markdown(table.note)]
     return "\n".join(lines) + "\n"
 
 
 def as_json(table: Trend) -> str:
     """Return one JSON object: each run, what moved since the one before, and why that may be."""
-    document = {"kind": KIND, "runs": [_told(step) for step in table.steps]}
+    document = {
+        "kind": KIND,
+        "left_out": dict(sorted(table.left_out.items())),
+        "runs": [_told(step) for step in table.steps],
+    }
     return json.dumps(document, indent=1) + "\n"
 
 
 def _told(step: Step) -> dict[str, Any]:
     return {
         **step.run.identity,
+        "judged": step.judged,
         "totals": dict(step.run.totals),
         "moved": dict(step.counts),
         "lost": list(step.lost),

@@ -238,6 +238,41 @@ def test_a_trend_tells_what_broke_and_what_was_repaired_in_order_of_time(icechec
     assert rows[-1][-2:] == ["1 fixed", "the server changed between the runs"]
 
 
+def test_a_run_without_a_check_is_shown_as_such_and_passed_over(icecheck, stored):
+    runs = [
+        of("Acme", finished(*GOOD), run_id="one1", day="2026-03-01"),
+        of("Acme", finished(tripped=True), run_id="two2", day="2026-03-02"),
+        of("Acme", finished(*GOOD[:3], failed(EXISTS)), run_id="three3", day="2026-03-03"),
+    ]
+    names = [stored(run) for run in runs]
+    told = json.loads(icecheck("report", "trend", *names, "--format", "json").stdout)["runs"]
+    assert [(run["run_id"], run["judged"]) for run in told] == [
+        ("one1", True), ("two2", False), ("three3", True)
+    ]  # fmt: skip
+    assert [run["moved"] for run in told] == [{}, {}, {"regression": 1}]
+    rows = rows_of(icecheck("report", "trend", *names, "--format", "markdown").stdout)
+    assert rows[3][-2:] == ["nothing was judged", ""]
+
+
+def test_a_trend_is_of_the_newest_runs_document_unless_another_is_named(icecheck, tmp_path):
+    names = []
+    for number, spec in enumerate(("1.9.0", "1.10.0", "1.9.0", "1.10.0")):
+        # Two runs end at the same time, as those that judge by two documents do.
+        run = of("Acme", finished(*GOOD), run_id=f"run{number}", day=f"2026-03-0{1 + number // 2}")
+        document = json.loads(run_json.render(run))
+        document["spec"]["id"] = f"iceberg-rest/{spec}"
+        names.append(f"{number}.json")
+        (tmp_path / names[-1]).write_text(json.dumps(document))
+    for order in (names, names[::-1]):
+        for words, runs in (((), {"run1", "run3"}), (("--spec", "1.9.0"), {"run0", "run2"})):
+            result = icecheck("report", "trend", *order, *words, "--format", "json")
+            told = json.loads(result.stdout)
+            assert {run["run_id"] for run in told["runs"]} == runs
+            assert [*told["left_out"].values()] == [2]
+    result = icecheck("report", "trend", *names, "--spec", "1.8.0")
+    assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+
+
 def test_a_page_about_several_runs_is_written_where_it_is_asked_for(icecheck, stored, tmp_path):
     for what in ("matrix", "trend"):
         file = f"pages/{what}.html"

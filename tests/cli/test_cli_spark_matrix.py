@@ -17,10 +17,16 @@ NAMES = [each.name for each in combinations()]
 FIRST, SECOND = NAMES[:2]
 
 
-def document(code: int, *broken: str, complete: bool = True) -> dict[str, object]:
+def document(
+    code: int,
+    *broken: str,
+    complete: bool = True,
+    otherwise: str = "works",
+    left: tuple[str, ...] = (),
+) -> dict[str, object]:
     """As much of a run.json as the command reads."""
     rows = [
-        {"id": id_, "statement": id_, "status": "broken" if id_ in broken else "works",
+        {"id": id_, "statement": id_, "status": "broken" if id_ in broken else otherwise,
          "because": [], "reason": "it fails" * (id_ in broken)}
         for id_ in ("spark.a", "spark.b")
     ]  # fmt: skip
@@ -28,6 +34,7 @@ def document(code: int, *broken: str, complete: bool = True) -> dict[str, object
         "environment": {"spark": "Spark 9, Iceberg 9"},
         "target": {"url": "http://c.test"},
         "checks": [],
+        "safety": {"residue": [*left]},
         "complete": complete,
         "verdict": {"headline": "the catalog is gone", "exit_code": code},
         "engine_profiles": [{"id": "spark", "workflows": rows}],
@@ -90,6 +97,9 @@ def test_a_broken_statement_is_exit_code_1(icecheck, runs, tmp_path):
         (SparkUnavailable("pip is not here"), "pip is not here"),
         ((2, None), "no Java here"),
         ((4, document(4, complete=False)), "the catalog is gone"),
+        ((4, document(4)), "the catalog is gone"),
+        ((-9, document(0)), "exit -9"),
+        ((3, document(0)), "exit 3"),
     ],
 )
 def test_a_combination_that_could_not_be_run_is_exit_code_3_and_the_others_are_run(
@@ -102,6 +112,31 @@ def test_a_combination_that_could_not_be_run_is_exit_code_3_and_the_others_are_r
     assert (done.exit_code, runs[1]) == (3, [FIRST, SECOND])
     assert said in done.output
     assert said in (tmp_path / "o" / "index.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("ending", "code", "said"),
+    [
+        ((5, document(5, otherwise="not-looked-at")), 5, "nothing was verified"),
+        ((5, document(5, otherwise="not-offered")), 5, "nothing was verified"),
+        ((5, document(5)), 0, "2 work"),  # of what is claimed and none of Spark's business
+        ((6, document(6, left=("a table",))), 6, "a table"),
+        ((1, document(1, left=("a table",))), 6, "a table"),
+        ((1, document(1)), 0, "2 work"),  # a requirement that no statement of Spark depends on
+        ((6, document(6, "spark.a", left=("a table",))), 1, "a table"),
+    ],
+)
+def test_a_column_that_says_nothing_or_left_something_is_never_green(
+    icecheck, runs, tmp_path, ending, code, said
+):
+    runs[0][FIRST] = ending
+    done = icecheck(
+        "spark-matrix", "--mock", "--combination", FIRST, "--combination", SECOND, "--output", "o"
+    )
+    assert done.exit_code == code
+    for text in (done.output, (tmp_path / "o" / "index.html").read_text()):
+        assert said in text or said == "2 work"
+    assert said in done.output
 
 
 def test_an_interrupt_leaves_a_report_of_what_was_run(icecheck, runs, tmp_path):

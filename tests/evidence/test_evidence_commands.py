@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 from click.testing import CliRunner
 from pyarrow.fs import LocalFileSystem, S3FileSystem, copy_files
@@ -15,6 +16,7 @@ from pyarrow.fs import LocalFileSystem, S3FileSystem, copy_files
 from icecheck.cli import main
 from icecheck.mock_server import MockCatalog, WarehouseDeclaration
 from tests.evidence.reports_made import document, exchange, put
+from tests.kit.one_spark import OneSpark
 
 pytestmark = pytest.mark.spark
 
@@ -29,14 +31,33 @@ PAGE = Path(__file__).parents[2] / "docs" / "evidence.md"
         (("ingest", "no*where"), "there is no report there"),
         (("ingest", "note.txt"), "neither a run.json nor"),
         (("ingest", "nosuch://x/y"), "cannot be reached"),
-        (("status", "--root", "note.txt"), "note.txt"),
+        (("ingest", "run.json", "--root", "note.txt"), "--root"),
+        (("ingest", "run.json", "--root", "/proc/x"), "--root /proc/x"),
+        (("status", "--root", "note.txt"), "nothing was taken in"),
+        (("status", "--root", "/proc/x"), "nothing was taken in"),
+        (("status",), "nothing was taken in"),
+        (("quarantine", "--root", "new"), "nothing was taken in"),
+        (("report", "matrix", "--root", "new"), "nothing was taken in"),
+        (("report", "trend", "--catalog", "x", "--root", "new/er"), "nothing was taken in"),
+        (("ingest", "run.json", "--tables-prefix", "a-b"), "--tables-prefix"),
+        (("ingest", "run.json", "--tables-prefix", "a'b"), "--tables-prefix"),
+        (("status", "--tables-prefix", ""), "--tables-prefix"),
+        (("status", "--tables-prefix", "a\n"), "--tables-prefix"),
         (("status", "--root", "locked"), "another catalog has the root"),
         (("status", "--root", "x", "--catalog-url", "http://127.0.0.1:9"), "--root is for"),
         (("status", "--token", "t"), "name it with --catalog-url"),
         (("status", "--spark-catalog", "x"), "--spark-conf FILE: give both"),
-        (("status", "--root", "new", "--master", "spark://127.0.0.1:9"), "no Spark master answers"),
-        (("status", "--root", "new", "--master", "spark://127.0.0.1"), "is none of Spark"),
-        (("status", "--root", "new", "--master", "here"), "is none of Spark"),
+        (
+            ("ingest", "run.json", "--root", "new", "--master", "spark://127.0.0.1:9"),
+            "no Spark mas",
+        ),
+        (
+            ("status", "--root", "new", "--master", "spark://127.0.0.1"),
+            "--master spark://127.0.0.1",
+        ),
+        (("status", "--root", "new", "--master", "here"), "--master here"),
+        (("ingest", "run.json", "--root", "new", "--master", "local[0]"), "--master local[0]"),
+        (("ingest", "run.json", "--root", "new", "--master", "yarn"), "--master yarn"),
         (("report", "matrix", "--format", "pdf"), "pdf"),
         (("report", "trend"), "--catalog"),
     ],
@@ -46,6 +67,7 @@ def test_a_misuse_is_one_line_before_spark_starts(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "note.txt").write_text("no directory")
+    (tmp_path / "run.json").write_text("{}")
     held = MockCatalog(root=tmp_path / "locked", keep=True)
     result = CliRunner().invoke(main, ["evidence", *arguments])
     held.stop()
@@ -53,6 +75,7 @@ def test_a_misuse_is_one_line_before_spark_starts(
     assert len(result.stderr.splitlines()) == 1
     assert said in result.stderr
     assert not (tmp_path / "icecheck-evidence").exists()
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.complete("five processes, each with a Spark of its own")
@@ -74,6 +97,17 @@ def test_the_commands_of_the_page_do_what_it_says(tmp_path: Path) -> None:
     assert printed["quarantine"] == ""
     assert printed["report"].startswith("## Acme catalog: 3 runs")
     assert "1 runs side by side" in (tmp_path / "matrix.html").read_text()
+
+
+@pytest.mark.complete("a Spark of its own")
+def test_a_question_makes_no_tables_in_a_catalog_without_evidence(one_spark: OneSpark) -> None:
+    one_spark.stop()
+    with MockCatalog() as mock:
+        asked = ["evidence", "status", "--catalog-url", mock.uri]
+        result = CliRunner().invoke(main, asked)
+        assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+        assert "nothing was taken in" in result.stderr
+        assert httpx.get(f"{mock.uri}/v1/namespaces").json()["namespaces"] == []
 
 
 @pytest.mark.complete("a process with a Spark of its own, beside an object store")

@@ -6,6 +6,7 @@ import pytest
 
 from icecheck.reports.evidence import upkeep
 from icecheck.reports.evidence.declared_tables import FILES, RUNS
+from icecheck.reports.evidence.store import Store
 from tests.evidence.conftest import Evidence
 from tests.evidence.reports_made import document, exchange, put
 
@@ -16,6 +17,9 @@ pytestmark = pytest.mark.spark
 def test_tables_with_many_small_files_are_compacted_and_say_the_same(
     evidence: Evidence, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Procedures take a name as text: of a prefix that needs quotes, too.
+    evidence = Evidence(Store(evidence.store.spark, evidence.store.catalog, "a-b"))
+    evidence.store.prepare()
     monkeypatch.setattr(upkeep, "SMALL_FILES_MAX", 1)
     monkeypatch.setattr(upkeep, "SNAPSHOTS_MAX", 2)
     monkeypatch.setattr(upkeep, "KEPT_DAYS", -1)

@@ -58,7 +58,7 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         (("--mock",), "either its URL or --mock"),
         (("--state", "note.txt/state"), "cannot be written"),
         (("--state", "other"), "holds somebody.txt"),
-        (("--master", "here"), "is none of Spark"),
+        (("--master", "here"), "--master"),
         (("--master", "spark://127.0.0.1:9"), "no Spark master answers"),
     ],
 )

@@ -129,8 +129,10 @@ class ExitOnError:
                 self._end(self._reported(error, redactor), _SUITE_ERROR)
 
     def _reported(self, error: Exception, redactor: "Redactor") -> str:
-        what = redactor.text(f"{type(error).__name__}: {error}")
-        words = redactor.text("".join(traceback.format_exception(error)))
+        # It puts an error in words that cannot do so itself: its own failure would hide it.
+        told = traceback.TracebackException.from_exception(error)
+        what = redactor.text(f"{type(error).__name__}: {told}")
+        words = redactor.text("".join(told.format()))
         try:
             directory = self._directory or Path(tempfile.mkdtemp(prefix="icecheck-error-"))
             directory.mkdir(parents=True, exist_ok=True)

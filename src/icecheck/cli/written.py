@@ -20,6 +20,11 @@ output_option = click.option(
     metavar="FILE",
     help="Where it is written; default: it is printed.",
 )
+judged_by_option = click.option(
+    "--spec",
+    metavar="VERSION",
+    help="Only the runs that were judged by this document; default: that of the newest run.",
+)
 
 report_directory_option = click.option(
     "--output",

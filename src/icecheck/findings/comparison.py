@@ -218,6 +218,11 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
     )
 
 
+def has_judged(document: Mapping[str, Any]) -> bool:
+    """Return whether a check of a run passed or failed."""
+    return any(check["outcome"] in _JUDGED for check in document["checks"])
+
+
 def _bears(check: Mapping[str, Any]) -> bool:
     """Return whether an outcome tells something about the catalog."""
     return check["outcome"] in _JUDGED | {"blocked"}

@@ -12,10 +12,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from icecheck.spark.catalog_conf import catalog_conf
+from icecheck.spark.failures import told_at_once
 from icecheck.spark.key_stores import show_certificate, trust_certificates
 from icecheck.spark.launcher import TUNED_FLAGS, Jvm, SparkInstallation, find_installation
 from icecheck.spark.runtime import IcebergRuntime, fetched_by_maven
-from icecheck.spark.unavailable import SparkUnavailable
+from icecheck.spark.unavailable import SparkFailed, SparkUnavailable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -86,7 +87,12 @@ class SparkWorkbench:
         with contextlib.ExitStack() as undo:
             undo.callback(jvm.stop)
             undo.callback(_forget_gateway)
-            started = cls(installation, jvm, _connect(jvm, _with_jars(conf or {}, runtime)))
+            try:
+                with told_at_once():
+                    spark = _connect(jvm, _with_jars(conf or {}, runtime))
+            except SparkFailed as error:
+                raise SparkUnavailable(f"Spark could not be started: {error}") from error
+            started = cls(installation, jvm, spark)
             undo.pop_all()
         return started
 

@@ -5,12 +5,16 @@ import re
 import socket
 from collections.abc import Iterator
 
+from icecheck.spark.failures import told_at_once
 from icecheck.spark.launcher import WORKING_FLAGS, require_rows_for_python
 from icecheck.spark.session import SparkWorkbench
-from icecheck.spark.unavailable import SparkUnavailable
+from icecheck.spark.unavailable import SparkFailed, SparkUnavailable
 from icecheck.targets.target import UsageError
 
 _REACHED_SECONDS = 5.0
+_LOCAL = re.compile(r"local(\[([1-9]\d*|\*)(,[1-9]\d*)?\])?")
+_HOST_AND_PORT = re.compile(r"([^:/,\s]+|\[[^]\s]+\]):(\d+)")
+_STANDALONE = re.compile(rf"spark://{_HOST_AND_PORT.pattern}(,{_HOST_AND_PORT.pattern})*")
 
 
 @contextlib.contextmanager
@@ -39,23 +43,31 @@ def _saying_why_it_ended(workbench: SparkWorkbench, after_its_end: str) -> Itera
     from py4j.protocol import Py4JError
 
     try:
-        yield
-    except (Py4JError, OSError) as error:
+        with told_at_once():
+            yield
+    except (Py4JError, SparkFailed, OSError) as error:
         if why := workbench.ended_because():
             raise SparkUnavailable(f"{why}; {after_its_end}") from error
         raise
 
 
 def expect_master(master: str) -> None:
-    """Raise UsageError for a master that is none, or a Spark master that does not answer."""
-    if re.fullmatch(r"local(\[.+\])?|yarn|k8s://.+", master):
+    """Raise UsageError for a master that icecheck cannot use, or that does not answer."""
+    if _LOCAL.fullmatch(master):
         return
-    given = re.fullmatch(r"spark://([^:/,]+|\[[^]]+\]):(\d+)(,.*)?", master)
-    if given is None:
-        raise UsageError(f"--master {master} is none of Spark: local[2], or spark://HOST:PORT")
-    try:
-        socket.create_connection((given[1].strip("[]"), int(given[2])), _REACHED_SECONDS).close()
-    except (OSError, OverflowError) as error:
+    if not _STANDALONE.fullmatch(master):
         raise UsageError(
-            f"no Spark master answers at {master} ({error}): start it, or leave --master out"
-        ) from None
+            f"--master {master} is none that icecheck can use: name local[2], or "
+            "spark://HOST:PORT of a standalone cluster"
+        )
+    refused: list[OSError | OverflowError] = []
+    for host, port in _HOST_AND_PORT.findall(master.removeprefix("spark://")):
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), _REACHED_SECONDS).close()
+        except (OSError, OverflowError) as error:
+            refused.append(error)
+        else:
+            return
+    raise UsageError(
+        f"no Spark master answers at {master} ({refused[0]}): start it, or leave --master out"
+    )

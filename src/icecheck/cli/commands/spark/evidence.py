@@ -2,7 +2,8 @@
 
 import contextlib
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from icecheck.cli.ending import ExitOnError
 from icecheck.cli.extras import require_spark
 from icecheck.cli.option_groups import adding
 from icecheck.cli.target_options import named_sources, target_facts, target_options
-from icecheck.cli.written import format_option, output_option, put
+from icecheck.cli.written import format_option, judged_by_option, output_option, put
 
 if TYPE_CHECKING:
     from icecheck.reports.evidence.store import Store
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
 
 _ROOT = "icecheck-evidence"
 _WAREHOUSE = "evidence"
+
+
+def _prefix(_context: click.Context, _option: click.Parameter, prefix: str) -> str:
+    """Return a beginning of names that every catalog and every statement takes."""
+    if re.fullmatch(r"[A-Za-z0-9_]+", prefix) is None:
+        raise click.BadParameter(f"{prefix!r}: use letters, digits and _ alone")
+    return prefix
+
 
 _common = adding(
     (
@@ -35,6 +44,7 @@ _common = adding(
             metavar="NAME",
             default="icecheck",
             show_default=True,
+            callback=_prefix,
             help="How the three namespaces of the tables begin, as in NAME_silver.",
         ),
         click.option(
@@ -104,7 +114,7 @@ def ingest(paths: tuple[str, ...], upkeep: bool, quiet: bool, **options: Any) ->
 @target_options("evidence")
 def status(**options: Any) -> int:
     """Print how many rows each table has, and the runs of each catalog, as one JSON object."""
-    with _evidence(options) as store:
+    with _evidence(options, only_asked=True) as store:
         from icecheck.reports.evidence import told
 
         found = told.status(store)
@@ -121,7 +131,7 @@ def quarantine(**options: Any) -> int:
     Line 0 stands for a whole file. Duplicates are there too: they add nothing, and nothing is wrong
     with them.
     """
-    with _evidence(options) as store:
+    with _evidence(options, only_asked=True) as store:
         from icecheck.reports.evidence import told
 
         found = told.put_aside(store)
@@ -148,7 +158,7 @@ def matrix(chosen: tuple[str, ...], form: str, output: Path | None, **options: A
     from icecheck.reports.many import matrix as matrices
     from icecheck.reports.many.stored import told_apart
 
-    with _evidence(options) as store:
+    with _evidence(options, only_asked=True) as store:
         from icecheck.reports.evidence import told
 
         runs = told.last_runs(store, chosen)
@@ -161,40 +171,55 @@ def matrix(chosen: tuple[str, ...], form: str, output: Path | None, **options: A
 
 @report.command("trend", short_help="Show how the runs of one catalog changed over time.")
 @click.option("--catalog", metavar="NAME", required=True, help="The catalog.")
+@judged_by_option
 @format_option
 @output_option
 @_common
 @target_options("evidence")
-def trend(catalog: str, form: str, output: Path | None, **options: Any) -> int:
-    """Show how all runs of a catalog changed over time, as `icecheck report trend` does."""
+def trend(catalog: str, spec: str | None, form: str, output: Path | None, **options: Any) -> int:
+    """Show how the runs of a catalog changed over time, as `icecheck report trend` does."""
     from icecheck.reports.many import trend as trends
 
-    with _evidence(options) as store:
+    with _evidence(options, only_asked=True) as store:
         from icecheck.reports.evidence import told
 
-        _expect_known([catalog], told.catalogs(store))
-        table = trends.trend(told.documents(store, catalog))
+        known = told.catalogs(store)
+        _expect_known([catalog], known)
+        table = trends.trend(told.documents(store, catalog), spec or known[catalog])
     put(trends.RENDERINGS[form](table), output)
     return 0
 
 
 @contextlib.contextmanager
-def _evidence(options: dict[str, Any]) -> "Iterator[Store]":
-    """Yield the evidence that the options name."""
+def _evidence(options: dict[str, Any], *, only_asked: bool = False) -> "Iterator[Store]":
+    """Yield the evidence that the options name; it is not made if it is ``only_asked``."""
     require_spark()
     with ExitOnError(), contextlib.ExitStack() as closing:
-        from icecheck.reports.evidence.opening import opened
+        from icecheck.reports.evidence.opening import nothing_taken_in, opened
+        from icecheck.spark import find_installation
+        from icecheck.spark.launcher import require_rows_for_python
+        from icecheck.spark.working import expect_master
+        from icecheck.targets.target import UsageError
 
+        # What cannot work is told before the root is made.
+        expect_master(options["master"])
+        require_rows_for_python(find_installation())
         target = _target(options)
         root: Path | None = None
         if target is None:
             root = Path(options["root"] or _ROOT).absolute()
+            if only_asked and not root.is_dir():
+                raise UsageError(nothing_taken_in(str(root)))
             target = closing.enter_context(_bundled(root))
         elif options["root"] is not None:
             raise click.UsageError("--root is for the bundled catalog: leave it or the URL out")
         yield closing.enter_context(
             opened(
-                target, prefix=options["tables_prefix"], master=options["master"], local_root=root
+                target,
+                prefix=options["tables_prefix"],
+                master=options["master"],
+                local_root=root,
+                only_asked=only_asked,
             )
         )
 
@@ -207,8 +232,13 @@ def _bundled(root: Path) -> "Iterator[Target]":
 
     try:
         mock = MockCatalog(root=root, keep=True).start()
-    except (OSError, ValueError) as error:
-        raise UsageError(str(error)) from None
+    except OSError as error:
+        raise UsageError(
+            f"--root {root} cannot be used ({error.strerror or error}): name a directory that can "
+            "be written"
+        ) from None
+    except ValueError as error:
+        raise UsageError(f"--root {root}: {error}") from None
     try:
         yield Target(mock.uri, warehouse=_WAREHOUSE)
     finally:
@@ -231,7 +261,7 @@ def _target(options: dict[str, Any]) -> "Target | None":
     return None
 
 
-def _expect_known(names: Sequence[str], known: Sequence[str]) -> None:
+def _expect_known(names: Sequence[str], known: Collection[str]) -> None:
     from icecheck.targets.target import UsageError
 
     if not known:

@@ -29,7 +29,9 @@ _RUN_FILE = "run.json"
 _LOG = "output.txt"
 _PAGE = "index.html"
 _FILES = {"html": _PAGE, "markdown": "summary.md", "json": "spark-matrix.json"}
-_BROKEN, _NOT_RUN, _MISUSE, _INTERRUPTED = 1, 3, 2, 130
+_BROKEN, _NOT_RUN, _NOTHING_VERIFIED, _LEFT, _INTERRUPTED = 1, 3, 5, 6, 130
+_ENDINGS_OF_RUN = frozenset({0, 1, 3, 5, 6})
+"""The exit codes of `icecheck run` with which its checks have all ended."""
 
 
 @click.command("spark-matrix", short_help="Run the Spark checks in several versions of Spark.")
@@ -66,7 +68,8 @@ def command(output: Path, **options: Any) -> int:
     A PySpark that is not here is installed by pip, once, into a directory of its own (about 600
     MB); the Iceberg runtimes come from Maven Central. The page in DIR shows side by side what works
     in which. Exit codes: 0 if every combination ran and nothing is broken, 1 if something is, 3 if
-    a combination could not be run, 2 usage, 130 interrupted.
+    a combination could not be run, 5 if nothing was verified in one, 6 if objects were left on the
+    catalog, 2 usage, 130 interrupted.
     """
     from icecheck.spark.versions import combinations
 
@@ -124,8 +127,11 @@ def _exit_code(table: "Engines") -> int:
     columns = range(len(table.engines))
     if any(table.count(at, BROKEN) for at in columns):
         return _BROKEN
-    failed = any(engine.trouble or engine.errors for engine in table.engines)
-    return _NOT_RUN if failed else 0
+    if any(engine.trouble or engine.errors for engine in table.engines):
+        return _NOT_RUN
+    if not all(engine.judged for engine in table.engines):
+        return _NOTHING_VERIFIED
+    return _LEFT if any(engine.left for engine in table.engines) else 0
 
 
 def _engine(wanted: "Combination", output: Path, options: Mapping[str, Any]) -> "Engine":
@@ -146,6 +152,7 @@ def _engine(wanted: "Combination", output: Path, options: Mapping[str, Any]) -> 
         f"{alone.count(0, 'works')} work, {alone.count(0, BROKEN)} broken"
         + (f", {others}" if (others := alone.others(0)) else "")
     )
+    words = "; ".join([words, *engine.notes])
     versions = f" ({engine.versions})" if engine.versions else ""
     click.echo(f"{wanted.name}{versions}: {words}; {time.monotonic() - started:.0f} s")
     return engine
@@ -203,9 +210,12 @@ def _read(name: str, directory: Path, code: int) -> "Engine":
         document = stored_run(directory / _RUN_FILE)
     except UsageError:
         return Engine(name, None, trouble=_last_line(directory / _LOG) or f"exit {code}")
-    if not document["complete"]:
-        return Engine(name, document, page, str(document["verdict"]["headline"]))
-    return Engine(name, document, page)
+    verdict, trouble = document["verdict"], ""
+    if not document["complete"] or verdict["exit_code"] not in _ENDINGS_OF_RUN:
+        trouble = str(verdict["headline"])
+    elif code != verdict["exit_code"]:  # it failed after its report was written
+        trouble = f"exit {code}: {_last_line(directory / _LOG)}"
+    return Engine(name, document, page, trouble)
 
 
 def _last_line(log: Path) -> str:

@@ -9,6 +9,7 @@ import click
 from icecheck.cli.stored_run import day_and_time, restored_run, stored_run, understanding
 from icecheck.cli.written import (
     format_option,
+    judged_by_option,
     make_writable,
     output_option,
     put,
@@ -89,20 +90,24 @@ def matrix(runs: tuple[Path, ...], form: str, output: Path | None) -> int:
 
 @command.command("trend", short_help="Show how the runs of one catalog changed over time.")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@judged_by_option
 @format_option
 @output_option
-def trend(runs: tuple[Path, ...], form: str, output: Path | None) -> int:
+def trend(runs: tuple[Path, ...], spec: str | None, form: str, output: Path | None) -> int:
     """Show how runs of one catalog changed over time, whatever order they are named in.
 
-    Each RUN is a run.json or the directory of a report. Each is compared with the one before it:
-    what broke, what was repaired, which findings came and went, and whether the document, the
-    suite or the server changed too.
+    Each RUN is a run.json or the directory of a report. Each is compared with the last one before
+    it that judged something: what broke, what was repaired, which findings came and went, and
+    whether the suite or the server changed too.
     """
     from icecheck.reports.many import trend as trends
 
-    in_order = sorted(runs, key=day_and_time)
+    ended = {path: day_and_time(path) for path in runs}
+    in_order = sorted(runs, key=ended.__getitem__)
+    newest = [path for path in in_order if ended[path] == ended[in_order[-1]]]
     with understanding(*runs):
-        table = trends.trend(map(stored_run, in_order))
+        of_newest = trends.newest_document(stored_run(path)["spec"]["id"] for path in newest)
+        table = trends.trend(map(stored_run, in_order), spec or of_newest)
     put(trends.RENDERINGS[form](table), output)
     return 0
 
