@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 LINE_BYTES_MAX = 64 << 20
 """A longer line is not taken in: it would have to be held in memory."""
 _CHUNK = 1 << 18
+# A block of zstd has 4 bytes or more, and holds 128 KiB at most: of so many come 16 MiB at most.
+_PACKED_AT_ONCE = 512
 _BATCH_ROWS, _BATCH_BYTES = 2_000, 4 << 20
 _WINDOW_MAX = 1 << 27
 _EXCERPT = 200
@@ -108,13 +110,20 @@ def _inflated(stream: Any) -> Iterator[bytes]:
     empty = True
     while packed := bytes(stream.read(_CHUNK)):
         empty = False
-        while packed:
+        begin = 0
+        while begin < len(packed):
             frame = frame or decompressor.decompressobj()
+            part = packed[begin : begin + _PACKED_AT_ONCE]
             try:
-                yield frame.decompress(packed)
+                found = frame.decompress(part)
             except zstandard.ZstdError as error:
                 raise EOFError(f"it cannot be inflated further: {error}") from None
-            packed, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
+            for start in range(0, len(found), _CHUNK):
+                yield found[start : start + _CHUNK]
+            begin += len(part)
+            if frame.eof:
+                begin -= len(frame.unused_data)
+                frame = None
     if empty:
         raise EOFError("the file is empty")
     if frame is not None:
