@@ -4,13 +4,14 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from icecheck.reports.evidence.declared_tables import DOCUMENTS
 from icecheck.reports.evidence.files import open_file
+from icecheck.reports.evidence.moments import moment
 from icecheck.targets.target import UsageError
 
 if TYPE_CHECKING:
@@ -165,10 +166,9 @@ def _wrong_version(version: Any) -> str:
 
 def _wrong_time(generated_at: str, now: datetime) -> str:
     try:
-        at = datetime.fromisoformat(generated_at)
-    except ValueError:
+        at = moment(generated_at)
+    except (ValueError, OverflowError):
         return f"its time is none: {generated_at[:40]}"
-    at = at if at.tzinfo else at.replace(tzinfo=UTC)
     if at > now + _AHEAD_MAX:
         return f"it says that it was made at {generated_at}, which is in the future"
     return ""

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any
 
 from icecheck.reports.evidence.files import RUN_SUFFIX, SourceFile
+from icecheck.reports.evidence.moments import moment
 
 INGESTED, DUPLICATE, QUARANTINED = "ingested", "duplicate", "quarantined"
 ORPHAN = "no run.json that was taken in names this file as its exchanges"
@@ -142,7 +143,7 @@ class Sorting:
         renewed: bool = False,
         resumed: bool = False,
     ) -> None:
-        day = datetime.fromisoformat(head["generated_at"]).astimezone(UTC).date()
+        day = moment(head["generated_at"]).date()
         names = head["sha256"], head["report_id"], head["run_id"]
         self._done.reports.append(Report(file, *names, day, exchanges, renewed, resumed))
         self._before[head["report_id"]] = Taken(head["sha256"], file.uri, finished=True)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -212,6 +213,22 @@ def test_ten_planted_reports_end_in_the_quarantine_and_the_rest_goes_in(
     before = evidence.content()
     evidence.take_in(tmp_path / "in")
     assert evidence.content() == before
+
+
+@pytest.mark.complete("one ingestion; each other report states a zone")
+def test_a_time_without_a_zone_is_utc_on_every_machine(
+    evidence: Evidence, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path / "in", document("a", "2026-03-01T23:30:00"), FIVE)
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        evidence.take_in(tmp_path / "in")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    shown = "SELECT CAST(day AS string), CAST(generated_at AS string) FROM {silver.runs}"
+    assert evidence.rows(shown) == [("2026-03-01", "2026-03-01 23:30:00")]
 
 
 @pytest.mark.complete("evidence of another release, which no usual ingestion meets")
