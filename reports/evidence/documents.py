@@ -28,7 +28,8 @@ _UNNAMED = "unnamed"
 def rows_of(table: Table) -> "Callable[[Iterator[DataFrame]], Iterator[DataFrame]]":
     """Return the function that makes rows of a table of rows of ``bronze.documents``.
 
-    The pieces of a document have to follow each other, in their order.
+    The pieces of a document have to follow each other, in their order. Pieces of another one, which
+    came too late to be the run's, are passed over.
     """
     take, columns = _TAKES[table.name], [*table.columns]
 
@@ -38,7 +39,8 @@ def rows_of(table: Table) -> "Callable[[Iterator[DataFrame]], Iterator[DataFrame
         pieces = chain.from_iterable(batch.itertuples() for batch in batches)
         for _, some in groupby(pieces, attrgetter("report_id")):
             stored, *others = some
-            content = "".join(piece.content for piece in (stored, *others))
+            same = (piece.content for piece in others if piece.sha256 == stored.sha256)
+            content = "".join((stored.content, *same))
             rows = [
                 {"report_id": stored.report_id, "day": stored.day, **row}
                 for row in take(_read(content), stored)
