@@ -187,7 +187,7 @@ def planted(root: Path) -> dict[tuple[str, int], str]:
     expected["bad-lines/exchanges.jsonl.zst", 4] = "is not UTF-8"
     none = wrong("no-bytes", "the file is empty", line=1)
     (none / "exchanges.jsonl.zst").write_bytes(b"")
-    changed = put(root / "changed", document("changed"), FIVE)
+    changed = put(root / "changed", document("changed"), [*FIVE, exchange(6)])
     (changed / "exchanges.jsonl.zst").write_bytes(packed(FIVE[:4]))
     expected["changed/exchanges.jsonl.zst", 0] = "run.json beside it states other exchanges"
     return expected

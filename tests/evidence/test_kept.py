@@ -88,6 +88,7 @@ def test_what_version_2_took_in_counts_and_its_doubles_are_repaired(
     assert runs(evidence) == 2
 
 
+@pytest.mark.complete("three ingestions, one after the other")
 def test_a_copy_beside_it_is_a_duplicate_and_its_exchanges_stay(
     evidence: Evidence, tmp_path: Path
 ) -> None:
@@ -107,6 +108,7 @@ def test_a_copy_beside_it_is_a_duplicate_and_its_exchanges_stay(
     assert evidence.rows(EXCHANGES) == [(3,)]
 
 
+@pytest.mark.complete("three ingestions of three reports")
 def test_exchanges_are_added_to_the_run_that_lacks_them(evidence: Evidence, tmp_path: Path) -> None:
     """From a copy in another directory, alone, and alone for a run that states nothing."""
     put(tmp_path / "copied" / "a", stating(night(1), LINES))
