@@ -74,13 +74,21 @@ def draw(recordings: Sequence[Path], root: Path, runs: int, exchanges: int) -> t
         document["target"] = document["target"] | {"implementation": {"project": name}}
         place = root / f"{number:04d}"
         place.mkdir(parents=True)
-        (place / "run.json").write_text(json.dumps(document))
         many = exchanges * (number + 1) // runs - exchanges * number // runs
         drawn = chance.choices(lines[number % len(lines)], k=many)
         size += sum(map(len, drawn))
         lengths += [len(each) for each in drawn[:100]]
         packed = zstandard.ZstdCompressor().compress(b"\n".join([*drawn, b""]))
         (place / "exchanges.jsonl.zst").write_bytes(packed)
+        document["artifacts"] = [
+            {
+                "name": "exchanges.jsonl.zst",
+                "sha256": f"sha256:{hashlib.sha256(packed).hexdigest()}",
+                "bytes": len(packed),
+                "exchanges": many,
+            }
+        ]
+        (place / "run.json").write_text(json.dumps(document))
     return size, statistics.median(lengths)
 
 

@@ -7,7 +7,7 @@ ask. Times are UTC; durations end in their unit.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-VERSION = 2
+VERSION = 3
 """The version of these tables; a later one is refused, an earlier one gets the missing columns."""
 VERSION_PROPERTY = "icecheck.evidence-version"
 
@@ -29,6 +29,23 @@ def schema_of(columns: Mapping[str, str]) -> str:
 
 
 _RUN = {"report_id": "string", "day": "date"}
+# What a line of exchanges says, without its bodies.
+_EXCHANGE = {
+    "check_id": "string",
+    "ordinal": "int",
+    "step": "string",
+    "operation": "string",
+    "method": "string",
+    "url": "string",
+    "status": "int",
+    "elapsed_ms": "double",
+    "error": "string",
+    "raced": "boolean",
+    "request_headers": "array<array<string>>",
+    "response_headers": "array<array<string>>",
+    "request_bytes": "bigint",
+    "response_bytes": "bigint",
+}
 _AS_TEXT = {"write.parquet.compression-codec": "zstd"}
 # A piece of a document can have some MB: the writer has to look at its buffer's size after each.
 _DOCUMENTS = _AS_TEXT | {
@@ -47,11 +64,35 @@ FILES = Table(
         "report_id": "string",
         "state": "string",
         "reason": "string",
+        "look_again": "boolean",
         "seen_at": "timestamp",
     },
     keys=("uri",),
 )
-"""Every file that was looked at; ``state`` is ingested, duplicate or quarantined."""
+"""Every file as it was last looked at; ``state`` is ingested, duplicate or quarantined.
+
+One that may be read otherwise later, such as one that could not be opened, has ``look_again``.
+"""
+
+REPORTS = Table(
+    "bronze.reports",
+    {
+        **_RUN,
+        "run_id": "string",
+        "file": "string",
+        "sha256": "string",
+        "exchanges_stated": "string",
+        "exchanges_file": "string",
+        "exchanges_sha256": "string",
+        "taken_at": "timestamp",
+    },
+    keys=("report_id",),
+)
+"""Every report of which everything was taken in, whatever became of its files since.
+
+``exchanges_stated`` is the digest of the exchanges that the report speaks of; the other two are of
+the file whose lines are there.
+"""
 
 DOCUMENTS = Table(
     "bronze.documents",
@@ -82,12 +123,14 @@ LINES = Table(
         "sha256": "string",
         "content": "string",
         "problem": "string",
+        "exchanges_sha256": "string",
+        **_EXCHANGE,
     },
     keys=("report_id", "line"),
     by_day=True,
     properties=_AS_TEXT,
 )
-"""Each line of exchanges as it was received; ``offset`` in the inflated file.
+"""Each line of exchanges as it was received, and what was read of it; ``offset`` when inflated.
 
 ``problem`` says why a line is no exchange; its content is an excerpt then.
 """
@@ -215,20 +258,8 @@ EXCHANGES = Table(
     {
         **_RUN,
         "line": "bigint",
-        "check_id": "string",
-        "ordinal": "int",
-        "step": "string",
-        "operation": "string",
-        "method": "string",
-        "url": "string",
-        "status": "int",
-        "elapsed_ms": "double",
-        "error": "string",
-        "raced": "boolean",
-        "request_headers": "array<array<string>>",
-        "response_headers": "array<array<string>>",
-        "request_bytes": "bigint",
-        "response_bytes": "bigint",
+        "exchanges_sha256": "string",
+        **_EXCHANGE,
     },
     keys=("report_id", "line"),
     by_day=True,
@@ -252,5 +283,6 @@ QUARANTINE = Table(
 """What was not taken in: a line, or (line 0) a whole file."""
 
 TABLES = (
-    FILES, DOCUMENTS, LINES, RUNS, CHECKS, FINDINGS, CAUSES, PROFILES, EXCHANGES, QUARANTINE,
+    FILES, REPORTS, DOCUMENTS, LINES, RUNS, CHECKS, FINDINGS, CAUSES, PROFILES, EXCHANGES,
+    QUARANTINE,
 )  # fmt: skip

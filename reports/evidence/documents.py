@@ -14,6 +14,7 @@ from icecheck.reports.evidence.declared_tables import (
     RUNS,
     Table,
 )
+from icecheck.reports.evidence.moments import moment
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -27,7 +28,8 @@ _UNNAMED = "unnamed"
 def rows_of(table: Table) -> "Callable[[Iterator[DataFrame]], Iterator[DataFrame]]":
     """Return the function that makes rows of a table of rows of ``bronze.documents``.
 
-    The pieces of a document have to follow each other, in their order.
+    The pieces of a document have to follow each other, in their order. Pieces of another one, which
+    came too late to be the run's, are passed over.
     """
     take, columns = _TAKES[table.name], [*table.columns]
 
@@ -37,7 +39,8 @@ def rows_of(table: Table) -> "Callable[[Iterator[DataFrame]], Iterator[DataFrame
         pieces = chain.from_iterable(batch.itertuples() for batch in batches)
         for _, some in groupby(pieces, attrgetter("report_id")):
             stored, *others = some
-            content = "".join(piece.content for piece in (stored, *others))
+            same = (piece.content for piece in others if piece.sha256 == stored.sha256)
+            content = "".join((stored.content, *same))
             rows = [
                 {"report_id": stored.report_id, "day": stored.day, **row}
                 for row in take(_read(content), stored)
@@ -66,7 +69,7 @@ def _runs(document: dict[str, Any], stored: Any) -> Iterator[dict[str, Any]]:
     fingerprint = target["fingerprint"]
     yield {
         "run_id": run.run_id,
-        "generated_at": _moment(run.generated_at),
+        "generated_at": _without_zone(run.generated_at),
         "generated_at_text": run.generated_at,
         "report_version": document["report_version"],
         "sha256": stored.sha256,
@@ -86,7 +89,7 @@ def _runs(document: dict[str, Any], stored: Any) -> Iterator[dict[str, Any]]:
         "headline": document["verdict"]["headline"],
         "exit_code": run.exit_code,
         "exit_reason": run.exit_reason,
-        "started_at": _moment(timing["started_at"]),
+        "started_at": _without_zone(timing["started_at"]),
         "wall_s": float(timing["wall_s"]),
         "requests": timing["requests"],
         "passed": run.totals["pass"],
@@ -167,11 +170,9 @@ def _profiles(document: dict[str, Any], _stored: Any) -> Iterator[dict[str, Any]
         }
 
 
-def _moment(text: str) -> datetime:
+def _without_zone(text: str) -> datetime:
     """Return the time of a text, without a zone: Spark takes it in that of the session, UTC."""
-    at = datetime.fromisoformat(text)
-    offset = at.utcoffset()
-    return at.replace(tzinfo=None) - offset if offset else at.replace(tzinfo=None)
+    return moment(text).replace(tzinfo=None)
 
 
 _TAKES: Mapping[str, Callable[[dict[str, Any], Any], Iterator[dict[str, Any]]]] = {

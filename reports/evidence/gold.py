@@ -1,14 +1,14 @@
 """The gold tables: what people ask of the evidence, computed anew from silver when it changed.
 
 Only runs of which everything was taken in count. Each table is replaced in one commit, which
-records the snapshots of silver that it was built from.
+records of which of them it was built, and when they were taken in.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from icecheck.reports.evidence.declared_tables import CHECKS, EXCHANGES, FILES, RUNS, VERSION
+from icecheck.reports.evidence.declared_tables import CHECKS, EXCHANGES, REPORTS, RUNS, VERSION
 from icecheck.reports.evidence.store import Store, attempts
 
 if TYPE_CHECKING:
@@ -199,8 +199,12 @@ def build(store: Store, tell: Callable[[str], object] = lambda _: None) -> bool:
 
 
 def _stamp(store: Store) -> str:
-    ids = [store.snapshot(table) for table in (FILES, RUNS, CHECKS, EXCHANGES)]
-    return "-".join(map(str, [f"v{VERSION}", *ids]))
+    """Return what stands for the reports that were taken in whole, and when."""
+    columns = ", ".join(f"`{column}`" for column in REPORTS.columns)
+    ((many, digest),) = store.spark.sql(
+        f"SELECT count(*), bit_xor(xxhash64({columns})) FROM {store.name(REPORTS)}"
+    ).collect()
+    return f"v{VERSION}-{many}-{digest or 0}"
 
 
 def _stamp_of(store: Store, table: GoldTable) -> str:

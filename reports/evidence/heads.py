@@ -1,16 +1,17 @@
-"""Looks at each run.json, in the executors: whose run it is, and whether it can be taken in."""
+"""Looks at each new file, in the executors: whose run it is, and whether it can be taken in."""
 
 import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from icecheck.reports.evidence.declared_tables import DOCUMENTS
-from icecheck.reports.evidence.files import open_file
+from icecheck.reports.evidence.files import EXCHANGES_SUFFIX, open_file
+from icecheck.reports.evidence.moments import moment
 from icecheck.targets.target import UsageError
 
 if TYPE_CHECKING:
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
 
 RUN_BYTES_MAX = 128 << 20
 """A run.json that is larger is not taken in: a worker has to hold it in memory, taken apart."""
+_TOO_LARGE = f"it is larger than {RUN_BYTES_MAX >> 20} MiB"
 PIECE_CHARACTERS = 2 << 20
 """How much of a document is in one row: the JVM holds some rows at a time, whatever their size."""
 KNOWN_VERSIONS = ((1, 0), (1, 1))
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _AHEAD_MAX = timedelta(days=1)
 _EXCERPT = 200
+_CHUNK = 1 << 20
 
 HEAD_COLUMNS = {
     "uri": "string",
@@ -32,9 +35,15 @@ HEAD_COLUMNS = {
     "run_id": "string",
     "generated_at": "string",
     "exchanges_name": "string",
+    "exchanges_sha256": "string",
     "problem": "string",
+    "look_again": "boolean",
     "excerpt": "string",
 }
+"""What is known of a file; of one with exchanges the digest only, or the problem.
+
+``look_again`` says that the problem may not be there another time.
+"""
 
 
 def looking_at(now: datetime) -> "Callable[[Iterator[DataFrame]], Iterator[DataFrame]]":
@@ -44,7 +53,7 @@ def looking_at(now: datetime) -> "Callable[[Iterator[DataFrame]], Iterator[DataF
         import pandas as pd
 
         for batch in batches:
-            rows = [_head(uri, now) for uri in batch["uri"]]
+            rows = [head_of(uri, now) for uri in batch["uri"]]
             yield pd.DataFrame(rows, columns=[*HEAD_COLUMNS])
 
     return look
@@ -68,19 +77,25 @@ def contents(batches: "Iterator[DataFrame]") -> "Iterator[DataFrame]":
                     yield pd.DataFrame([(*same, piece, part)], columns=[*DOCUMENTS.columns])
 
 
-def _head(uri: str, now: datetime) -> dict[str, str | None]:
-    head: dict[str, str | None] = dict.fromkeys(HEAD_COLUMNS)
-    head["uri"] = uri
+def head_of(uri: str, now: datetime) -> dict[str, Any]:
+    """Return the row of `HEAD_COLUMNS` of one file."""
+    head: dict[str, Any] = {**dict.fromkeys(HEAD_COLUMNS), "uri": uri, "look_again": False}
     try:
+        if uri.endswith(EXCHANGES_SUFFIX):
+            return head | {"sha256": _digest_of(uri)}
         content = _content(uri)
     except (OSError, UsageError) as error:
-        return head | {"problem": str(error).partition("\n")[0][:_EXCERPT]}
+        words = str(error).partition("\n")[0][:_EXCERPT]
+        return head | {"problem": words, "look_again": words != _TOO_LARGE}
     head["sha256"] = _digest(content)
     document = _parsed(content)
-    problem = document if isinstance(document, str) else _problem(document, content, now)
+    if isinstance(document, str):
+        problem, again = document, False
+    else:
+        problem, again = _problem(document, content, now)
     if problem:
-        head["problem"] = problem
-        head["excerpt"] = content[:_EXCERPT].decode("utf-8", "replace")
+        excerpt = content[:_EXCERPT].decode("utf-8", "replace")
+        head |= {"problem": problem, "look_again": again, "excerpt": excerpt}
     return head | _names(document)
 
 
@@ -111,6 +126,7 @@ def _names(document: Any) -> dict[str, str | None]:
             "run_id": _text(document.get("run_id")),
             "generated_at": _text(document.get("generated_at")),
             "exchanges_name": _text(artifacts[0].get("name")),
+            "exchanges_sha256": _text(artifacts[0].get("sha256")),
         }
     except (AttributeError, LookupError, TypeError):
         return {}
@@ -124,27 +140,39 @@ def _content(uri: str) -> bytes:
     with open_file(uri) as stream:
         content = bytes(stream.read(RUN_BYTES_MAX + 1))
     if len(content) > RUN_BYTES_MAX:
-        raise UsageError(f"it is larger than {RUN_BYTES_MAX >> 20} MiB")
+        raise UsageError(_TOO_LARGE)
     return content
+
+
+def _digest_of(uri: str) -> str:
+    """Return the digest of a file of any size."""
+    digest = hashlib.sha256()
+    with open_file(uri) as stream:
+        while part := stream.read(_CHUNK):
+            digest.update(part)
+    return f"sha256:{digest.hexdigest()}"
 
 
 def _digest(content: bytes) -> str:
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
-def _problem(document: Any, content: bytes, now: datetime) -> str:
-    """Return in words why a document is not taken in; "" if it is."""
+def _problem(document: Any, content: bytes, now: datetime) -> tuple[str, bool]:
+    """Return in words why a document is not taken in, and whether it may be later; "" if it is.
+
+    A later release reads a newer version, and the future comes.
+    """
     if not isinstance(document, dict) or document.get("kind") != "IcebergRestConformanceReport":
-        return "it is no report of icecheck"
+        return "it is no report of icecheck", False
     if wrong := _wrong_version(document.get("report_version")):
-        return wrong
+        return wrong, True
     if "report_id" not in document:
-        return "it is a record of a run, and not its whole report"
+        return "it is a record of a run, and not its whole report", False
     if problems := _of_the_schema(document, content):
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        return f"it has not the form of a report: {problems[0]}{more}"
+        return f"it has not the form of a report: {problems[0]}{more}", False
     if _UUID.fullmatch(document["report_id"]) is None:
-        return "its report_id is no UUID"
+        return "its report_id is no UUID", False
     return _wrong_time(document["generated_at"], now)
 
 
@@ -163,12 +191,11 @@ def _wrong_version(version: Any) -> str:
     return f"its report_version is {version}, and this icecheck reads up to {newest}"
 
 
-def _wrong_time(generated_at: str, now: datetime) -> str:
+def _wrong_time(generated_at: str, now: datetime) -> tuple[str, bool]:
     try:
-        at = datetime.fromisoformat(generated_at)
-    except ValueError:
-        return f"its time is none: {generated_at[:40]}"
-    at = at if at.tzinfo else at.replace(tzinfo=UTC)
+        at = moment(generated_at)
+    except (ValueError, OverflowError):
+        return f"its time is none: {generated_at[:40]}", False
     if at > now + _AHEAD_MAX:
-        return f"it says that it was made at {generated_at}, which is in the future"
-    return ""
+        return f"it says that it was made at {generated_at}, which is in the future", True
+    return "", False

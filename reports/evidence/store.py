@@ -5,15 +5,20 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from icecheck.reports.evidence.arrivals import INGESTED
 from icecheck.reports.evidence.declared_tables import (
+    DOCUMENTS,
     FILES,
+    REPORTS,
+    RUNS,
     TABLES,
     VERSION,
     VERSION_PROPERTY,
     Table,
     schema_of,
 )
-from icecheck.reports.evidence.sorting import INGESTED
+from icecheck.reports.evidence.files import EXCHANGES_SUFFIX
+from icecheck.reports.evidence.sorting import Report
 from icecheck.targets.target import UsageError
 
 if TYPE_CHECKING:
@@ -22,6 +27,9 @@ if TYPE_CHECKING:
 ATTEMPTS_MAX = 12
 _WAIT_SECONDS = 0.5
 _IN_ONE_STATEMENT = 200
+_PARTITIONS_MAX = 32
+_WITH_REPORTS = 3
+"""The version of the tables since which `REPORTS` is there."""
 # What another writer's commit makes of ours; each is tried again from the beginning.
 _CONFLICTS = (
     "ValidationException", "CommitFailedException", "CommitStateUnknownException",
@@ -63,14 +71,23 @@ class Store:
         for level in ("bronze", "silver", "gold"):
             namespace = f"`{self.catalog}`.`{self.namespace(level)}`"
             self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {namespace}")
-        for table in TABLES:
-            self._prepare(table)
+        before = [(table, self._prepare(table)) for table in TABLES]
+        if min(version for _, version in before) < _WITH_REPORTS:
+            for attempt in attempts():
+                with attempt:
+                    self._complete_version_2()
+        for table in (table for table, version in before if version < VERSION):
+            self.spark.sql(
+                f"ALTER TABLE {self.name(table)} "
+                f"SET TBLPROPERTIES ('{VERSION_PROPERTY}' = '{VERSION}')"
+            )
 
     def has(self, table: Table | str) -> bool:
         """Return whether a table is there."""
         return bool(self.spark.catalog.tableExists(self.name(table)))
 
-    def _prepare(self, table: Table) -> None:
+    def _prepare(self, table: Table) -> int:
+        """Make a table, or complete it; return the version of it that was there before."""
         name = self.name(table)
         partitioned = " PARTITIONED BY (`day`)" if table.by_day else ""
         properties = {
@@ -101,17 +118,37 @@ class Store:
         missing = {c: kind for c, kind in table.columns.items() if c not in there}
         if missing:
             self.spark.sql(f"ALTER TABLE {name} ADD COLUMNS ({schema_of(missing)})")
-        if int(version) < VERSION:
-            self.spark.sql(
-                f"ALTER TABLE {name} SET TBLPROPERTIES ('{VERSION_PROPERTY}' = '{VERSION}')"
-            )
+        return int(version)
 
-    def snapshot(self, table: Table) -> int:
-        """Return the id of the present snapshot of a table; 0 while it is empty."""
-        found = self.spark.sql(
-            f"SELECT snapshot_id FROM {self.name(table)}.refs WHERE name = 'main'"
-        ).collect()
-        return int(found[0][0]) if found else 0
+    def _complete_version_2(self) -> None:
+        """Say which reports are whole: before version 3, the rows of their files said it.
+
+        These rows could be there twice.
+        """
+        files, documents = self.name(FILES), self.name(DOCUMENTS)
+        columns = ", ".join(f"`{column}`" for column in FILES.columns)
+        exchanges = f"f.uri LIKE '%{EXCHANGES_SUFFIX}'"
+        self.spark.sql(
+            f"""
+            INSERT OVERWRITE {files} SELECT {columns} FROM (
+              SELECT *, row_number() OVER (
+                PARTITION BY uri ORDER BY state != '{INGESTED}', state
+              ) AS nth FROM {files}
+            ) WHERE nth = 1
+            """
+        )
+        whole = self.spark.sql(
+            f"""
+            SELECT d.report_id, d.`day`, min(r.run_id) AS run_id, min(d.file) AS file,
+              min(d.sha256) AS sha256, CAST(NULL AS string) AS exchanges_stated,
+              max(CASE WHEN {exchanges} THEN f.uri END) AS exchanges_file,
+              CAST(NULL AS string) AS exchanges_sha256, max(f.seen_at) AS taken_at
+            FROM {documents} d JOIN {files} f ON d.report_id = f.report_id
+            JOIN {self.name(RUNS)} r ON d.report_id = r.report_id
+            WHERE f.state = '{INGESTED}' GROUP BY d.report_id, d.`day`
+            """
+        )
+        self.put(REPORTS, whole)
 
     def reports_in(self, table: Table, reports: Collection[str]) -> set[str]:
         """Return which of these reports have rows in a table."""
@@ -121,19 +158,34 @@ class Store:
             found |= {row[0] for row in self.spark.sql(query).collect()}
         return found
 
-    def put(self, table: Table, rows: "DataFrame", *, only: str = "true") -> None:
+    def exchanges_in(self, table: Table, reports: Collection[str]) -> dict[str, set[str]]:
+        """Return which of these reports have rows in a table, and of which files of exchanges."""
+        found: dict[str, set[str]] = {}
+        for some in _portions(sorted(reports)):
+            query = (
+                "SELECT DISTINCT report_id, coalesce(exchanges_sha256, '') "
+                f"FROM {self.name(table)} WHERE {reports_among(some)}"
+            )
+            for report_id, digest in self.spark.sql(query).collect():
+                found.setdefault(report_id, set()).add(digest)
+        return found
+
+    def put(
+        self, table: Table, rows: "DataFrame", *, only: str = "true", keeping: bool = False
+    ) -> None:
         """Put rows into a table, each in the place of one with the same keys, if there is one.
 
-        All of them appear at once, or none. ``only`` is a condition for the rows ``t`` of the table
-        that are looked at. Of two writers at the same time one fails, by Iceberg's validation, and
-        has to look again.
+        With ``keeping`` that one stays. All of them appear at once, or none. ``only`` is a
+        condition for the rows ``t`` of the table that are looked at. Of two writers at the same
+        time one fails, by Iceberg's validation, and has to look again.
         """
         columns = [*table.columns]
         rows.select(*columns).createOrReplaceTempView("icecheck_rows")
         same = [only, *(f"t.`{key}` = s.`{key}`" for key in table.keys)]
         # With a row that matches something has to be done: without, Spark makes an append of it,
         # which Iceberg does not validate.
-        changed = ", ".join(f"t.`{column}` = s.`{column}`" for column in columns)
+        by = "t" if keeping else "s"
+        changed = ", ".join(f"t.`{column}` = {by}.`{column}`" for column in columns)
         inserted = ", ".join(f"`{column}`" for column in columns)
         values = ", ".join(f"s.`{column}`" for column in columns)
         self.spark.sql(
@@ -144,15 +196,17 @@ class Store:
 
     def taken_in(self) -> str:
         """Return a query for the ids of the reports of which everything was taken in."""
-        return (
-            f"SELECT report_id FROM {self.name(FILES)} "
-            f"WHERE state = '{INGESTED}' AND report_id IS NOT NULL"
-        )
+        return f"SELECT report_id FROM {self.name(REPORTS)}"
 
     def rows(self, values: Sequence[Mapping[str, Any]], table: Table) -> "DataFrame":
         """Return rows of a table as a data frame; members that are left out are null."""
         listed = [tuple(map(row.get, table.columns)) for row in values]
         return self.spark.createDataFrame(listed, schema_of(table.columns))
+
+    def spread(self, rows: Sequence[tuple[Any, ...]], schema: str) -> "DataFrame":
+        """Return rows as a data frame in some partitions: what is next to each other is apart."""
+        partitions = max(1, min(len(rows), _PARTITIONS_MAX))
+        return self.spark.createDataFrame([*rows], schema).repartition(partitions)
 
 
 def attempts() -> "Iterator[contextlib.AbstractContextManager[None]]":
@@ -212,3 +266,11 @@ def reports_among(reports: Iterable[str], of: str = "") -> str:
     """
     listed = ", ".join(f"'{each}'" for each in sorted(reports))
     return f"{of}report_id IN ({listed})"
+
+
+def of_reports(reports: Sequence[Report], of: str = "") -> str:
+    """Return the condition that a row of a table by day belongs to one of these reports."""
+    days = sorted({each.day for each in reports})
+    dates = ", ".join(f"DATE'{day}'" for day in days)
+    among = reports_among({each.report_id for each in reports}, of)
+    return f"{among} AND {of}`day` IN ({dates})"

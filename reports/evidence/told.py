@@ -7,6 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from icecheck.contract import Level
+from icecheck.reports.evidence.arrivals import DUPLICATE
 from icecheck.reports.evidence.declared_tables import (
     CAUSES,
     CHECKS,
@@ -18,7 +19,6 @@ from icecheck.reports.evidence.declared_tables import (
     TABLES,
 )
 from icecheck.reports.evidence.gold import GOLD
-from icecheck.reports.evidence.sorting import DUPLICATE
 from icecheck.reports.evidence.store import Store, reports_among
 from icecheck.reports.many.stored import StoredCause, StoredProfile, StoredRun
 from icecheck.reports.many.trend import newest_document

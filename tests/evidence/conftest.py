@@ -1,6 +1,6 @@
 """The evidence of a test: its own root, with the bundled mock as its catalog."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,7 @@ from icecheck.targets.target import Target
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 # When a file was looked at, and where it lay, may differ between equal tables.
-PASSING = {"seen_at", "uri", "file", "modified_ms"}
+PASSING = {"seen_at", "taken_at", "uri", "file", "exchanges_file", "modified_ms"}
 
 
 class Evidence:
@@ -30,9 +30,15 @@ class Evidence:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def take_in(self, *paths: Path, with_gold: bool = False) -> Ingestion:
+    def take_in(
+        self,
+        *paths: Path,
+        with_gold: bool = False,
+        now: datetime = NOW,
+        tell: Callable[[str], object] = lambda _: None,
+    ) -> Ingestion:
         """Take in what is below paths; bring gold up to date if wanted."""
-        done = ingest(self.store, find(map(str, paths)), NOW)
+        done = ingest(self.store, find(map(str, paths)), now, tell)
         if with_gold:
             gold.build(self.store)
         return done
@@ -54,6 +60,14 @@ class Evidence:
             kept = [column for column in frame.columns if column not in PASSING]
             found[name] = sorted(map(str, frame.select(*kept).collect()))
         return found
+
+    def snapshots(self) -> dict[str, int]:
+        """Return how many snapshots each table has."""
+        return {
+            name: self.store.spark.table(f"{self.store.name(name)}.snapshots").count()
+            for name in self._names()
+            if self.store.has(name)
+        }
 
     @staticmethod
     def _names() -> list[str]:

@@ -1,5 +1,6 @@
 """Small reports on disk for the evidence: of any catalog and time, with exchanges of any kind."""
 
+import hashlib
 import json
 import uuid
 from collections.abc import Mapping, Sequence
@@ -78,14 +79,32 @@ def packed(lines: Sequence[Mapping[str, Any] | bytes]) -> bytes:
     return zstandard.ZstdCompressor().compress(b"".join(each + b"\n" for each in text))
 
 
+def stating(made: Mapping[str, Any], lines: Sequence[Mapping[str, Any] | bytes]) -> dict[str, Any]:
+    """Return a run.json that says which file of exchanges is its own: that with these lines."""
+    content = packed(lines)
+    artifact = {
+        "name": "exchanges.jsonl.zst",
+        "sha256": f"sha256:{hashlib.sha256(content).hexdigest()}",
+        "bytes": len(content),
+        "exchanges": len(lines),
+    }
+    return {**made, "artifacts": [artifact]}
+
+
 def put(
     directory: Path,
     made: Mapping[str, Any],
     lines: Sequence[Mapping[str, Any] | bytes] | None = None,
+    *,
+    stated: bool = True,
 ) -> Path:
-    """Write a report into a directory, and its exchanges where there are any."""
+    """Write a report into a directory, and its exchanges where there are any.
+
+    One that is not ``stated`` says nothing of its exchanges, as those of the first releases.
+    """
     directory.mkdir(parents=True, exist_ok=True)
-    (directory / "run.json").write_text(json.dumps(made, indent=1))
     if lines is not None:
         (directory / "exchanges.jsonl.zst").write_bytes(packed(lines))
+        made = stating(made, lines) if stated else made
+    (directory / "run.json").write_text(json.dumps(made, indent=1))
     return directory

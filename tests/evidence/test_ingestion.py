@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -131,8 +132,8 @@ def test_what_was_begun_is_completed_whatever_else_was_refused(
 ) -> None:
     put(tmp_path / "mine", document("a"), FIVE)
     evidence.take_in(tmp_path / "mine")
-    # As after an ingestion that was killed: the list of files is written last.
-    for table in ("bronze.files", "silver.checks", "silver.exchanges"):
+    # As after an ingestion that was killed: what says that they are whole is written last.
+    for table in ("bronze.files", "bronze.reports", "silver.checks", "silver.exchanges"):
         evidence.store.spark.sql(f"DELETE FROM {evidence.store.name(table)}")  # noqa: S608
     put(tmp_path / "other", document("a") | {"complete": False}, FIVE)
     evidence.take_in(tmp_path / "other")
@@ -145,7 +146,8 @@ def planted(root: Path) -> dict[tuple[str, int], str]:
     expected = {}
 
     def wrong(name: str, reason: str, content: bytes | None = None, line: int = 0) -> Path:
-        put(root / name, document(f"run{len(expected)}"), FIVE)
+        # What is wrong in lines is looked for in those of a report that states nothing.
+        put(root / name, document(f"run{len(expected)}"), FIVE, stated=not line)
         if content is not None:
             (root / name / "run.json").write_bytes(content)
             expected[f"{name}/exchanges.jsonl.zst", 0] = ORPHAN
@@ -185,6 +187,9 @@ def planted(root: Path) -> dict[tuple[str, int], str]:
     expected["bad-lines/exchanges.jsonl.zst", 4] = "is not UTF-8"
     none = wrong("no-bytes", "the file is empty", line=1)
     (none / "exchanges.jsonl.zst").write_bytes(b"")
+    changed = put(root / "changed", document("changed"), [*FIVE, exchange(6)])
+    (changed / "exchanges.jsonl.zst").write_bytes(packed(FIVE[:4]))
+    expected["changed/exchanges.jsonl.zst", 0] = "run.json beside it states other exchanges"
     return expected
 
 
@@ -208,10 +213,26 @@ def test_ten_planted_reports_end_in_the_quarantine_and_the_rest_goes_in(
     taken = evidence.rows(
         "SELECT count(*) FROM {silver.exchanges} UNION ALL SELECT count(*) FROM {silver.runs}"
     )
-    assert taken == [(4 + 4 + 1 + 5,), (5,)]
+    assert taken == [(4 + 4 + 1 + 5,), (6,)]
     before = evidence.content()
     evidence.take_in(tmp_path / "in")
     assert evidence.content() == before
+
+
+@pytest.mark.complete("one ingestion; each other report states a zone")
+def test_a_time_without_a_zone_is_utc_on_every_machine(
+    evidence: Evidence, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path / "in", document("a", "2026-03-01T23:30:00"), FIVE)
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        evidence.take_in(tmp_path / "in")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    shown = "SELECT CAST(day AS string), CAST(generated_at AS string) FROM {silver.runs}"
+    assert evidence.rows(shown) == [("2026-03-01", "2026-03-01 23:30:00")]
 
 
 @pytest.mark.complete("evidence of another release, which no usual ingestion meets")

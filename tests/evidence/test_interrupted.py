@@ -16,7 +16,7 @@ from icecheck.reports.evidence.store import attempts
 from icecheck.spark import SparkWorkbench
 from icecheck.targets.target import Target
 from tests.evidence.conftest import Evidence, evidence_below
-from tests.evidence.reports_made import document, exchange, put
+from tests.evidence.reports_made import document, exchange, packed, put
 
 pytestmark = pytest.mark.spark
 
@@ -111,6 +111,79 @@ def test_of_two_contents_of_one_run_only_one_is_taken_in(
         aside = [each["reason"] for each in told.put_aside(two[0].store)]
         assert len(aside) == 1
         assert "with other content" in aside[0]
+
+
+@pytest.mark.complete("two ingestions, one within the other")
+def test_of_two_contents_the_first_stays_when_the_second_was_planned_before(
+    tmp_path: Path, workbench: SparkWorkbench
+) -> None:
+    """The other is taken in wholly while the first is about to write its document."""
+    mine = put(tmp_path / "mine", document("same", outcomes={"one.check": "pass"}), LINES[:1])
+    other_outcomes = {"one.check": "fail", "two.check": "fail"}
+    theirs = put(tmp_path / "theirs", document("same", outcomes=other_outcomes), LINES[:3])
+    with MockCatalog(root=tmp_path / "evidence", keep=True) as mock:
+        target = Target(mock.uri, warehouse="evidence")
+        one, other = (Evidence(store_in(workbench, target, "icecheck")) for _ in range(2))
+        one.store.prepare()
+
+        def tell(words: str) -> None:
+            if words.startswith("bronze.documents"):
+                assert len(other.take_in(theirs).reports) == 1
+
+        done = one.take_in(mine, tell=tell)
+        assert done.reports == []
+        ((taken, pieces),) = one.rows("SELECT file, count(*) FROM {bronze.documents} GROUP BY file")
+        assert ("/theirs/" in taken, pieces) == (True, 1)
+        shown = dict(one.rows("SELECT check_id, outcome FROM {silver.checks}"))
+        assert {check: shown[check] for check in other_outcomes} == other_outcomes
+        assert one.rows("SELECT count(*) FROM {silver.exchanges}") == [(3,)]
+        aside = [each["reason"] for each in told.put_aside(one.store)]
+        assert "with other content" in aside[0]
+
+
+class Killed(Exception):
+    """Ends an ingestion at a step, as a signal would."""
+
+
+@pytest.mark.complete("two ingestions, one after the other")
+def test_exchanges_that_were_completed_after_the_end_of_an_ingestion_are_taken_in_whole(
+    evidence: Evidence, tmp_path: Path
+) -> None:
+    place = put(tmp_path / "in", document("a"), LINES, stated=False)
+    exchanges = place / "exchanges.jsonl.zst"
+    longer = [exchange(number, body=str(number) * 3000) for number in range(1, 200)]
+    whole = packed(longer)
+    exchanges.write_bytes(whole[: len(whole) // 2])
+
+    def tell(words: str) -> None:
+        if words.startswith("silver.exchanges"):
+            raise Killed
+
+    with pytest.raises(Killed):
+        evidence.take_in(place, tell=tell)
+    exchanges.write_bytes(whole)
+    done = evidence.take_in(place)
+    assert (done.lines, done.bad_lines) == (199, 0)
+    assert told.put_aside(evidence.store) == []
+
+
+@pytest.mark.complete("two ingestions, one after the other")
+def test_exchanges_that_change_while_they_are_read_are_left_to_the_next(
+    evidence: Evidence, tmp_path: Path
+) -> None:
+    place = put(tmp_path / "in", document("a"), LINES[:5], stated=False)
+    put(tmp_path / "in" / "other", document("b"), LINES[:2])
+
+    def tell(words: str) -> None:
+        if words.startswith("bronze.lines"):
+            (place / "exchanges.jsonl.zst").write_bytes(packed(LINES))
+
+    done = evidence.take_in(tmp_path / "in", tell=tell)
+    assert ([each.run_id for each in done.reports], done.lines) == (["b"], 2)
+    assert evidence.rows("SELECT count(*) FROM {bronze.lines}") == [(2,)]
+    done = evidence.take_in(tmp_path / "in")
+    assert ([each.run_id for each in done.reports], done.lines) == (["a"], len(LINES))
+    assert told.put_aside(evidence.store) == []
 
 
 @pytest.mark.parametrize(

@@ -92,8 +92,8 @@ def ingest(paths: tuple[str, ...], upkeep: bool, quiet: bool, **options: Any) ->
     files = find(paths)  # what is not there is told before Spark starts
     with _evidence(options) as store:
         from icecheck.reports.evidence import gold
+        from icecheck.reports.evidence.arrivals import QUARANTINED
         from icecheck.reports.evidence.ingestion import ingest as take_in
-        from icecheck.reports.evidence.sorting import QUARANTINED
         from icecheck.reports.evidence.upkeep import keep_up
 
         done = take_in(store, files, datetime.now(UTC), tell)
