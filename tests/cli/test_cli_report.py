@@ -103,11 +103,10 @@ def test_runs_of_one_id_are_not_written_over_each_other(icecheck, stored, tmp_pa
 @pytest.mark.parametrize("form", [*FILES, "text"])
 def test_a_format_is_printed_as_the_run_wrote_it(icecheck, stored, form):
     result = icecheck("report", "render", stored(FAILS), "--format", form)
-    file = FILES.get(form)
-    if file is None:
+    if form not in FILES:
         assert result.stdout.splitlines() == closing_lines(FAILS, Path("run.json"))
     else:
-        assert result.stdout == FORMATS[file](FAILS)
+        assert result.stdout == FORMATS[FILES[form]](FAILS)
 
 
 def test_a_cause_is_an_annotation_by_its_level(icecheck, stored):
