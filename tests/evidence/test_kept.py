@@ -143,6 +143,7 @@ def test_of_two_copies_that_come_at_once_the_exchanges_of_the_second_are_taken(
     assert states(evidence)["b/exchanges.jsonl.zst"] == INGESTED
 
 
+@pytest.mark.complete("two ingestions, of which one writes nothing: no data is at stake")
 def test_an_ingestion_without_news_writes_nothing_whatever_was_put_aside(
     evidence: Evidence, tmp_path: Path
 ) -> None:

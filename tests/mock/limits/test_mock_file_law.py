@@ -23,7 +23,12 @@ file there that keeps the names of tables."""
 
 TYPES_ONLY = {"mock", "serving/kept_state", "core/journal", "serving/states"}
 """Those that hand paths of their starter on."""
-OF_THE_STARTER = {"clients/connections", "core/journal_files", "serving/seeding", "admin/ui/pages"}
+OF_THE_STARTER = {
+    "clients/connections",
+    "core/journal_files",
+    "serving/seed_files",
+    "admin/ui/pages",
+}
 """They find the jar that is installed here, write a journal and read a seed where the program says,
 and read their own templates: no request names a file to them."""
 
