@@ -1,7 +1,8 @@
 """Writes what an ingestion has come to: whole reports, what was put aside, and every file."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from icecheck.reports.evidence.arrivals import INGESTED, QUARANTINED, Arrivals, Seen
 from icecheck.reports.evidence.declared_tables import (
@@ -10,6 +11,7 @@ from icecheck.reports.evidence.declared_tables import (
     LINES,
     QUARANTINE,
     REPORTS,
+    Table,
 )
 from icecheck.reports.evidence.sorting import Ingestion, Report
 from icecheck.reports.evidence.store import Store, attempts, of_reports
@@ -49,9 +51,13 @@ def settle(store: Store, done: Ingestion, arrivals: Arrivals, now: datetime) -> 
         }
         for each in news
     ]
+    _put(store, FILES, listed)
+
+
+def _put(store: Store, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
     for attempt in attempts():
         with attempt:
-            store.put(FILES, store.rows(listed, FILES))
+            store.put(table, store.rows(values, table))
 
 
 def _complete(store: Store, reports: Iterable[Report], now: datetime) -> None:
@@ -70,9 +76,7 @@ def _complete(store: Store, reports: Iterable[Report], now: datetime) -> None:
         }
         for each in reports
     ]
-    for attempt in attempts():
-        with attempt:
-            store.put(REPORTS, store.rows(whole, REPORTS))
+    _put(store, REPORTS, whole)
 
 
 def _put_aside(store: Store, bad: Iterable[Seen], now: datetime) -> None:
@@ -88,9 +92,7 @@ def _put_aside(store: Store, bad: Iterable[Seen], now: datetime) -> None:
         }
         for each in bad
     ]
-    for attempt in attempts():
-        with attempt:
-            store.put(QUARANTINE, store.rows(told, QUARANTINE))
+    _put(store, QUARANTINE, told)
 
 
 def _quarantine_lines(store: Store, done: Ingestion, now: datetime) -> None:

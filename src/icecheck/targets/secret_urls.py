@@ -12,12 +12,18 @@ _SIGNATURE = re.compile(
 # The beginning of a URL in base64 and in hex.
 _CODED = re.compile(r"aHR0c[A-Za-z0-9+/_-]{20,}=*|68747470(?:[0-9a-fA-F]{2}){12,}")
 _PIECES = re.compile(r"""([\s"'<>\\]+)""")
+_PARAMETER_NAME = re.compile(r"""[?&;]([^?&;=#\s"'<>\\]+)=""")
 _PARAMETER = re.compile(r"([?&;])([^?&;=#]+)=([^&;#]+)")
 
 
 def may_give_access(text: str) -> bool:
-    """Return whether a text may hold a URL that gives access; without one, most are told fast."""
-    if ("://" in text and ("@" in text or "=" in text)) or names_signature(text.lower()):
+    """Return whether a text may hold a URL that gives access; of most texts this is told fast.
+
+    Whole bodies are asked about, and those of tables are full of locations.
+    """
+    if names_signature(text.lower()):
+        return True
+    if "://" in text and ("@" in text or any(map(is_secret_key, _PARAMETER_NAME.findall(text)))):
         return True
     return ("aHR0c" in text or "68747470" in text) and _CODED.search(text) is not None
 
