@@ -106,7 +106,7 @@ def new_table_metadata(
         properties=_DEFAULT_PROPERTIES
         | {key: value for key, value in properties.items() if key not in _RESERVED_PROPERTIES},
     )
-    check_metadata(metadata)
+    check_metadata(metadata, columns=columns)
     return metadata
 
 
@@ -159,11 +159,9 @@ def _new_source_id(sent: int, renumbered: dict[int, int]) -> int:
 
 
 def _check_properties(properties: dict[str, str], columns: dict[int, Column]) -> None:
-    names = {column.name for column in columns.values()}
-    names |= {column.short_name for column in columns.values()}
     for key in properties:
-        column_name = key.removeprefix(_METRICS_COLUMN_PREFIX)
-        if column_name != key and column_name not in names:
+        named = key.removeprefix(_METRICS_COLUMN_PREFIX)
+        if named != key and not any(named in (c.name, c.short_name) for c in columns.values()):
             raise bad_request(f"Property {key} names no column")
     for key in _RETRY_PROPERTIES:
         value = properties.get(key)

@@ -65,6 +65,9 @@ class RawHeaders(Mapping[str, str]):
         lines = [value for candidate, value in self._pairs if candidate == wanted]
         return b", ".join(lines).decode("latin-1") if lines else default
 
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.get(name) is not None
+
     def __iter__(self) -> Iterator[str]:
         return iter(dict.fromkeys(name.decode("latin-1") for name, _ in self._pairs))
 

@@ -100,7 +100,7 @@ def _assigned_ids(
 def _check_partition_names(
     fields: tuple[RequestedPartitionField, ...], columns: Mapping[int, Column]
 ) -> None:
-    column_ids = {column.name: column.id for column in columns.values()}
+    column_ids = {column.name: column.id for column in columns.values()} if fields else {}
     names: set[str] = set()
     for field in fields:
         if not field.name:

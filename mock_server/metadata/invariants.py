@@ -1,6 +1,6 @@
 """The rules that the metadata of every table obeys as a whole."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 from operator import attrgetter
 
@@ -12,7 +12,7 @@ from icecheck.mock_server.metadata.model import (
     SnapshotRef,
     TableMetadata,
 )
-from icecheck.mock_server.metadata.schemas import columns_by_id
+from icecheck.mock_server.metadata.schemas import Column, columns_by_id
 from icecheck.mock_server.protocol.problem import bad_request
 
 FORMAT_VERSION_MIN = 1
@@ -35,18 +35,20 @@ def check_metadata(
     metadata: TableMetadata,
     base: TableMetadata | None = None,
     added: Collection[Snapshot] = (),
+    columns: Mapping[int, Column] | None = None,
 ) -> None:
     """Refuse (400) metadata that contradicts itself.
 
     With `base`, which is known to be sound, values that have not changed are not checked again; the
-    snapshots are then those of `base`, of which some may be gone, and those `added`.
+    snapshots are then those of `base`, of which some may be gone, and those `added`. `columns` are
+    those of the current schema, from a caller who has them.
     """
     check_format_version(metadata.format_version)
     if not metadata.location:
         raise bad_request("Invalid table metadata: the location is empty")
     if base is None or not _has_layout_of(metadata, base):
         _check_defaults_exist(metadata)
-        _check_defaults_resolve(metadata)
+        _check_defaults_resolve(metadata, columns)
     if base is None:
         _check_snapshot_ids(metadata)
     _check_sequence_numbers(metadata, base, added)
@@ -114,8 +116,9 @@ def _has_layout_of(metadata: TableMetadata, base: TableMetadata) -> bool:
     )
 
 
-def _check_defaults_resolve(metadata: TableMetadata) -> None:
-    columns = columns_by_id(current_schema(metadata))
+def _check_defaults_resolve(metadata: TableMetadata, columns: Mapping[int, Column] | None) -> None:
+    if columns is None:
+        columns = columns_by_id(current_schema(metadata))
     for spec in metadata.partition_specs:
         if spec.spec_id == metadata.default_spec_id:
             check_spec_resolves(spec, columns)

@@ -1,5 +1,6 @@
 """getConfig: the settings that a client needs before any other request."""
 
+from functools import lru_cache
 from typing import Any
 
 from icecheck.mock_server.core.context import Call, Context, Outcome, WarehouseSettings
@@ -42,10 +43,13 @@ def _settings(context: Context, call: Call) -> WarehouseSettings:
         raise problem.bad_request(refused.message) from None
 
 
-def endpoints(context: Context, settings: WarehouseSettings) -> list[str]:
+def endpoints(context: Context, settings: WarehouseSettings) -> tuple[str, ...]:
     """Return the operations that a warehouse has, as `VERB /path`, in the document's order."""
-    served = {*context.registries.operations}
-    if not settings.signs:
-        served.discard(SIGNING)
-    documented = operations_of(context.contract.version)
-    return [each.endpoint for each in documented.values() if each.id in served]
+    operations = context.registries.operations
+    return _endpoints(context.contract.version, tuple(operations), signs=settings.signs)
+
+
+@lru_cache(64)
+def _endpoints(version: str, operations: tuple[str, ...], *, signs: bool) -> tuple[str, ...]:
+    served = {id_ for id_ in operations if signs or id_ != SIGNING}
+    return tuple(each.endpoint for each in operations_of(version).values() if each.id in served)

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Protocol
 from urllib.parse import parse_qsl, unquote_to_bytes
 
@@ -16,6 +18,8 @@ _PREFIX_SEGMENT = "{prefix}"
 _QUERY_PAIRS_MAX = 1000
 _REMEMBERED_MAX = 4096
 _REMEMBERED_LENGTH_MAX = 4096
+_REMEMBERED_QUERIES = 1024
+_REMEMBERED_QUERY_MAX = 256
 
 
 class RoutedOperation(Protocol):
@@ -185,6 +189,11 @@ def query_values(query_string: str) -> Mapping[str, str]:
     """
     if not query_string:
         return {}
+    short = len(query_string) <= _REMEMBERED_QUERY_MAX
+    return (_remembered_values if short else _parsed_values)(query_string)
+
+
+def _parsed_values(query_string: str) -> Mapping[str, str]:
     if not query_string.isascii():
         # These bytes should have been escaped: most servers read them as if they were.
         query_string = "".join(c if c < "\x80" else f"%{ord(c):02X}" for c in query_string)
@@ -199,7 +208,10 @@ def query_values(query_string: str) -> Mapping[str, str]:
         )
     except ValueError as error:
         raise problem.bad_request("The query is not UTF-8, or too long") from error
-    return dict(reversed(pairs))
+    return MappingProxyType(dict(reversed(pairs)))
+
+
+_remembered_values = lru_cache(_REMEMBERED_QUERIES)(_parsed_values)
 
 
 def _exists(state: WarehouseState, reading: Names) -> bool:

@@ -19,9 +19,12 @@ MEMORY_BYTES_MAX = 1024 * 1024 * 1024
 
 _FILE_DIGITS_MAX = 9
 
-_WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+_BINARY = getattr(os, "O_BINARY", 0)
+_WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | _BINARY
 # Without O_NONBLOCK, opening a pipe would wait for somebody who writes to it.
-_READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY
+# Engines may run as another user, whatever the mask of this one.
+_MODE = 0o644
 
 
 class Held(Protocol):
@@ -122,10 +125,7 @@ class Files:
             return
         handle, temporary = _new_file_beside(path)
         try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-                # Engines may run as another user, whatever the mask of this one.
-                os.fchmod(handle, 0o644)
+            _fill(handle, content)
             os.replace(temporary, path)  # noqa: PTH105 - a Path costs more than what it does
         except OSError:
             with contextlib.suppress(OSError):
@@ -187,11 +187,23 @@ def _new_file_beside(path: str) -> tuple[int, str]:
     # One may be there from a server that was killed, or the name is too long for it.
     with contextlib.suppress(OSError):
         try:
-            return os.open(temporary, _WRITING, 0o644), temporary
+            return os.open(temporary, _WRITING, _MODE), temporary
         except FileNotFoundError:
             _make_directory(directory)
-        return os.open(temporary, _WRITING, 0o644), temporary
+        return os.open(temporary, _WRITING, _MODE), temporary
     return tempfile.mkstemp(prefix=".", suffix=".tmp", dir=directory)
+
+
+def _fill(handle: int, content: bytes) -> None:
+    """Write a new file and close it; a file object would cost as much as the file."""
+    try:
+        rest = memoryview(content)
+        while rest:
+            rest = rest[os.write(handle, rest) :]
+        if stat.S_IMODE(os.fstat(handle).st_mode) != _MODE:  # to look is cheaper than to set
+            os.fchmod(handle, _MODE)
+    finally:
+        os.close(handle)
 
 
 def _content_of(path: str) -> bytes | None:
