@@ -103,7 +103,7 @@ EXCLUDED: dict[tuple[str, str], str] = {
     ("docs/spark.md", "icecheck "): "tests/cli/test_cli_spark_matrix.py types them",
     ("README.md", "icecheck spark-matrix URL"): "tests/cli/test_cli_spark_matrix.py types it",
     ("docs/spark.md", "pip install '.[spark"): "installs Spark",
-    ("docs/spark.md", "tox -e spark-4.1-iceberg-1.11.0"): "installs another Spark",
+    ("docs/spark.md", "tox -e spark4.1-iceberg-1.11.0"): "installs another Spark",
     ("docs/pipeline.md", "icecheck "): _RETAIL,
     ("docs/proxy.md", "icecheck proxy"): _PROXIED,
     ("docs/proxy.md", "icecheck run"): "the command of docs/targets.md",

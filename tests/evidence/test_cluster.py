@@ -10,7 +10,7 @@ import pytest
 from icecheck.spark import SparkWorkbench
 from tests.evidence.conftest import evidence_below
 from tests.evidence.reports_made import document, exchange, put
-from tests.kit.spark_cluster import spark_cluster
+from tests.kit.spark_cluster import own_address, spark_cluster
 
 pytestmark = [pytest.mark.spark, pytest.mark.complete("five JVMs: a cluster with two workers")]
 
@@ -32,13 +32,15 @@ def test_a_cluster_makes_the_tables_that_one_machine_makes(
         put(tmp_path / "reports" / f"{night}", made, lines)
     (tmp_path / "reports" / "3" / "run.json").write_bytes(b"")
     there, here = tmp_path / "there", tmp_path / "here"
-    with spark_cluster(tmp_path / "cluster") as master:
+    with spark_cluster(tmp_path / "cluster", host=own_address()) as master:
         place = ("--root", there, "--master", master)
         said = asked("ingest", tmp_path / "reports", *place)
         assert "3 runs and 117 exchanges taken in" in said
         assert json.loads(asked("status", *place))["tables"]
         worked = [*(tmp_path / "cluster").glob("worker-*/work/app-*/*")]
         assert len({each.parents[2] for each in worked}) == 2, "one worker did everything"
+        for worker in (tmp_path / "cluster").glob("worker-*/log"):
+            assert f"CoarseGrainedScheduler@{own_address()}:" in worker.read_text()
     with evidence_below(here, workbench) as alone:
         alone.take_in(tmp_path / "reports", with_gold=True)
         expected = alone.content()

@@ -83,10 +83,17 @@ def test_an_unknown_spark_needs_the_java_of_the_newest_one() -> None:
 def test_each_combination_has_a_tox_environment(each: Combination) -> None:
     tox = configparser.ConfigParser(interpolation=None)
     tox.read(ROOT / "tox.ini")
-    own = tox[f"testenv:{each.name}"]
+    own = tox[f"testenv:{each.name.replace('-', '', 1)}"]
     assert own["extras"].split() == [each.extra]
     assert own["deps"] == f"pyspark=={each.pyspark}"
-    assert "--combination {env_name} " in own["commands"]
+    assert f"--combination {each.name} " in own["commands"]
+
+
+def test_tox_reads_no_release_in_the_name_of_an_environment_as_that_of_a_python() -> None:
+    tox = configparser.ConfigParser(interpolation=None)
+    tox.read(ROOT / "tox.ini")
+    parts = [part for section in tox.sections() for part in section.partition(":")[2].split("-")]
+    assert [part for part in parts if re.fullmatch(r"[23]\.\d+t?d?", part)] == []
 
 
 def test_the_documentation_has_a_row_for_each_combination() -> None:

@@ -14,6 +14,7 @@ from icecheck.spark.unavailable import SparkFailed, SparkUnavailable
 from icecheck.spark.working import expect_master, working_spark
 from icecheck.targets.target import UsageError
 from tests.kit.one_spark import OneSpark
+from tests.kit.spark_cluster import own_address
 
 pytestmark = pytest.mark.spark
 
@@ -26,7 +27,13 @@ def listening() -> Iterator[str]:
 
 @pytest.mark.parametrize("master", ["local", "local[1]", "local[12]", "local[*]", "local[2,3]"])
 def test_a_master_on_this_machine_is_taken(master: str) -> None:
-    expect_master(master)
+    assert expect_master(master) == "127.0.0.1"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", own_address()])
+def test_a_driver_listens_at_its_address_in_the_network_of_the_master(host: str) -> None:
+    with socket.create_server((host, 0)) as server:
+        assert expect_master(f"spark://{host}:{server.getsockname()[1]}") == host
 
 
 def test_a_master_of_several_is_taken_if_one_of_them_answers(listening: str) -> None:

@@ -24,10 +24,13 @@ def working_spark(master: str, name: str, after_its_end: str) -> Iterator[SparkW
     Raises SparkUnavailable, with the words ``after_its_end`` if Spark ends during the block, or
     UsageError for a master that is none.
     """
-    expect_master(master)
+    address = expect_master(master)
+    driver = f"[{address}]" if ":" in address else address
     conf = {
         "spark.app.name": name,
         "spark.master": master,
+        "spark.driver.host": driver,
+        "spark.driver.bindAddress": driver,
         "spark.default.parallelism": "2",
     }
     with (
@@ -51,10 +54,13 @@ def _saying_why_it_ended(workbench: SparkWorkbench, after_its_end: str) -> Itera
         raise
 
 
-def expect_master(master: str) -> None:
-    """Raise UsageError for a master that icecheck cannot use, or that does not answer."""
+def expect_master(master: str) -> str:
+    """Return the IP address of this machine at which the executors of a master reach it.
+
+    Raises UsageError for a master that icecheck cannot use, or that does not answer.
+    """
     if _LOCAL.fullmatch(master):
-        return
+        return "127.0.0.1"
     if not _STANDALONE.fullmatch(master):
         raise UsageError(
             f"--master {master} is none that icecheck can use: name local[2], or "
@@ -63,11 +69,12 @@ def expect_master(master: str) -> None:
     refused: list[OSError | OverflowError] = []
     for host, port in _HOST_AND_PORT.findall(master.removeprefix("spark://")):
         try:
-            socket.create_connection((host.strip("[]"), int(port)), _REACHED_SECONDS).close()
+            at = (host.strip("[]"), int(port))
+            with socket.create_connection(at, _REACHED_SECONDS) as connection:
+                # Workers are in the network of their master, and this is our address in it.
+                return str(connection.getsockname()[0])
         except (OSError, OverflowError) as error:
             refused.append(error)
-        else:
-            return
     raise UsageError(
         f"no Spark master answers at {master} ({refused[0]}): start it, or leave --master out"
     )
