@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.folders import folder_of
+from tools.official import other_document
 
 PATH = "open-api/rest-catalog-open-api.yaml"
 FIRST = "0.14.0"  # no release before it has the document
@@ -249,6 +250,8 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"{options.document} is no file")
     if not folder.is_dir():
         parser.error(f"{folder} is no folder: tools.importing writes into it first")
+    if told := other_document(options.document, folder):
+        parser.error(told)
     try:
         documents = releases_of(options.git_dir, options.version)
         extra = aligned(documents[options.version], options.document.read_text(encoding="utf-8"))

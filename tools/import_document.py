@@ -137,7 +137,8 @@ def report(path: Path, version: str, folder: Path) -> Iterator[str]:
     """Begin a version in a folder; yield what is new in its document, and what is left to write."""
     before = newest(each for each in SPEC_VERSIONS if is_newer(version, each))
     for name in begin(folder, version, before):
-        yield f"begun as a copy of {before}'s: {name}"
+        if name != "release.tag":  # nothing is left to write in it
+            yield f"begun as a copy of {before}'s: {name}"
     official, index = load_official(path)
     yield from differences(load(before).raw, official)
     unknown = write_places(official, index, path, folder)

@@ -3,6 +3,7 @@
 PyYAML is needed here and by `tools.dating`, and nowhere else.
 """
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,26 @@ def load_official(path: Path) -> tuple[dict[str, Any], "LineIndex"]:
     loader = yaml.SafeLoader("")
     document = _python(loader, root)
     return document, LineIndex(root, text.splitlines())
+
+
+def other_document(path: Path, folder: Path) -> str:
+    """Say that a document is not the one whose lines a version's folder has; "" if it is.
+
+    A version that is only begun has no lines yet.
+    """
+    known = folder / "lines.json"
+    if not known.is_file():
+        return ""
+    _official, index = load_official(path)
+    for pointer, (first, last) in json.loads(known.read_text(encoding="utf-8")).items():
+        here = index.lines.get(pointer)
+        if here != (first, last):
+            found = "it has none" if here is None else f"its own are {here[0]}-{here[1]}"
+            return (
+                f"{path} is not the document of {folder.name}, where {pointer} has the lines "
+                f"{first}-{last}: {found}. If it is to be, run tools.importing with it"
+            )
+    return ""
 
 
 def _python(loader: Any, node: YAML_NODE) -> Any:

@@ -20,7 +20,7 @@ from icecheck.contract import Lines
 from icecheck.contract.citations import CHANGED_WORDS, Citation
 from icecheck.contract.releases import is_newer
 from tools.folders import REQUIREMENTS, folder_of
-from tools.official import load_official
+from tools.official import load_official, other_document
 
 DIGITS = 12
 _MARKS = str.maketrans("", "", "`*\"'")
@@ -185,7 +185,7 @@ def write_sentences(document: Path, folder: Path, rows: Path = REQUIREMENTS) -> 
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Cite lines, or write the table of one version; returns 0."""
+    """Cite lines, or write the table of one version; returns 0, and exits with 2 on bad input."""
     parser = argparse.ArgumentParser(prog="tools.sentences", description=__doc__)
     parser.add_argument("document", type=Path, help="the official document, YAML")
     parser.add_argument("lines", type=int, nargs="*", help="first and last line to cite")
@@ -193,7 +193,10 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     match options.lines:
         case []:
-            missing = write_sentences(options.document, folder_of(options.version))
+            folder = folder_of(options.version)
+            if told := other_document(options.document, folder):
+                parser.error(told)
+            missing = write_sentences(options.document, folder)
             for line in missing_lines(missing, options.document, options.version):
                 print(line)
         case [first, last]:

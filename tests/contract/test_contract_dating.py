@@ -1,11 +1,17 @@
 """How the history is found out: releases compared part by part and line by line."""
 
+import json
 import subprocess
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tools import sentences
 from tools.dating import NewParts, aligned, dated, main, releases_of, rendered, spans
+from tools.official import load_official
+
+SHOP = Path(__file__).parent / "documents" / "shop.yaml"
 
 SENTENCE = "      description: A sentence that is long enough to be known again"
 OLDEST = f"""\
@@ -210,7 +216,33 @@ def test_a_version_without_a_folder_is_told(
     assert "v1_10_1 is no folder: tools.importing" in capsys.readouterr().err
 
 
-def test_what_is_no_clone_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("tool", [main, sentences.main])
+def test_a_document_with_other_lines_than_those_of_its_version_is_refused(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    tool: Callable[[list[str]], int],
+) -> None:
+    folder = tmp_path / "v1_10_0"
+    folder.mkdir()
+    _official, index = load_official(SHOP)
+    (folder / "lines.json").write_text(json.dumps(index.lines), encoding="utf-8")
+    moved = tmp_path / "moved.yaml"
+    moved.write_text(f"# a line more\n{SHOP.read_text(encoding='utf-8')}", encoding="utf-8")
+    for module in ("tools.sentences", "tools.dating"):
+        monkeypatch.setattr(f"{module}.folder_of", lambda _version: folder)
+    before = [str(tmp_path)] if tool is main else []
+    with pytest.raises(SystemExit) as ended:
+        tool([*before, str(moved)])
+    assert ended.value.code == 2
+    assert "is not the document of v1_10_0" in capsys.readouterr().err
+    assert [path.name for path in folder.iterdir()] == ["lines.json"]
+
+
+def test_what_is_no_clone_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.dating.folder_of", lambda _version: tmp_path)
     document = tmp_path / "document.yaml"
     document.write_text(NEWER, encoding="utf-8")
     with pytest.raises(SystemExit):

@@ -129,15 +129,6 @@ def test_the_history_dates_nothing_that_is_not_there_and_nothing_twice(contract:
     assert [entry for entry, many in Counter(dated).items() if many > 1] == []
 
 
-@pytest.mark.parametrize("version", SPEC_VERSIONS)
-def test_every_version_loads(version: str) -> None:
-    try:
-        rows = load(version).requirements
-    except UnresolvedRows as told:
-        pytest.fail(str(told))
-    assert rows
-
-
 def redated(version: str, before: str) -> list[str]:
     """Return one line for each row that a document dates otherwise than the one before it.
 

@@ -34,7 +34,9 @@ def test_a_version_is_begun_with_every_file_that_is_written_by_hand(
     folder = tmp_path / "begun"
     lines = told(capsys, document, "--version", "99.0.0", "--into", folder)
     begun = [f"begun as a copy of {NEWEST}'s: {name}" for name in WRITTEN_BY_HAND]
+    begun.remove(f"begun as a copy of {NEWEST}'s: release.tag")
     assert lines[: len(begun)] == begun
+    assert not any("release.tag" in line for line in lines)
     for name in ("prose.json", "overlay.json", "later.json"):
         info = json.dumps(json.loads((folder / name).read_text())["info"])
         assert NEWEST not in info

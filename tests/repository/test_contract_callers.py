@@ -10,8 +10,15 @@ from pathlib import Path
 import pytest
 
 from icecheck.conformance.generated.test_generated import LISTINGS
-from icecheck.contract import DEFAULT_SPEC_VERSION, SPEC_VERSIONS, Action, load
+from icecheck.contract import (
+    DEFAULT_SPEC_VERSION,
+    JUDGED_VERSIONS,
+    SPEC_VERSIONS,
+    Action,
+    load,
+)
 from icecheck.contract.document import FOLDERS, line_index, version_text
+from icecheck.contract.releases import newest
 from icecheck.mock_server.protocol.served_contract import SERVED
 from icecheck.objects import moves
 from icecheck.scenarios.steps import step
@@ -64,6 +71,12 @@ def test_what_is_written_by_hand_for_a_version_names_it(version: str) -> None:
 def test_the_readme_names_the_default_version() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert f"Specification: Iceberg REST Catalog {DEFAULT_SPEC_VERSION}." in text
+
+
+def test_the_documents_name_the_last_version_that_is_judged_by_and_that_is_served() -> None:
+    judged, served = newest(JUDGED_VERSIONS), newest(SPEC_VERSIONS)
+    for name, due in (("README.md", f"to {judged}; "), ("docs/mock.md", f'spec="{served}"')):
+        assert due in " ".join((ROOT / name).read_text(encoding="utf-8").split()), name
 
 
 def test_only_where_there_is_no_run_is_a_version_chosen() -> None:

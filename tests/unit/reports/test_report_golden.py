@@ -18,6 +18,7 @@ from icecheck.reports import html, junit, run_json, summary
 from icecheck.reports.many import matrix, trend
 from icecheck.reports.many.stored import stored_runs
 from icecheck.reports.requested import annotations, badges
+from icecheck.run.output import FORMATS as WRITTEN
 from tests.laws.golden import FOLDER, expect_golden
 from tests.unit.reports.golden_runs import RUNS, documents_of
 
@@ -47,6 +48,10 @@ FORMATS = {
     "badge.svg": badges.svg,
     "badge.json": badges.shields,
 }
+
+
+def test_every_file_of_a_report_is_reviewed():
+    assert WRITTEN.keys() - FORMATS.keys() == set()
 
 
 @pytest.mark.parametrize("format_", FORMATS)
