@@ -18,6 +18,9 @@ PATH_LENGTH_MAX = 4096
 CONTENT_BYTES_MAX = 32 << 20
 """How many bytes of headers and bodies are remembered; those of the oldest go first."""
 
+TEXT_CHARACTERS_MAX = 8 << 20
+"""How long the remembered paths and names may be together; the oldest entries go first."""
+
 _OF_ONE_ENTRY = 512
 _NAME_CHARACTERS_MAX = 512
 _log = logging.getLogger(__name__)
@@ -29,17 +32,20 @@ class Journal:
     __slots__ = (
         "_bytes",
         "_changed",
+        "_characters",
         "_cleared",
         "_contents",
         "_entries",
+        "_entries_max",
         "_listeners",
         "_sequence",
     )
 
     def __init__(self, entries_max: int = 10_000) -> None:
-        self._entries: deque[JournalEntry] = deque(maxlen=entries_max)
+        self._entries: deque[JournalEntry] = deque()
+        self._entries_max = entries_max
         self._contents: deque[Content] = deque()
-        self._bytes = self._cleared = 0
+        self._bytes = self._characters = self._cleared = 0
         self._sequence = itertools.count(1)
         self._changed = threading.Condition()
         self._listeners: tuple[Callable[[JournalEntry], object], ...] = ()
@@ -87,6 +93,9 @@ class Journal:
                 duration_us, fault, answered, content,
             )  # fmt: skip
             self._entries.append(entry)
+            self._characters += _characters_of(entry)
+            while self._characters > TEXT_CHARACTERS_MAX or len(self._entries) > self._entries_max:
+                self._characters -= _characters_of(self._entries.popleft())
             self._contents.append(content)
             self._bytes += size
             # What entries that are gone had goes with them: there are never more of either.
@@ -183,12 +192,16 @@ class Journal:
             for content in self._contents:
                 content.forget()
             self._contents.clear()
-            self._bytes = 0
+            self._bytes = self._characters = 0
             self._cleared += 1
 
 
 def _wanted(operation: str | None, matching: dict[str, object]) -> Matching:
     return Matching(operation, **matching)  # type: ignore[arg-type]
+
+
+def _characters_of(entry: JournalEntry) -> int:
+    return len(entry.path) + len(entry.name) + sum(map(len, entry.namespace))
 
 
 def _size(request: Request, reply: Reply) -> int:

@@ -223,6 +223,18 @@ def test_long_names_do_not_fill_the_memory() -> None:
     assert {len(entry.warehouse) for entry in mock.journal.find()} == {512}
 
 
+def test_long_paths_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journals, "TEXT_CHARACTERS_MAX", 40_000)
+    mock = MockCatalog(root="memory://root")
+    with httpx.Client(transport=mock.httpx_transport(), base_url="http://mock") as http:
+        for _ in range(20):
+            http.get(f"/v1/namespaces/{'n' * 2000}/tables/{'t' * 1000}")
+    kept = [entry.sequence for entry in mock.journal.find()]
+    assert kept == [*range(15, 21)]  # each has its path, and its names once more
+    mock.journal.clear()
+    assert mock.journal.find() == ()
+
+
 def test_memory_has_the_newest_contents_and_all_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journals, "CONTENT_BYTES_MAX", 200_000)
     mock = MockCatalog(root="memory://root")
