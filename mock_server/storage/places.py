@@ -20,7 +20,6 @@ S3_SCHEMES = ("s3", "s3a", "s3n")
 _PATH_BYTES_MAX = 4096
 """Linux's PATH_MAX. Longer paths would take long to resolve, and cannot exist."""
 
-_RESPELLED = re.compile(r"//|/\.(?:/|\Z)|.+/\Z")
 _DOTTED = re.compile(r"//|/\.\.?(?:/|\Z)|/\Z")
 _ORDINARY = re.compile(r"(?:file://|s3://[^/]+)(?:/[^/.][^/]*)*")
 _LOCATION = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//[^/]*)?(.*)", re.DOTALL)
@@ -153,8 +152,14 @@ def _local_text(location: str) -> str | None:
     if len(rest.encode()) > _PATH_BYTES_MAX:
         raise OSError(f"a path cannot be longer than {_PATH_BYTES_MAX} bytes")
     path = f"/{rest.lstrip('/')}"
-    # As Path writes it: without empty segments, and those that are a dot.
-    return str(Path(path)) if _RESPELLED.search(path) else path
+    return str(Path(path)) if _has_other_spelling(path) else path
+
+
+def _has_other_spelling(path: str) -> bool:
+    """Return whether Path writes a path otherwise: without empty segments and single dots."""
+    if "//" in path or "/./" in path or path.endswith("/."):
+        return True
+    return path.endswith("/") and path != "/"
 
 
 def is_on_disk(location: str) -> bool:
