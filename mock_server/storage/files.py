@@ -1,6 +1,7 @@
 """The files of a server: `file:` locations and paths on disk, every other scheme in memory."""
 
 import contextlib
+import errno
 import os
 import stat
 import tempfile
@@ -199,7 +200,10 @@ def _fill(handle: int, content: bytes) -> None:
     try:
         rest = memoryview(content)
         while rest:
-            rest = rest[os.write(handle, rest) :]
+            written = os.write(handle, rest)
+            if not written:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            rest = rest[written:]
         if stat.S_IMODE(os.fstat(handle).st_mode) != _MODE:  # to look is cheaper than to set
             os.fchmod(handle, _MODE)
     finally:
