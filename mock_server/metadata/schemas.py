@@ -64,18 +64,16 @@ def same_schema(one: Schema, other: Schema) -> bool:
 
 def columns_by_id(schema: Schema) -> dict[int, Column]:
     """Return every field of the schema by id; duplicate ids or names are a 400 Problem."""
-    found = [*_columns(schema.fields, "", "", in_collection=False, required_above=True)]
-    columns = {column.id: column for column in found}
-    names = {column.name for column in found}
-    if len(columns) == len(found) == len(names):
-        return columns
-    for column in found:
-        if columns.pop(column.id, None) is None:
+    columns: dict[int, Column] = {}
+    names: set[str] = set()
+    for column in _columns(schema.fields, "", "", in_collection=False, required_above=True):
+        if column.id in columns:
             raise bad_request(f"Invalid schema: two fields have the id {column.id}")
-        if column.name not in names:
+        if column.name in names:
             raise bad_request(f"Invalid schema: two fields are named {column.name}")
-        names.remove(column.name)
-    raise AssertionError("one of the fields has the id or the name of another")
+        columns[column.id] = column
+        names.add(column.name)
+    return columns
 
 
 def highest_field_id(schema: Schema) -> int:
@@ -84,10 +82,8 @@ def highest_field_id(schema: Schema) -> int:
 
 
 def _canonical_fields(
-    fields: tuple[StructField, ...], format_version: int, depth: int
+    fields: Iterable[StructField], format_version: int, depth: int
 ) -> tuple[StructField, ...]:
-    if depth <= DEPTH_MAX and all(map(_is_plain, fields)):
-        return fields
     return tuple(_canonical_field(field, format_version, depth) for field in fields)
 
 

@@ -198,12 +198,8 @@ def _new_file_beside(path: str) -> tuple[int, str]:
 def _fill(handle: int, content: bytes) -> None:
     """Write a new file and close it; a file object would cost as much as the file."""
     try:
-        rest = memoryview(content)
-        while rest:
-            written = os.write(handle, rest)
-            if not written:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            rest = rest[written:]
+        if os.write(handle, content) < len(content):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if stat.S_IMODE(os.fstat(handle).st_mode) != _MODE:  # to look is cheaper than to set
             os.fchmod(handle, _MODE)
     finally:

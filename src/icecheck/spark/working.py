@@ -9,6 +9,7 @@ from icecheck.spark.failures import told_at_once
 from icecheck.spark.launcher import WORKING_FLAGS, require_rows_for_python
 from icecheck.spark.session import SparkWorkbench
 from icecheck.spark.unavailable import SparkFailed, SparkUnavailable
+from icecheck.targets.addresses import bracketed
 from icecheck.targets.target import UsageError
 
 _REACHED_SECONDS = 5.0
@@ -24,8 +25,7 @@ def working_spark(master: str, name: str, after_its_end: str) -> Iterator[SparkW
     Raises SparkUnavailable, with the words ``after_its_end`` if Spark ends during the block, or
     UsageError for a master that is none.
     """
-    address = expect_master(master)
-    driver = f"[{address}]" if ":" in address else address
+    driver = bracketed(expect_master(master))
     conf = {
         "spark.app.name": name,
         "spark.master": master,

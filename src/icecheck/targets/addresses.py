@@ -33,7 +33,7 @@ class Origin:
     @property
     def address(self) -> str:
         """HOST:PORT, an IPv6 host in brackets."""
-        return f"{_bare(self.host)}:{self.port}"
+        return f"{bracketed(self.host)}:{self.port}"
 
 
 def origin_of(url: str) -> Origin:
@@ -61,10 +61,11 @@ def is_allowed_host(origin: Origin, own: Origin, hosts: Sequence[str]) -> bool:
     ``hosts`` are written HOST, which stands for every port, or HOST:PORT.
     """
     named = {host.lower() for host in hosts}
-    return origin == own or bool({_bare(origin.host), origin.address} & named)
+    return origin == own or bool({bracketed(origin.host), origin.address} & named)
 
 
-def _bare(host: str) -> str:
+def bracketed(host: str) -> str:
+    """Return a host as it stands before a port: an IPv6 address is in brackets."""
     return f"[{host}]" if ":" in host else host
 
 
