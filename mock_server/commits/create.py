@@ -17,12 +17,7 @@ from icecheck.mock_server.metadata.requested import (
     RequestedSchema,
     RequestedSortOrder,
 )
-from icecheck.mock_server.metadata.schemas import (
-    Column,
-    assign_fresh_ids,
-    columns_by_id,
-    valid_schema,
-)
+from icecheck.mock_server.metadata.schemas import Column, new_schema
 from icecheck.mock_server.protocol.json_input import decode_json
 from icecheck.mock_server.protocol.problem import bad_request
 
@@ -80,8 +75,7 @@ def new_table_metadata(
     """
     properties = request.properties or {}
     format_version = _format_version(properties)
-    schema, renumbered = assign_fresh_ids(valid_schema(request.schema, 0, format_version))
-    columns = columns_by_id(schema)
+    schema, columns, renumbered = new_schema(request.schema, format_version)
     spec = bound_spec(
         _renumbered_spec(request.partition_spec, renumbered),
         columns,

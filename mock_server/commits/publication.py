@@ -106,14 +106,12 @@ def entry_of(
     return entry
 
 
-def prepared_directories(context: Context, location: str) -> tuple[MakeDirectory, ...]:
-    """Return the directories to make for a new table: some engines do not make them.
-
-    That of the metadata comes with the first file in it.
-    """
-    if not location.startswith(context.location + "/"):
+def prepared_directories(context: Context, metadata: TableMetadata) -> tuple[MakeDirectory, ...]:
+    """Return the directories to make for a new table: some engines do not make them."""
+    if not metadata.location.startswith(context.location + "/"):
         return ()
-    return (MakeDirectory(f"{location}/data"),)
+    is_elsewhere = metadata.properties.get(METADATA_PATH)
+    return (MakeDirectory(metadata.location, ("data",) if is_elsewhere else ("data", "metadata")),)
 
 
 def load_reply(entry: TableEntry, representation: str = ALL_SNAPSHOTS) -> Reply:

@@ -106,9 +106,10 @@ class WriteFile(msgspec.Struct, frozen=True):
 
 
 class MakeDirectory(msgspec.Struct, frozen=True):
-    """Make sure that a directory exists before the new state is published."""
+    """Make sure that a directory exists, and these in it, before the new state is published."""
 
     location: str
+    names: tuple[str, ...] = ()
 
 
 class RemoveFile(msgspec.Struct, frozen=True):

@@ -38,6 +38,7 @@ class Journal:
         "_entries",
         "_entries_max",
         "_listeners",
+        "_lock",
         "_sequence",
     )
 
@@ -47,7 +48,8 @@ class Journal:
         self._contents: deque[Content] = deque()
         self._bytes = self._characters = self._cleared = 0
         self._sequence = itertools.count(1)
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
         self._listeners: tuple[Callable[[JournalEntry], object], ...] = ()
 
     def __len__(self) -> int:
@@ -81,21 +83,25 @@ class Journal:
     ) -> None:
         """Remember one request; the oldest is forgotten when the journal is full."""
         path, size = request.raw_path, _size(request, reply)
-        content = Content(request, reply, size)
-        if len(path) > PATH_LENGTH_MAX:
-            path, namespace, name = path[:PATH_LENGTH_MAX], (), ""
+        is_long = len(path) > PATH_LENGTH_MAX
+        if is_long:
+            path, namespace, name, size = path[:PATH_LENGTH_MAX], (), "", 0
+        characters = len(path) + len(name)
+        if namespace:
+            characters += sum(map(len, namespace))
+        content = Content(request, reply, size, characters)
+        if is_long:
             content.forget()
-            content.size = size = 0
-        with self._changed:
+        with self._lock:
             entry = JournalEntry(
                 next(self._sequence), time.time_ns() // 1_000_000, request.method, path, operation,
                 warehouse[:_NAME_CHARACTERS_MAX], namespace, name, principal, reply.status,
                 duration_us, fault, answered, content,
             )  # fmt: skip
             self._entries.append(entry)
-            self._characters += _characters_of(entry)
+            self._characters += characters
             while self._characters > TEXT_CHARACTERS_MAX or len(self._entries) > self._entries_max:
-                self._characters -= _characters_of(self._entries.popleft())
+                self._characters -= self._entries.popleft().content.characters
             self._contents.append(content)
             self._bytes += size
             # What entries that are gone had goes with them: there are never more of either.
@@ -198,10 +204,6 @@ class Journal:
 
 def _wanted(operation: str | None, matching: dict[str, object]) -> Matching:
     return Matching(operation, **matching)  # type: ignore[arg-type]
-
-
-def _characters_of(entry: JournalEntry) -> int:
-    return len(entry.path) + len(entry.name) + sum(map(len, entry.namespace))
 
 
 def _size(request: Request, reply: Reply) -> int:

@@ -9,12 +9,13 @@ from icecheck.mock_server.protocol.wire import Reply, Request
 class Content:
     """The request and the reply of an entry, until they are forgotten for want of memory."""
 
-    __slots__ = ("reply", "request", "size")
+    __slots__ = ("characters", "reply", "request", "size")
 
-    def __init__(self, request: Request, reply: Reply, size: int) -> None:
+    def __init__(self, request: Request, reply: Reply, size: int, characters: int) -> None:
         self.request: Request | None = request
         self.reply: Reply | None = reply
         self.size = size
+        self.characters = characters  # of its path and names: the entry keeps those
 
     def forget(self) -> None:
         """Let the memory go."""

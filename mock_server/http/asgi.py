@@ -121,10 +121,15 @@ class CatalogApplication:
         return not self._app.may_take_long(method, raw_path, query)
 
     def answer(
-        self, method: str, raw_path: bytes, query: bytes, headers: Headers, body: bytes
+        self,
+        method: str,
+        raw_path: bytes,
+        query: bytes,
+        headers: Headers,
+        body: bytes,
+        headers_bytes: int,
     ) -> Answer:
         """Answer a request that this takes; header names are in lower case."""
-        headers_bytes = bytes_of(headers)
         refusal = self._refusal(len(raw_path) + len(query), headers, headers_bytes)
         if refusal is not None:
             return Answer(refusal)

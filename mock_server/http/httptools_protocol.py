@@ -17,6 +17,7 @@ from icecheck.mock_server.http.protocol import (
     URL_BYTES_MAX,
     Direct,
     answer_bytes,
+    bytes_of,
     refuse,
 )
 from icecheck.mock_server.protocol import replies
@@ -49,17 +50,20 @@ class HttptoolsDoor(HttpToolsProtocol):
     reading_trailers = False  # or the data of a chunk, as long as none of it has come
     began_to_read = False
     head_bytes = 0
+    headers_bytes = 0
     trailer_bytes = 0
     chunk = b""
     again = b""
     wishes: Sequence[tuple[bytes, bytes]] = ()
+    heard_at = 0.0  # in the loop's seconds
 
     def data_received(self, data: bytes) -> None:
         """Take in bytes of the connection."""
         self.began_to_read, length = False, len(data)
+        self.heard_at = self.loop.time()
         while data and not self.refused:
             self.chunk, self.again = data, b""
-            super().data_received(data)
+            self._feed(data)
             data = self.again
         # What came with the beginning of a head may hold the end of a body too.
         unended = (self.reading_head or self.reading_trailers) and not self.began_to_read
@@ -68,16 +72,55 @@ class HttptoolsDoor(HttpToolsProtocol):
             self.refused = True
             refuse(self, LARGE_HEADERS if self.headers or not self.url else LONG_URL)
 
+    def _feed(self, data: bytes) -> None:
+        """Have bytes parsed, as uvicorn does, but for the timer that it ends with each of them."""
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserError:
+            self.logger.warning("Invalid HTTP request received.")
+            self.send_400_response("")
+        except httptools.HttpParserUpgrade:
+            self._unsupported_upgrade_warning()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Take in the end of the connection."""
+        super().connection_lost(exc)
+        self._unset_keepalive_if_required()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close the connection if nothing came on it for long; otherwise look again later.
+
+        To look costs less than to end a timer and to start one with each request.
+        """
+        self.timeout_keep_alive_task = None
+        if self.cycle is not None and not self.cycle.response_complete:
+            return  # uvicorn waits on from the end of its answer
+        left = self.heard_at + self.timeout_keep_alive - self.loop.time()
+        if left > 0:
+            self._look_later(left)
+        else:
+            super().timeout_keep_alive_handler()
+
+    def _look_later(self, seconds: float) -> None:
+        self.timeout_keep_alive_task = self.loop.call_later(
+            seconds, self.timeout_keep_alive_handler
+        )
+
     def on_message_begin(self) -> None:
         """Begin a request."""
         self.reading_head = self.began_to_read = True
-        self.trailer_bytes = 0
-        super().on_message_begin()
+        self.headers_bytes = self.trailer_bytes = 0
+        # What else uvicorn makes here is for ASGI: see `_to_application`.
+        self.url, self.headers, self.expect_100_continue = b"", [], False
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take in a header, or forget a trailer; raises ValueError for too many of these."""
         if self.reading_head:
-            super().on_header(name, value)
+            name = name.lower()
+            self.headers_bytes += len(name) + len(value)
+            if name == b"expect" and value.lower() == b"100-continue":
+                self.expect_100_continue = True
+            self.headers.append((name, value))
             return
         self.trailer_bytes += len(name) + len(value)
         if self.trailer_bytes > HEAD_BYTES_MAX:
@@ -90,11 +133,12 @@ class HttptoolsDoor(HttpToolsProtocol):
             return
         if self.wishes:
             self.headers.extend(self.wishes)
+            self.headers_bytes += bytes_of(self.wishes)
             self.wishes = ()
         if self.direct is not None and self._may_be_direct():
             self.parts = []
         else:
-            super().on_headers_complete()
+            self._to_application()
 
     def on_chunk_header(self) -> None:
         """Take in the size of a chunk: behind that of the last one come trailers."""
@@ -120,7 +164,7 @@ class HttptoolsDoor(HttpToolsProtocol):
         app, body = self.app, b"".join(parts)
         if self._answered(self.direct, body):
             return
-        super().on_headers_complete()
+        self._to_application()
         self.app = app
         if body:
             super().on_body(body)
@@ -153,6 +197,14 @@ class HttptoolsDoor(HttpToolsProtocol):
         with contextlib.suppress(AttributeError):  # httptools before 0.6.3
             self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
 
+    def _to_application(self) -> None:
+        """Give the application the head that was read."""
+        url, headers, expects = self.url, self.headers, self.expect_100_continue
+        super().on_message_begin()
+        self.url, self.expect_100_continue = url, expects
+        self.headers.extend(headers)
+        super().on_headers_complete()
+
     def _is_cut_off(self) -> bool:
         """Return whether httptools ends this request behind its head, for what was asked there."""
         return bool(self.parser.should_upgrade()) and self.parser.get_method() != b"CONNECT"
@@ -178,7 +230,7 @@ class HttptoolsDoor(HttpToolsProtocol):
         if not direct.takes(raw_path, query, method):
             return False
         try:
-            answer = direct.answer(method, raw_path, query, self.headers, body)
+            answer = direct.answer(method, raw_path, query, self.headers, body, self.headers_bytes)
             written = None if answer.effects else answer_bytes(method, answer.reply)
         except Exception:  # noqa: BLE001 - httptools would blame the client, and log nothing
             _log.exception("%s %s failed", method, raw_path.decode("latin-1"))
@@ -187,5 +239,6 @@ class HttptoolsDoor(HttpToolsProtocol):
             self.app = direct.app(answer)
             return False
         self.transport.write(written)
-        self.on_response_complete()
+        if self.timeout_keep_alive_task is None:
+            self._look_later(self.timeout_keep_alive)
         return True

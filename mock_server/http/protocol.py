@@ -52,9 +52,15 @@ class Direct(Protocol):
         """Return whether a request can be answered so: it waits for nothing, and is quick."""
 
     def answer(
-        self, method: str, raw_path: bytes, query: bytes, headers: Headers, body: bytes
+        self,
+        method: str,
+        raw_path: bytes,
+        query: bytes,
+        headers: Headers,
+        body: bytes,
+        headers_bytes: int,
     ) -> Answer:
-        """Answer a request; header names are in lower case."""
+        """Answer a request; header names are in lower case, `headers_bytes` as `bytes_of`."""
 
     def app(self, answer: Answer) -> Any:
         """Return an ASGI application that gives this answer, and carries out its effects."""

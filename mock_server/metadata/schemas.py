@@ -20,7 +20,7 @@ from icecheck.mock_server.metadata.defaults import canonical_default
 from icecheck.mock_server.metadata.model import Schema
 from icecheck.mock_server.metadata.requested import RequestedSchema
 from icecheck.mock_server.protocol.json_input import DEPTH_MAX
-from icecheck.mock_server.protocol.problem import bad_request
+from icecheck.mock_server.protocol.problem import Problem, bad_request
 
 _DEFAULT_VALUES_SINCE = 3
 
@@ -47,14 +47,30 @@ def valid_schema(requested: RequestedSchema, schema_id: int, format_version: int
 
     Types and numbers come out in one spelling, so that equal schemas compare equal.
     """
-    fields = _canonical_fields(requested.fields, format_version, 0)
-    schema = Schema(
-        schema_id=schema_id,
-        identifier_field_ids=tuple(sorted(set(requested.identifier_field_ids or ()))),
-        fields=fields,
-    )
+    schema = _canonical_schema(requested, schema_id, format_version)
     _check_identifier_fields(schema, columns_by_id(schema))
     return schema
+
+
+def new_schema(
+    requested: RequestedSchema, format_version: int
+) -> tuple[Schema, dict[int, Column], dict[int, int]]:
+    """Check the schema of a new table as `valid_schema`, and number its fields anew from 1.
+
+    Returns it with its fields by their new ids, and the map from the ids sent to the new ones.
+    """
+    schema, renumbered = assign_fresh_ids(_canonical_schema(requested, 0, format_version))
+    columns = columns_by_id(schema)
+    _check_identifier_fields(schema, columns)
+    return schema, columns, renumbered
+
+
+def _canonical_schema(requested: RequestedSchema, schema_id: int, format_version: int) -> Schema:
+    return Schema(
+        schema_id=schema_id,
+        identifier_field_ids=tuple(sorted(set(requested.identifier_field_ids or ()))),
+        fields=_canonical_fields(requested.fields, format_version, 0),
+    )
 
 
 def same_schema(one: Schema, other: Schema) -> bool:
@@ -68,7 +84,7 @@ def columns_by_id(schema: Schema) -> dict[int, Column]:
     names: set[str] = set()
     for column in _columns(schema.fields, "", "", in_collection=False, required_above=True):
         if column.id in columns:
-            raise bad_request(f"Invalid schema: two fields have the id {column.id}")
+            raise _id_twice(column.id)
         if column.name in names:
             raise bad_request(f"Invalid schema: two fields are named {column.name}")
         columns[column.id] = column
@@ -84,12 +100,18 @@ def highest_field_id(schema: Schema) -> int:
 def _canonical_fields(
     fields: Iterable[StructField], format_version: int, depth: int
 ) -> tuple[StructField, ...]:
-    return tuple(_canonical_field(field, format_version, depth) for field in fields)
+    may_be_plain = depth <= DEPTH_MAX
+    return tuple(
+        [
+            field
+            if may_be_plain and _is_plain(field)
+            else _canonical_field(field, format_version, depth)
+            for field in fields
+        ]
+    )
 
 
 def _canonical_field(field: StructField, format_version: int, depth: int) -> StructField:
-    if _is_plain(field) and depth <= DEPTH_MAX:
-        return field
     field_type = _canonical_type(field.type, format_version, depth)
     _check_unknown_is_optional(field_type, field.name, required=field.required)
     if field.initial_default is not None and format_version < _DEFAULT_VALUES_SINCE:
@@ -149,7 +171,7 @@ def _check_identifier_fields(schema: Schema, columns: Mapping[int, Column]) -> N
     for field_id in schema.identifier_field_ids:
         column = columns.get(field_id)
         if column is None:
-            raise bad_request(f"Invalid identifier field {field_id}: there is no such field")
+            raise _no_identifier_field(field_id)
         refusal = f"Invalid identifier field {column.name}: "
         if not is_primitive(column.type):
             raise bad_request(refusal + "it is no plain value")
@@ -161,6 +183,14 @@ def _check_identifier_fields(schema: Schema, columns: Mapping[int, Column]) -> N
             raise bad_request(refusal + "it is in a list or map")
         if not column.reachable_as_required:
             raise bad_request(refusal + "it is in an optional struct")
+
+
+def _id_twice(field_id: int) -> Problem:
+    return bad_request(f"Invalid schema: two fields have the id {field_id}")
+
+
+def _no_identifier_field(field_id: int) -> Problem:
+    return bad_request(f"Invalid identifier field {field_id}: there is no such field")
 
 
 def _columns(
@@ -237,22 +267,27 @@ def _entry(
 def assign_fresh_ids(schema: Schema) -> tuple[Schema, dict[int, int]]:
     """Number all fields anew from 1; also return the map from the ids sent to the new ones.
 
-    All fields of a struct come first, in order; then the types of the fields are numbered.
+    All fields of a struct come first, in order; then the types of the fields are numbered. An id
+    that is sent twice, or that no field has, is a 400 Problem.
     """
     renumbered: dict[int, int] = {}
     numbers = count(1)
 
     def fresh(sent: int) -> int:
-        renumbered[sent] = next(numbers)
-        return renumbered[sent]
+        if sent in renumbered:
+            raise _id_twice(sent)
+        renumbered[sent] = new = next(numbers)
+        return new
 
     def fresh_fields(fields: tuple[StructField, ...]) -> tuple[StructField, ...]:
         ids = [fresh(field.id) for field in fields]
         return tuple(
-            field
-            if field.id == field_id and isinstance(field.type, str)
-            else structs.replace(field, id=field_id, type=fresh_type(field.type))
-            for field, field_id in zip(fields, ids, strict=True)
+            [
+                field
+                if field.id == field_id and isinstance(field.type, str)
+                else structs.replace(field, id=field_id, type=fresh_type(field.type))
+                for field, field_id in zip(fields, ids, strict=True)
+            ]
         )
 
     def fresh_type(field_type: FieldType) -> FieldType:
@@ -277,5 +312,12 @@ def assign_fresh_ids(schema: Schema) -> tuple[Schema, dict[int, int]]:
                 )
 
     fields = fresh_fields(schema.fields)
-    identifiers = tuple(sorted(renumbered[sent] for sent in schema.identifier_field_ids))
+    identifiers = _renumbered(schema.identifier_field_ids, renumbered)
     return structs.replace(schema, fields=fields, identifier_field_ids=identifiers), renumbered
+
+
+def _renumbered(identifiers: Iterable[int], renumbered: Mapping[int, int]) -> tuple[int, ...]:
+    for sent in identifiers:
+        if sent not in renumbered:
+            raise _no_identifier_field(sent)
+    return tuple(sorted(renumbered[sent] for sent in identifiers))

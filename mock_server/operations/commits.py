@@ -69,5 +69,5 @@ def committed(
     check_changed_places(context, metadata, None if entry is None else entry.metadata)
     changed, effects = publication.published(context, metadata, entry)
     if entry is None:
-        effects = (*publication.prepared_directories(context, metadata.location), *effects)
+        effects = (*publication.prepared_directories(context, metadata), *effects)
     return state.with_table(namespace, name, changed), changed, effects

@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Any
 
-from icecheck.mock_server.core.context import Call, Context, Outcome, WarehouseSettings
+from icecheck.mock_server.core.context import Call, Context, Outcome, Reply, WarehouseSettings
 from icecheck.mock_server.core.state import WarehouseState
 from icecheck.mock_server.operations.registry import operation
 from icecheck.mock_server.protocol import problem, replies
@@ -24,14 +24,36 @@ def get_config(context: Context, state: WarehouseState, call: Call) -> Outcome:
         overrides["prefix"] = settings.prefix
     if context.separator is not None:
         overrides["namespace-separator"] = context.separator
+    lifetime = None if context.idempotency is None else context.idempotency.lifetime
+    reply = _reply(
+        tuple(settings.defaults.items()),
+        tuple(overrides.items()),
+        context.contract.version,
+        tuple(context.registries.operations),
+        settings.signs,
+        lifetime,
+    )
+    return Outcome(state, reply)
+
+
+@lru_cache(64)
+def _reply(
+    defaults: tuple[tuple[str, str], ...],
+    overrides: tuple[tuple[str, str], ...],
+    version: str,
+    operations: tuple[str, ...],
+    signs: bool,
+    lifetime: str | None,
+) -> Reply:
+    """Return the answer, whose bytes are nearly always the same ones."""
     body: dict[str, Any] = {
-        "defaults": dict(settings.defaults),
-        "overrides": overrides,
-        "endpoints": endpoints(context, settings),
+        "defaults": dict(defaults),
+        "overrides": dict(overrides),
+        "endpoints": _endpoints(version, operations, signs=signs),
     }
-    if context.idempotency is not None:
-        body["idempotency-key-lifetime"] = context.idempotency.lifetime
-    return Outcome(state, replies.json_reply(body))
+    if lifetime is not None:
+        body["idempotency-key-lifetime"] = lifetime
+    return replies.json_reply(body)
 
 
 def _settings(context: Context, call: Call) -> WarehouseSettings:
@@ -43,13 +65,7 @@ def _settings(context: Context, call: Call) -> WarehouseSettings:
         raise problem.bad_request(refused.message) from None
 
 
-def endpoints(context: Context, settings: WarehouseSettings) -> tuple[str, ...]:
-    """Return the operations that a warehouse has, as `VERB /path`, in the document's order."""
-    operations = context.registries.operations
-    return _endpoints(context.contract.version, tuple(operations), signs=settings.signs)
-
-
-@lru_cache(64)
 def _endpoints(version: str, operations: tuple[str, ...], *, signs: bool) -> tuple[str, ...]:
+    """Return the operations that a warehouse has, as `VERB /path`, in the document's order."""
     served = {id_ for id_ in operations if signs or id_ != SIGNING}
     return tuple(each.endpoint for each in operations_of(version).values() if each.id in served)

@@ -191,7 +191,7 @@ class App:
             principal=principal,
             duration_us=(time.perf_counter_ns() - started_ns) // 1000,
             fault="" if faulted is None or faulted.rule is None else faulted.rule.id,
-            answered=not any(isinstance(effect, Drop) for effect in answer.effects),
+            answered=not (answer.effects and any(isinstance(e, Drop) for e in answer.effects)),
         )
 
 
@@ -247,14 +247,14 @@ def publish_outcomes(outcomes: Collection[tuple[Warehouse, Outcome]]) -> None:
     written: list[tuple[Files, str]] = []
     try:
         for warehouse, outcome in outcomes:
-            files = warehouse.context.files
+            files, made = warehouse.context.files, None
             for effect in outcome.effects:
                 match effect:
                     case WriteFile(location, content):
-                        files.write(location, content)
+                        files.write(location, content, made)
                         written.append((files, location))
-                    case MakeDirectory(location):
-                        files.make_directory(location)
+                    case MakeDirectory(location, names):
+                        made = files.make_directory(location, names)
         publish_states([(warehouse, outcome.state) for warehouse, outcome in outcomes])
     except OSError as error:
         for files, location in written:

@@ -7,10 +7,13 @@ import stat
 import tempfile
 import threading
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
-from icecheck.mock_server.storage.places import NOWHERE, Places, local_path
+import msgspec
+
+from icecheck.mock_server.storage.places import NOWHERE, Places, is_plain, local_path
 
 FILE_BYTES_MAX = 256 * 1024 * 1024
 """The maximum size of a metadata file, compressed or not: a bomb must not fill the memory."""
@@ -99,6 +102,20 @@ class HeldFiles:
             self.forget(held)
 
 
+class MadeDirectory(msgspec.Struct, frozen=True):
+    """A directory that was just made, and its path."""
+
+    location: str
+    path: str
+
+    def path_of(self, location: str) -> str | None:
+        """Return the path of a location in it; None for one that is not in it as it is spelled."""
+        if "%" in location or not location.startswith(f"{self.location}/"):
+            return None
+        below = location[len(self.location) :]
+        return self.path + below if is_plain(below[1:]) else None
+
+
 class Files:
     """Reads and writes whole files by location; every failure is an OSError.
 
@@ -118,9 +135,13 @@ class Files:
         if self._places.path_of(location) is None:
             self._held.check(location)
 
-    def write(self, location: str, content: bytes) -> None:
-        """Write a file so that no reader ever sees a part of it; makes its directory."""
-        path = self._places.path_of(location)
+    def write(self, location: str, content: bytes, made: MadeDirectory | None = None) -> None:
+        """Write a file so that no reader ever sees a part of it; makes its directory.
+
+        `made` is a directory that this publication has made: nothing in it can be a link.
+        """
+        path = None if made is None else made.path_of(location)
+        path = path or self._places.path_of(location)
         if path is None:
             self._held.hold(location, content)
             return
@@ -133,15 +154,24 @@ class Files:
                 Path(temporary).unlink()
             raise
 
-    def make_directory(self, location: str) -> None:
-        """Make a directory and its parents; does nothing for locations in memory."""
+    def make_directory(self, location: str, names: Iterable[str] = ()) -> MadeDirectory | None:
+        """Make a directory and its parents, and those of these names in it.
+
+        Returns it if it was not there before. Does nothing for locations in memory.
+        """
         path = self._places.path_of(location)
         if path is None:
-            return
-        # Both are new for a new table: to try the inner one first would fail each time.
-        with contextlib.suppress(OSError):
-            os.mkdir(path.rpartition("/")[0])  # noqa: PTH102 - a Path costs more
-        _make_directory(path)
+            return None
+        try:
+            os.mkdir(path)  # noqa: PTH102 - a Path costs more than what it does
+        except OSError:
+            Path(path).mkdir(parents=True, exist_ok=True)
+            for name in names:
+                self.make_directory(f"{location}/{name}")
+            return None
+        for name in names:
+            os.mkdir(f"{path}/{name}")  # noqa: PTH102
+        return MadeDirectory(location, path)
 
     def read(self, location: str) -> bytes:
         """Return the content of a file, uncompressed if its name says gzip; raises OSError."""

@@ -7,9 +7,9 @@ nowhere else. Locations of other schemes than `file:` are no paths: their files 
 import os
 import posixpath
 import re
-import stat
 from collections.abc import Iterable
 from pathlib import Path
+from stat import S_ISLNK
 from urllib.parse import unquote_to_bytes
 
 import msgspec
@@ -20,6 +20,7 @@ S3_SCHEMES = ("s3", "s3a", "s3n")
 _PATH_BYTES_MAX = 4096
 """Linux's PATH_MAX. Longer paths would take long to resolve, and cannot exist."""
 
+_STEPS = frozenset({"", ".", ".."})
 _DOTTED = re.compile(r"//|/\.\.?(?:/|\Z)|/\Z")
 _ORDINARY = re.compile(r"(?:file://|s3://[^/]+)(?:/[^/.][^/]*)*")
 _LOCATION = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//[^/]*)?(.*)", re.DOTALL)
@@ -64,12 +65,12 @@ class Places(msgspec.Struct, frozen=True):
         location is malformed, relative, or on another host.
         """
         path = _local_text(location)
-        if path is None:
-            return None
+        if path is None or ("%" not in location and self._leads_straight_to(path)):
+            return path
         directory, _, name = path.rpartition("/")
         if name == "..":
             raise LocationRefused(location)
-        in_directory = f"{self._resolved(directory or '/').rstrip('/')}/{name}"
+        in_directory = f"{os.path.realpath(directory or '/').rstrip('/')}/{name}"
         # Most files are no link: then there is nothing left to resolve, and once is enough.
         resolved = [os.path.realpath(in_directory) if _is_link(in_directory) else in_directory]
         if "%" in location:
@@ -78,16 +79,14 @@ class Places(msgspec.Struct, frozen=True):
             raise LocationRefused(location)
         return in_directory
 
-    def _resolved(self, directory: str) -> str:
-        """Return the real path of a directory; only the part below a place can have links."""
+    def _leads_straight_to(self, path: str) -> bool:
+        """Return whether a path is below a place and has no link from there on, as nearly all."""
         for place in self.directories:
-            below = f"{place.rstrip('/')}/"
-            if f"{directory}/".startswith(below) and not _is_link(place):
-                rest = directory[len(below) :]
-                if not rest or _has_no_links(below, rest.split("/")):
-                    return directory
-                break
-        return os.path.realpath(directory)
+            above = place.rstrip("/")
+            if path.startswith(f"{above}/"):
+                below = path[len(above) + 1 :]
+                return is_plain(below) and _has_no_links(place, above, below.split("/"))
+        return False
 
     def _hold(self, resolved: str) -> bool:
         return any(
@@ -212,20 +211,27 @@ def _without_dots(path: str) -> str:
     return posixpath.normpath("/" + path.lstrip("/")).rstrip("/")
 
 
-def _has_no_links(above: str, names: list[str]) -> bool:
-    """Return whether none of these nested directories is a link; a missing one is none."""
-    if not {"", ".", ".."}.isdisjoint(names):
-        return False
-    for name in names:
-        above += name
-        try:
-            if stat.S_ISLNK(os.lstat(above).st_mode):
-                return False
-        except FileNotFoundError:
-            return True
-        except OSError:
+def is_plain(path: str) -> bool:
+    """Return whether a relative path leads only downwards, one name after the other."""
+    return "\0" not in path and _STEPS.isdisjoint(path.split("/"))
+
+
+def _has_no_links(place: str, above: str, names: list[str]) -> bool:
+    """Return whether neither a place is a link nor one of the names that lead on from it.
+
+    Where one is missing, so are those behind it. `above` is the place without a slash at its end.
+    """
+    try:
+        if S_ISLNK(os.lstat(place).st_mode):
             return False
-        above += "/"
+        for name in names:
+            above += f"/{name}"
+            if S_ISLNK(os.lstat(above).st_mode):
+                return False
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
     return True
 
 

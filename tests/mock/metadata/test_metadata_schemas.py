@@ -8,6 +8,7 @@ from icecheck.mock_server.metadata.schemas import (
     assign_fresh_ids,
     columns_by_id,
     highest_field_id,
+    new_schema,
     valid_schema,
 )
 from icecheck.mock_server.protocol.json_input import DEPTH_MAX
@@ -62,6 +63,30 @@ def test_fresh_ids_carry_the_identifier_fields_along():
         field(4, "a", "int"), field(0, "b", "long", required=True), identifiers=(0,), version=2
     )
     assert assign_fresh_ids(sent)[0].identifier_field_ids == (2,)
+
+
+def test_a_new_schema_is_checked_by_the_ids_that_were_sent(refused):
+    def new(*fields, identifiers=None):
+        sent = RequestedSchema(type="struct", fields=fields, identifier_field_ids=identifiers)
+        return new_schema(sent, 3)
+
+    a, b = field(7, "a", "int", required=True), field(3, "b", list_of(9, "int"))
+    made, columns, renumbered = new(a, b, identifiers=(7,))
+    assert made.identifier_field_ids == (1,)
+    assert {number: column.name for number, column in columns.items()} == {
+        1: "a", 2: "b", 3: "b.element"
+    }  # fmt: skip
+    assert renumbered == {7: 1, 3: 2, 9: 3}
+    for second in (field(7, "b", "int"), field(8, "b", list_of(7, "int"))):
+        with refused(400, "two fields have the id 7"):
+            new(a, second)
+    with refused(400, "two fields are named a"):
+        new(a, field(8, "a", "int"))
+    # The new id of the column, which is not the one that was sent.
+    with refused(400, "Invalid identifier field 1: there is no such field"):
+        new(a, identifiers=(1,))
+    with refused(400, "Invalid identifier field b: it is no plain value"):
+        new(a, b, identifiers=(3,))
 
 
 WRAPPERS = {

@@ -130,11 +130,11 @@ def test_a_file_that_cannot_be_written_undoes_the_whole_transaction(
     written: list[str] = []
     faithful = Files.write
 
-    def second_fails(self: Files, location: str, content: bytes) -> None:
+    def second_fails(self: Files, location: str, *others: Any) -> None:
         if written:
             raise OSError("no space left")
         written.append(location)
-        faithful(self, location, content)
+        faithful(self, location, *others)
 
     monkeypatch.setattr(Files, "write", second_fails)
     answer = commit(http, *(change(name, set_property(k="v")) for name in tables))

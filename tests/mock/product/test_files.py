@@ -7,7 +7,7 @@ import pytest
 
 from icecheck.mock_server.storage import files as storage
 from icecheck.mock_server.storage.files import Files
-from icecheck.mock_server.storage.places import NOWHERE
+from icecheck.mock_server.storage.places import NOWHERE, LocationRefused
 
 
 @pytest.fixture
@@ -45,3 +45,52 @@ def test_a_file_that_is_too_large_is_refused(
     (tmp_path / "f").write_bytes(b"12345678901")
     with pytest.raises(OSError, match="larger than 10 bytes"):
         files.read(f"file://{tmp_path}/f")
+
+
+def test_a_directory_is_made_with_those_in_it_and_files_in_it_are_written(
+    files: Files, tmp_path: Path
+) -> None:
+    table = f"file://{tmp_path}/new/t"
+    assert files.make_directory(table, ["data", "metadata"]) is None  # its parent is new too
+    made = files.make_directory(f"{table}2", ["data", "metadata"])
+    assert made is not None
+    for name in ("t", "t2"):
+        assert sorted(each.name for each in (tmp_path / "new" / name).iterdir()) == [
+            "data", "metadata"
+        ]  # fmt: skip
+    for place in ("metadata/a", "b", "more/c"):
+        files.write(f"{table}2/{place}", b"content", made)
+        assert (tmp_path / "new/t2" / place).read_bytes() == b"content"
+    assert files.make_directory(f"{table}2", ["data", "other"]) is None
+    assert (tmp_path / "new/t2/other").is_dir()
+
+
+def test_a_directory_that_was_made_lets_no_file_out_of_the_places(
+    files: Files, tmp_path: Path
+) -> None:
+    allowed = tmp_path / "allowed"
+    files = Files(NOWHERE.with_location(f"file://{allowed}"))
+    made = files.make_directory(f"file://{allowed}", ["t"])
+    assert made is not None
+    for place in ("../foreign", "t/../../foreign", "t/%2e%2e/%2e%2e/foreign", ".."):
+        with pytest.raises(LocationRefused):
+            files.write(f"file://{allowed}/{place}", b"content", made)
+    with pytest.raises(LocationRefused):
+        files.write(f"file://{tmp_path}/foreign", b"content", made)
+    with pytest.raises(LocationRefused):
+        files.write(f"file://{allowed}2/foreign", b"content", made)
+    assert [each.name for each in tmp_path.iterdir()] == ["allowed"]
+
+
+def test_links_in_a_directory_that_was_there_are_not_followed_out_of_the_places(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "allowed/t").mkdir(parents=True)
+    (tmp_path / "allowed/t/metadata").symlink_to(tmp_path / "foreign")
+    (tmp_path / "allowed/u").symlink_to(tmp_path / "foreign")
+    files = Files(NOWHERE.with_location(f"file://{tmp_path}/allowed"))
+    for name in ("t", "u"):
+        with pytest.raises(LocationRefused):
+            files.make_directory(f"file://{tmp_path}/allowed/{name}", ["data", "metadata"])
+    assert not any((tmp_path / "foreign").iterdir())

@@ -3,6 +3,7 @@
 import socket
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Self
@@ -10,6 +11,7 @@ from typing import Self
 import pytest
 
 from icecheck.mock_server import MockCatalog
+from icecheck.mock_server.http import threaded
 from icecheck.mock_server.serving.app import BODY_BYTES_MAX
 
 
@@ -221,6 +223,26 @@ def test_a_stopped_server_refuses_connections_and_can_start_again() -> None:
         _ = mock.port
     with mock:
         assert mock.uri == f"http://127.0.0.1:{mock.port}"
+
+
+def test_a_connection_is_closed_when_nothing_came_on_it_for_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(threaded, "KEEP_ALIVE_SECONDS", 1)
+    with MockCatalog() as mock, Wire(mock) as wire, Wire(mock) as unused:
+        unused.send("GET /v1/config HTTP/1.1")
+        assert unused.answer()[0] == 200
+        for _ in range(5):  # in use for longer than that
+            wire.send("GET /v1/config HTTP/1.1")
+            assert wire.answer()[0] == 200
+            time.sleep(0.4)
+        # The time passes while it waits for an answer, on which it is not closed.
+        with mock.fault("slow", operation="getConfig", latency_ms=1500):
+            wire.send("GET /v1/config HTTP/1.1")
+            assert wire.answer()[0] == 200
+        wire.send("GET /v1/config HTTP/1.1")
+        assert wire.answer()[0] == 200
+        assert wire.file.read() == unused.file.read() == b""
 
 
 def test_a_port_in_use_is_an_error_of_start() -> None:
