@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 import httptools
+import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from icecheck.mock_server.core.context import Answer
@@ -16,6 +17,7 @@ from icecheck.mock_server.http.protocol import (
     NO_REQUEST,
     URL_BYTES_MAX,
     Direct,
+    Headers,
     answer_bytes,
     bytes_of,
     refuse,
@@ -26,7 +28,20 @@ _UNUSUAL = frozenset({b"transfer-encoding", b"upgrade"})
 # A longer body is read by the application, which makes a client wait that sends too fast.
 _LENGTH_DIGITS_MAX = 6
 
+# Of longer requests, the bytes are not kept to be compared with.
+_COMPARED_BYTES_MAX = 4096
+
 _log = logging.getLogger(__name__)
+
+
+class _Head(msgspec.Struct, frozen=True):
+    """A request without a body that was answered at once."""
+
+    method: str
+    raw_path: bytes
+    query: bytes
+    headers: Headers
+    headers_bytes: int
 
 
 class HttptoolsDoor(HttpToolsProtocol):
@@ -41,6 +56,9 @@ class HttptoolsDoor(HttpToolsProtocol):
 
     It gives the trailers of a body in chunks as it gives headers, and they must not become any (RFC
     9110, 6.5.1): nobody here knows what to do with them, so they are read and forgotten.
+
+    Clients ask for the same again and again. A request that comes byte for byte as the one before
+    on its connection is not parsed again: that costs as much as most answers.
     """
 
     direct: Direct | None = None
@@ -56,11 +74,24 @@ class HttptoolsDoor(HttpToolsProtocol):
     again = b""
     wishes: Sequence[tuple[bytes, bytes]] = ()
     heard_at = 0.0  # in the loop's seconds
+    is_between = True  # two requests
+    begun = 0
+    head: _Head | None = None
+    compared = b""
 
     def data_received(self, data: bytes) -> None:
         """Take in bytes of the connection."""
-        self.began_to_read, length = False, len(data)
         self.heard_at = self.loop.time()
+        if data == self.compared and self.head is not None and self._answered_again(self.head):
+            return
+        self.compared, self.head, self.begun = b"", None, 0
+        whole = data if self.is_between and len(data) <= _COMPARED_BYTES_MAX else b""
+        self._take_in(data)
+        if self.begun == 1 and self.head is not None:
+            self.compared = whole
+
+    def _take_in(self, data: bytes) -> None:
+        self.began_to_read, length = False, len(data)
         while data and not self.refused:
             self.chunk, self.again = data, b""
             self._feed(data)
@@ -109,6 +140,8 @@ class HttptoolsDoor(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begin a request."""
         self.reading_head = self.began_to_read = True
+        self.is_between = False
+        self.begun += 1
         self.headers_bytes = self.trailer_bytes = 0
         # What else uvicorn makes here is for ASGI: see `_to_application`.
         self.url, self.headers, self.expect_100_continue = b"", [], False
@@ -157,6 +190,7 @@ class HttptoolsDoor(HttpToolsProtocol):
         self.reading_trailers = False
         if self._is_cut_off():
             return
+        self.is_between = True
         parts, self.parts = self.parts, None
         if parts is None or self.direct is None:
             super().on_message_complete()
@@ -209,11 +243,14 @@ class HttptoolsDoor(HttpToolsProtocol):
         """Return whether httptools ends this request behind its head, for what was asked there."""
         return bool(self.parser.should_upgrade()) and self.parser.get_method() != b"CONNECT"
 
+    def _waits(self) -> bool:
+        """Return whether a request waits for the answer to the one before, or for its client."""
+        is_answered = self.cycle is None or self.cycle.response_complete
+        return not is_answered or self.flow.write_paused
+
     def _may_be_direct(self) -> bool:
         """Return whether nothing is unusual about a request, as far as its head tells."""
-        if self.cycle is not None and not self.cycle.response_complete:
-            return False  # it waits for the answer to the one before
-        if self.flow.write_paused or self.expect_100_continue:
+        if self._waits() or self.expect_100_continue:
             return False
         if not self.url.startswith(b"/") or b"#" in self.url or len(self.url) > URL_BYTES_MAX:
             return False
@@ -229,16 +266,43 @@ class HttptoolsDoor(HttpToolsProtocol):
         raw_path, _, query = self.url.partition(b"?")
         if not direct.takes(raw_path, query, method):
             return False
+        head = _Head(method, raw_path, query, self.headers, self.headers_bytes)
+        unwritten = self._written(direct, head, body)
+        if unwritten is not None:
+            self.app = direct.app(unwritten)
+            return False
+        if not body:
+            self.head = head
+        if self.timeout_keep_alive_task is None:
+            self._look_later(self.timeout_keep_alive)
+        return True
+
+    def _answered_again(self, head: _Head) -> bool:
+        """Answer a request as `_answered`, without parsing it; False if that has to be done."""
+        direct, app, data = self.direct, self.app, self.compared
+        if direct is None or self._waits():
+            return False
+        if not direct.takes(head.raw_path, head.query, head.method):
+            return False
+        unwritten = self._written(direct, head, b"")
+        if unwritten is not None:
+            self.direct, self.app = None, direct.app(unwritten)
+            self._take_in(data)
+            self.direct, self.app = direct, app
+        return True
+
+    def _written(self, direct: Direct, head: _Head, body: bytes) -> Answer | None:
+        """Answer and write that; an answer that the application has to give is returned instead."""
+        method, raw_path = head.method, head.raw_path
         try:
-            answer = direct.answer(method, raw_path, query, self.headers, body, self.headers_bytes)
+            answer = direct.answer(
+                method, raw_path, head.query, head.headers, body, head.headers_bytes
+            )
             written = None if answer.effects else answer_bytes(method, answer.reply)
         except Exception:  # noqa: BLE001 - httptools would blame the client, and log nothing
             _log.exception("%s %s failed", method, raw_path.decode("latin-1"))
             answer, written = Answer(replies.FAILED), answer_bytes(method, replies.FAILED)
         if written is None:
-            self.app = direct.app(answer)
-            return False
+            return answer
         self.transport.write(written)
-        if self.timeout_keep_alive_task is None:
-            self._look_later(self.timeout_keep_alive)
-        return True
+        return None
