@@ -1,6 +1,8 @@
 """CPU of a catalog's process per request: `icecheck serve` against Apache's fixture in Java.
 
 The same requests go to each by turns, over one connection each. The fixture is warmed up first.
+Files are written below `TMPDIR`. On ext4 a new file or directory can cost ten times as much for
+minutes after many were deleted: a file system in memory (`TMPDIR=/dev/shm`) shows the programs.
 Needs the packages of `tests.reference` (Maven, Java 17). A third catalog is measured beside them if
 its URL is given, `URL` or `URL?warehouse=NAME`: it runs on this machine and wants no credentials.
 """
