@@ -106,12 +106,17 @@ def entry_of(
     return entry
 
 
-def prepared_directories(context: Context, metadata: TableMetadata) -> tuple[MakeDirectory, ...]:
-    """Return the directories to make for a new table: some engines do not make them."""
+def prepared_directories(
+    context: Context, metadata: TableMetadata, *, is_staged: bool = False
+) -> tuple[MakeDirectory, ...]:
+    """Return the directories to make for a new table: some engines do not make them.
+
+    That of the metadata is made for the file that is written to it, which a staged table has not.
+    """
     if not metadata.location.startswith(context.location + "/"):
         return ()
-    is_elsewhere = metadata.properties.get(METADATA_PATH)
-    return (MakeDirectory(metadata.location, ("data",) if is_elsewhere else ("data", "metadata")),)
+    has_no_file = is_staged or metadata.properties.get(METADATA_PATH)
+    return (MakeDirectory(metadata.location, ("data",) if has_no_file else ("data", "metadata")),)
 
 
 def load_reply(entry: TableEntry, representation: str = ALL_SNAPSHOTS) -> Reply:

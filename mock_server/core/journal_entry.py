@@ -15,7 +15,7 @@ class Content:
         self.request: Request | None = request
         self.reply: Reply | None = reply
         self.size = size
-        self.characters = characters  # of its path and names: the entry keeps those
+        self.characters = characters  # of the entry's path and names, which are not forgotten
 
     def forget(self) -> None:
         """Let the memory go."""

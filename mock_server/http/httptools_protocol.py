@@ -74,21 +74,21 @@ class HttptoolsDoor(HttpToolsProtocol):
     again = b""
     wishes: Sequence[tuple[bytes, bytes]] = ()
     heard_at = 0.0  # in the loop's seconds
-    is_between = True  # two requests
-    begun = 0
-    head: _Head | None = None
-    compared = b""
+    is_between_requests = True
+    requests_in_piece = 0
+    answered: _Head | None = None  # in the latest piece, if that was this request and nothing else
+    piece = b""
 
     def data_received(self, data: bytes) -> None:
         """Take in bytes of the connection."""
         self.heard_at = self.loop.time()
-        if data == self.compared and self.head is not None and self._answered_again(self.head):
+        if data == self.piece and self.answered is not None and self._answered_again(self.answered):
             return
-        self.compared, self.head, self.begun = b"", None, 0
-        whole = data if self.is_between and len(data) <= _COMPARED_BYTES_MAX else b""
+        self.piece, self.answered, self.requests_in_piece = b"", None, 0
+        is_whole = self.is_between_requests and len(data) <= _COMPARED_BYTES_MAX
         self._take_in(data)
-        if self.begun == 1 and self.head is not None:
-            self.compared = whole
+        if is_whole and self.requests_in_piece == 1 and not self.refused:
+            self.piece = data
 
     def _take_in(self, data: bytes) -> None:
         self.began_to_read, length = False, len(data)
@@ -104,7 +104,7 @@ class HttptoolsDoor(HttpToolsProtocol):
             refuse(self, LARGE_HEADERS if self.headers or not self.url else LONG_URL)
 
     def _feed(self, data: bytes) -> None:
-        """Have bytes parsed, as uvicorn does, but for the timer that it ends with each of them."""
+        """Have bytes parsed as uvicorn does, which ends a timer with each of them, too."""
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserError:
@@ -123,11 +123,11 @@ class HttptoolsDoor(HttpToolsProtocol):
 
         To look costs less than to end a timer and to start one with each request.
         """
-        self.timeout_keep_alive_task = None
-        if self.cycle is not None and not self.cycle.response_complete:
-            return  # uvicorn waits on from the end of its answer
         left = self.heard_at + self.timeout_keep_alive - self.loop.time()
-        if left > 0:
+        is_answered = self.cycle is None or self.cycle.response_complete
+        if not is_answered or not self.is_between_requests:
+            self._look_later(self.timeout_keep_alive)
+        elif left > 0:
             self._look_later(left)
         else:
             super().timeout_keep_alive_handler()
@@ -140,8 +140,8 @@ class HttptoolsDoor(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begin a request."""
         self.reading_head = self.began_to_read = True
-        self.is_between = False
-        self.begun += 1
+        self.is_between_requests = False
+        self.requests_in_piece += 1
         self.headers_bytes = self.trailer_bytes = 0
         # What else uvicorn makes here is for ASGI: see `_to_application`.
         self.url, self.headers, self.expect_100_continue = b"", [], False
@@ -190,7 +190,7 @@ class HttptoolsDoor(HttpToolsProtocol):
         self.reading_trailers = False
         if self._is_cut_off():
             return
-        self.is_between = True
+        self.is_between_requests = True
         parts, self.parts = self.parts, None
         if parts is None or self.direct is None:
             super().on_message_complete()
@@ -244,7 +244,7 @@ class HttptoolsDoor(HttpToolsProtocol):
         return bool(self.parser.should_upgrade()) and self.parser.get_method() != b"CONNECT"
 
     def _waits(self) -> bool:
-        """Return whether a request waits for the answer to the one before, or for its client."""
+        """Return whether a request waits until the one before is answered, or the client reads."""
         is_answered = self.cycle is None or self.cycle.response_complete
         return not is_answered or self.flow.write_paused
 
@@ -272,14 +272,18 @@ class HttptoolsDoor(HttpToolsProtocol):
             self.app = direct.app(unwritten)
             return False
         if not body:
-            self.head = head
+            self.answered = head
         if self.timeout_keep_alive_task is None:
             self._look_later(self.timeout_keep_alive)
         return True
 
     def _answered_again(self, head: _Head) -> bool:
-        """Answer a request as `_answered`, without parsing it; False if that has to be done."""
-        direct, app, data = self.direct, self.app, self.compared
+        """Answer the latest piece again as `_answered`; False if it has to be parsed.
+
+        Where the application has to give the answer that there is, it wants the request parsed, and
+        `direct` must not answer that again.
+        """
+        direct, app = self.direct, self.app
         if direct is None or self._waits():
             return False
         if not direct.takes(head.raw_path, head.query, head.method):
@@ -287,8 +291,10 @@ class HttptoolsDoor(HttpToolsProtocol):
         unwritten = self._written(direct, head, b"")
         if unwritten is not None:
             self.direct, self.app = None, direct.app(unwritten)
-            self._take_in(data)
-            self.direct, self.app = direct, app
+            try:
+                self._take_in(self.piece)
+            finally:
+                self.direct, self.app = direct, app
         return True
 
     def _written(self, direct: Direct, head: _Head, body: bytes) -> Answer | None:

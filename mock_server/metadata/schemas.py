@@ -312,11 +312,11 @@ def assign_fresh_ids(schema: Schema) -> tuple[Schema, dict[int, int]]:
                 )
 
     fields = fresh_fields(schema.fields)
-    identifiers = _renumbered(schema.identifier_field_ids, renumbered)
+    identifiers = _new_identifiers(schema.identifier_field_ids, renumbered)
     return structs.replace(schema, fields=fields, identifier_field_ids=identifiers), renumbered
 
 
-def _renumbered(identifiers: Iterable[int], renumbered: Mapping[int, int]) -> tuple[int, ...]:
+def _new_identifiers(identifiers: Iterable[int], renumbered: Mapping[int, int]) -> tuple[int, ...]:
     for sent in identifiers:
         if sent not in renumbered:
             raise _no_identifier_field(sent)

@@ -51,7 +51,9 @@ def create_table(context: Context, state: WarehouseState, call: Call) -> Outcome
     if call.namespace not in state.namespaces:
         raise problem.no_such_namespace(call.namespace)
     check_free(state, call.namespace, name, "table")
-    directories = publication.prepared_directories(context, metadata)
+    directories = publication.prepared_directories(
+        context, metadata, is_staged=bool(request.stage_create)
+    )
     path = table_path(call, name)
     if request.stage_create:
         staged = Reply(200, replies.JSON_CONTENT, publication.staged_body(metadata))

@@ -30,7 +30,7 @@ class WarehouseDeclaration(msgspec.Struct, frozen=True):
     the server's own object store (extra `s3`), unless `vending` has credentials for another one.
     `defaults` and `overrides` are added to the answers of GET /v1/config for it. `vending` None:
     tables come with the server's credentials for all warehouses, if any. `table_locations` None: as
-    for all others.
+    for all others. TypeError for a setting that is no text: the document has no others.
     """
 
     name: str
@@ -40,6 +40,15 @@ class WarehouseDeclaration(msgspec.Struct, frozen=True):
     overrides: Mapping[str, str] = {}
     vending: VendingSettings | None = None
     table_locations: str | None = None
+
+    def __post_init__(self) -> None:
+        for kind in ("defaults", "overrides"):
+            for name, value in getattr(self, kind).items():
+                if not (isinstance(name, str) and isinstance(value, str)):
+                    raise TypeError(
+                        f"the {kind} of warehouse {self.name!r} are texts: write "
+                        f"{str(value).lower()!r} for {name!r}, not {value!r}"
+                    )
 
 
 class Warehouse:

@@ -7,7 +7,7 @@ import stat
 import tempfile
 import threading
 import zlib
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -103,13 +103,13 @@ class HeldFiles:
 
 
 class MadeDirectory(msgspec.Struct, frozen=True):
-    """A directory that was just made, and its path."""
+    """A directory that was made a moment ago, and its path: nothing in it can be a link yet."""
 
     location: str
     path: str
 
     def path_of(self, location: str) -> str | None:
-        """Return the path of a location in it; None for one that is not in it as it is spelled."""
+        """Return the path of a location in it; None if that takes a look at more than its text."""
         if "%" in location or not location.startswith(f"{self.location}/"):
             return None
         below = location[len(self.location) :]
@@ -138,7 +138,7 @@ class Files:
     def write(self, location: str, content: bytes, made: MadeDirectory | None = None) -> None:
         """Write a file so that no reader ever sees a part of it; makes its directory.
 
-        `made` is a directory that this publication has made: nothing in it can be a link.
+        `made` is a directory that this publication has made.
         """
         path = None if made is None else made.path_of(location)
         path = path or self._places.path_of(location)
@@ -154,7 +154,7 @@ class Files:
                 Path(temporary).unlink()
             raise
 
-    def make_directory(self, location: str, names: Iterable[str] = ()) -> MadeDirectory | None:
+    def make_directory(self, location: str, names: Sequence[str] = ()) -> MadeDirectory | None:
         """Make a directory and its parents, and those of these names in it.
 
         Returns it if it was not there before. Does nothing for locations in memory.
@@ -163,14 +163,15 @@ class Files:
         if path is None:
             return None
         try:
-            os.mkdir(path)  # noqa: PTH102 - a Path costs more than what it does
+            for each in (path, *[f"{path}/{name}" for name in names]):
+                os.mkdir(each)  # noqa: PTH102 - a Path costs more than what it does
         except OSError:
-            Path(path).mkdir(parents=True, exist_ok=True)
+            # Its parents are not there; or a part of it is, as somebody else has made it.
+            if not names:
+                Path(path).mkdir(parents=True, exist_ok=True)
             for name in names:
                 self.make_directory(f"{location}/{name}")
             return None
-        for name in names:
-            os.mkdir(f"{path}/{name}")  # noqa: PTH102
         return MadeDirectory(location, path)
 
     def read(self, location: str) -> bytes:

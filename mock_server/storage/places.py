@@ -85,7 +85,7 @@ class Places(msgspec.Struct, frozen=True):
             above = place.rstrip("/")
             if path.startswith(f"{above}/"):
                 below = path[len(above) + 1 :]
-                return is_plain(below) and _has_no_links(place, above, below.split("/"))
+                return is_plain(below) and _has_no_links(place, below.split("/"))
         return False
 
     def _hold(self, resolved: str) -> bool:
@@ -216,11 +216,12 @@ def is_plain(path: str) -> bool:
     return "\0" not in path and _STEPS.isdisjoint(path.split("/"))
 
 
-def _has_no_links(place: str, above: str, names: list[str]) -> bool:
+def _has_no_links(place: str, names: list[str]) -> bool:
     """Return whether neither a place is a link nor one of the names that lead on from it.
 
-    Where one is missing, so are those behind it. `above` is the place without a slash at its end.
+    Where one is missing, so are those behind it.
     """
+    above = place.rstrip("/")
     try:
         if S_ISLNK(os.lstat(place).st_mode):
             return False

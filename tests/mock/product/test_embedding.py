@@ -291,6 +291,13 @@ def test_files_in_memory_are_bounded() -> None:
     assert files.read("memory://c") + files.read("memory://d") == b"1234512345"
 
 
+@pytest.mark.parametrize("value", [True, 1, None, ["x"]])
+@pytest.mark.parametrize("kind", ["defaults", "overrides"])
+def test_a_setting_of_a_warehouse_that_is_no_text_is_refused(kind: str, value: object) -> None:
+    with pytest.raises(TypeError, match=f"the {kind} of warehouse 'w' are texts"):
+        WarehouseDeclaration("w", **{kind: {"a": value}})
+
+
 def test_a_declared_warehouse_may_lie_anywhere(tmp_path: Path) -> None:
     declared = WarehouseDeclaration("w", location=f"file://{tmp_path}/here/")
     mock = MockCatalog(warehouses=[declared], root="memory://root")

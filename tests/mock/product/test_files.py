@@ -82,6 +82,29 @@ def test_a_directory_that_was_made_lets_no_file_out_of_the_places(
     assert [each.name for each in tmp_path.iterdir()] == ["allowed"]
 
 
+def test_a_directory_that_somebody_else_makes_at_the_same_time_is_there(
+    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    faithful = os.mkdir
+
+    def second(path: str, *others: int) -> None:
+        if str(path).endswith("/metadata"):
+            faithful(path)  # as another process does
+        faithful(path, *others)
+
+    monkeypatch.setattr(storage.os, "mkdir", second)
+    assert files.make_directory(f"file://{tmp_path}/t", ["data", "metadata"]) is None
+    assert sorted(each.name for each in (tmp_path / "t").iterdir()) == ["data", "metadata"]
+
+
+def test_a_directory_is_made_where_a_link_within_the_places_leads(
+    files: Files, tmp_path: Path
+) -> None:
+    (tmp_path / "t").symlink_to(tmp_path / "there")
+    assert files.make_directory(f"file://{tmp_path}/t", ["data", "metadata"]) is None
+    assert sorted(each.name for each in (tmp_path / "there").iterdir()) == ["data", "metadata"]
+
+
 def test_links_in_a_directory_that_was_there_are_not_followed_out_of_the_places(
     tmp_path: Path,
 ) -> None:

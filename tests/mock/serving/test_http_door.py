@@ -229,9 +229,11 @@ def test_a_connection_is_closed_when_nothing_came_on_it_for_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(threaded, "KEEP_ALIVE_SECONDS", 1)
-    with MockCatalog() as mock, Wire(mock) as wire, Wire(mock) as unused:
-        unused.send("GET /v1/config HTTP/1.1")
-        assert unused.answer()[0] == 200
+    with MockCatalog() as mock, Wire(mock) as wire, Wire(mock) as unused, Wire(mock) as slow:
+        for each in (unused, slow):
+            each.send("GET /v1/config HTTP/1.1")
+            assert each.answer()[0] == 200
+        slow.send("POST /v1/namespaces HTTP/1.1\r\ncontent-length: 20")
         for _ in range(5):  # in use for longer than that
             wire.send("GET /v1/config HTTP/1.1")
             assert wire.answer()[0] == 200
@@ -243,6 +245,8 @@ def test_a_connection_is_closed_when_nothing_came_on_it_for_long(
         wire.send("GET /v1/config HTTP/1.1")
         assert wire.answer()[0] == 200
         assert wire.file.read() == unused.file.read() == b""
+        slow.socket.sendall(b'{"namespace":["ns"]}')  # nobody knows what a client waits for
+        assert slow.answer()[0] == 200
 
 
 def test_a_port_in_use_is_an_error_of_start() -> None:
