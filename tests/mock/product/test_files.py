@@ -1,13 +1,15 @@
-"""A file is read whole, or it is said that there is none: never waited for, never in part."""
+"""Files are read whole and never waited for, and directories are made for those that come."""
 
 import os
 from pathlib import Path
 
 import pytest
 
+from icecheck.mock_server import MockCatalog
 from icecheck.mock_server.storage import files as storage
 from icecheck.mock_server.storage.files import Files
 from icecheck.mock_server.storage.places import NOWHERE, LocationRefused
+from tests.mock.product.test_kept_state import SCHEMA, client, done
 
 
 @pytest.fixture
@@ -117,3 +119,19 @@ def test_links_in_a_directory_that_was_there_are_not_followed_out_of_the_places(
         with pytest.raises(LocationRefused):
             files.make_directory(f"file://{tmp_path}/allowed/{name}", ["data", "metadata"])
     assert not any((tmp_path / "foreign").iterdir())
+
+
+def test_a_new_table_has_the_directories_for_the_files_that_come(tmp_path: Path) -> None:
+    http = client(MockCatalog(root=tmp_path, table_locations="by-name"))
+    done(http.post("namespaces", json={"namespace": ["a"]}))
+    elsewhere = {"write.metadata.path": f"file://{tmp_path}/wh/other"}
+    for name, more in (
+        ("t", {}),
+        ("staged", {"stage-create": True}),
+        ("u", {"properties": elsewhere}),
+    ):
+        made = done(http.post("namespaces/a/tables", json={"name": name, "schema": SCHEMA, **more}))
+        place = Path(made.json()["metadata"]["location"].removeprefix("file://"))
+        found = {each.name for each in place.iterdir()}
+        assert found == ({"data", "metadata"} if name == "t" else {"data"})
+    assert len(list((tmp_path / "wh/other").iterdir())) == 1

@@ -395,17 +395,3 @@ def test_a_warehouse_can_have_a_setting_of_its_own(tmp_path: Path) -> None:
 def test_another_kind_of_locations_is_refused_at_once(settings: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="table_locations is 'unique' or 'by-name', not 'plain'"):
         MockCatalog(**settings)
-
-
-def test_directories_are_made_for_the_files_that_come(tmp_path: Path) -> None:
-    http = client(MockCatalog(root=tmp_path, table_locations="by-name"))
-    done(http.post("namespaces", json={"namespace": ["a"]}))
-    made(http, "t")
-    staged = staged_at(http, "staged")
-    elsewhere = f"file://{tmp_path}/wh/other"
-    made(http, "u", properties={"write.metadata.path": elsewhere})
-    places = {"t": tmp_path / "wh/a/t", "u": tmp_path / "wh/a/u"}
-    places["staged"] = Path(staged.removeprefix("file://"))
-    found = {name: {each.name for each in place.iterdir()} for name, place in places.items()}
-    assert found == {"t": {"data", "metadata"}, "u": {"data"}, "staged": {"data"}}
-    assert len(list((tmp_path / "wh/other").iterdir())) == 1
