@@ -1,5 +1,6 @@
 """Races: a defect proves each check in process and over HTTP, and lawful catalogs pass."""
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -107,35 +108,48 @@ def test_more_rounds_are_more_of_the_same() -> None:
 def test_the_requests_do_not_depend_on_who_is_faster() -> None:
     def said(favoured: str) -> list[tuple[Any, ...]]:
         with mock_session() as (mock, session):
-            _let_win(mock.registries, favoured, Catalog(session, "race.table-or-view").new_name())
+            for check in ("race.table-or-view", "race.rename-table"):
+                _let_win(mock.registries, favoured, Catalog(session, check).new_name())
             session.exchanges.clear()
             judged(session)
-            sent = [
-                (e.check, e.ordinal, e.method, _address(e), _body(e))
-                for e in session.exchanges
-                if e.step != "probe"
-            ]
-        return [(*rest, _without_server_values(body)) for *rest, body in sent]
+            sent = [e for e in session.exchanges if e.step not in {Step.PROBE, Step.UNDO}]
+            undone = [e for e in session.exchanges if e.step is Step.UNDO]
+        # What was made last is removed first, and the table that won was renamed back last.
+        return [
+            *[
+                (e.check, e.ordinal, e.method, e.url, _without_server_values(_body(e)))
+                for e in sent
+            ],
+            *sorted((e.check, e.method, _address(e)) for e in undone),
+        ]
 
     assert said("table") == said("view")
 
 
 def _let_win(registries: Registries, favoured: str, name_in_race: str) -> None:
-    """Answer 409 to every creation of the other kind by the check that makes such names."""
+    """Answer 409 to every creation of the other kind by the check that makes such names.
+
+    The same happens to a rename of its first table, or of the last one.
+    """
     of_the_race = name_in_race.rpartition("_")[0]
+    slower = f"{of_the_race}_4" if favoured == "table" else f"{of_the_race}_1"
 
     def around(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
         if call.namespace[-1].startswith(of_the_race):
             raise Problem(409, "AlreadyExistsException", "The other one was faster")
         return faithful(state, call)
 
+    def around_renames(faithful: Faithful, state: WarehouseState, call: Call) -> Outcome:
+        if json.loads(call.request.body)["source"]["name"] == slower:
+            raise Problem(409, "AlreadyExistsException", "The other one was faster")
+        return faithful(state, call)
+
     wrap(registries, "createView" if favoured == "table" else "createTable", around)
+    wrap(registries, "renameTable", around_renames)
 
 
 def _address(exchange: Exchange) -> str:
-    """Return the address of a request; a removal's does not tell whether a table or a view won."""
-    if exchange.step is not Step.UNDO:
-        return exchange.url
+    """Return the address of a removal; it does not tell whether a table or a view won."""
     return re.sub("/(tables|views)/", "/objects/", exchange.url)
 
 
