@@ -86,9 +86,7 @@ class Journal:
         is_long = len(path) > PATH_LENGTH_MAX
         if is_long:
             path, namespace, name, size = path[:PATH_LENGTH_MAX], (), "", 0
-        characters = len(path) + len(name)
-        if namespace:
-            characters += sum(map(len, namespace))
+        characters = len(path) + len(name) + sum(map(len, namespace))
         content = Content(request, reply, size, characters)
         if is_long:
             content.forget()

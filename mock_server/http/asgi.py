@@ -22,7 +22,7 @@ from icecheck.mock_server.core.context import (
 from icecheck.mock_server.http.hosts import Hosts
 from icecheck.mock_server.http.protocol import (
     BODILESS_STATUSES,
-    Headers,
+    Head,
     bytes_of,
     head_refusal,
     written_headers,
@@ -114,28 +114,20 @@ class CatalogApplication:
         if answer is not None:
             await _give(answer, scope, receive, send)
 
-    def takes(self, raw_path: bytes, query: bytes, method: str) -> bool:
+    def takes(self, head: Head) -> bool:
         """Return whether a request can be answered at once: it waits for nothing, and is quick."""
-        if self._app.gates or raw_path.startswith(_ADMINISTRATION_BYTES):
+        if self._app.gates or head.raw_path.startswith(_ADMINISTRATION_BYTES):
             return False
-        return not self._app.may_take_long(method, raw_path, query)
+        return not self._app.may_take_long(head.method, head.raw_path, head.query)
 
-    def answer(
-        self,
-        method: str,
-        raw_path: bytes,
-        query: bytes,
-        headers: Headers,
-        body: bytes,
-        headers_bytes: int,
-    ) -> Answer:
-        """Answer a request that this takes; header names are in lower case."""
-        refusal = self._refusal(len(raw_path) + len(query), headers, headers_bytes)
+    def answer(self, head: Head, body: bytes) -> Answer:
+        """Answer a request that this takes."""
+        refusal = self._refusal(head)
         if refusal is not None:
             return Answer(refusal)
-        if method in _BODILESS_METHODS:
+        if head.method in _BODILESS_METHODS:
             body = b""
-        return self._app.handle(request_of(method, raw_path, query, headers, body, headers_bytes))
+        return self._app.handle(request_of(head, body))
 
     def app(self, answer: Answer) -> AsgiApp:
         """Return an application that gives an answer that there is already."""
@@ -143,22 +135,20 @@ class CatalogApplication:
 
     async def _awaited_answer(self, scope: Message, receive: Receive) -> Answer | None:
         """Read and answer a request, however long that takes; None: the client is gone."""
-        method, headers = scope["method"], scope["headers"]
-        raw_path, query = scope["raw_path"], scope["query_string"]
-        headers_bytes = bytes_of(headers)
-        refusal = self._refusal(len(raw_path) + len(query), headers, headers_bytes)
+        head = head_of(scope)
+        refusal = self._refusal(head)
         if refusal is not None:
             return Answer(refusal)
         body = b""
-        if method not in _BODILESS_METHODS:
+        if head.method not in _BODILESS_METHODS:
             received = await read_body(receive, BODY_BYTES_MAX)
             if received is None:
                 return None
             if len(received) > BODY_BYTES_MAX:
                 return Answer(body_too_large())
             body = received
-        request = request_of(method, raw_path, query, headers, body, headers_bytes)
-        if self._administration is not None and raw_path.startswith(_ADMINISTRATION_BYTES):
+        request = request_of(head, body)
+        if self._administration is not None and head.raw_path.startswith(_ADMINISTRATION_BYTES):
             client = (scope.get("client") or ("",))[0]
             return Answer(await _administered(self._administration, request, client))
         held = self._app.arrive(request)
@@ -166,10 +156,10 @@ class CatalogApplication:
             _answer(self._app, request) if held is None else _held_answer(self._app, request, held)
         )
 
-    def _refusal(self, url_bytes: int, headers: Headers, headers_bytes: int) -> Reply | None:
-        refusal = head_refusal(url_bytes, headers_bytes)
+    def _refusal(self, head: Head) -> Reply | None:
+        refusal = head_refusal(head)
         if refusal is None and self._hosts is not None:
-            refusal = self._hosts.refusal(headers)
+            refusal = self._hosts.refusal(head.headers)
         return refusal
 
 
@@ -183,22 +173,23 @@ def until_stopped(app: AsgiApp) -> AsgiApp:
     return serve
 
 
-def request_of(
-    method: str,
-    raw_path: bytes,
-    query: bytes,
-    headers: Headers,
-    body: bytes,
-    headers_bytes: int,
-) -> Request:
-    """Return a request as ASGI gives it; `headers_bytes` are those of all names and values."""
+def head_of(scope: Message) -> Head:
+    """Return the head of a request as ASGI gives it."""
+    headers = scope["headers"]
+    return Head(
+        scope["method"], scope["raw_path"], scope["query_string"], headers, bytes_of(headers)
+    )
+
+
+def request_of(head: Head, body: bytes) -> Request:
+    """Return a request with this head."""
     return Request(
-        method,
-        raw_path.decode("latin-1"),
-        query.decode("latin-1"),
-        RawHeaders(headers),
+        head.method,
+        head.raw_path.decode("latin-1"),
+        head.query.decode("latin-1"),
+        RawHeaders(head.headers),
         body,
-        headers_bytes,
+        head.headers_bytes,
     )
 
 

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 
 import httptools
-import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from icecheck.mock_server.core.context import Answer
@@ -17,7 +16,7 @@ from icecheck.mock_server.http.protocol import (
     NO_REQUEST,
     URL_BYTES_MAX,
     Direct,
-    Headers,
+    Head,
     answer_bytes,
     bytes_of,
     refuse,
@@ -32,16 +31,6 @@ _LENGTH_DIGITS_MAX = 6
 _COMPARED_BYTES_MAX = 4096
 
 _log = logging.getLogger(__name__)
-
-
-class _Head(msgspec.Struct, frozen=True):
-    """A request without a body that was answered at once."""
-
-    method: str
-    raw_path: bytes
-    query: bytes
-    headers: Headers
-    headers_bytes: int
 
 
 class HttptoolsDoor(HttpToolsProtocol):
@@ -76,7 +65,7 @@ class HttptoolsDoor(HttpToolsProtocol):
     heard_at = 0.0  # in the loop's seconds
     is_between_requests = True
     requests_in_piece = 0
-    answered: _Head | None = None  # in the latest piece, if that was this request and nothing else
+    answered: Head | None = None  # in the latest piece, as a request without a body
     piece = b""
 
     def data_received(self, data: bytes) -> None:
@@ -124,8 +113,7 @@ class HttptoolsDoor(HttpToolsProtocol):
         To look costs less than to end a timer and to start one with each request.
         """
         left = self.heard_at + self.timeout_keep_alive - self.loop.time()
-        is_answered = self.cycle is None or self.cycle.response_complete
-        if not is_answered or not self.is_between_requests:
+        if self._is_answering() or not self.is_between_requests:
             self._look_later(self.timeout_keep_alive)
         elif left > 0:
             self._look_later(left)
@@ -245,8 +233,11 @@ class HttptoolsDoor(HttpToolsProtocol):
 
     def _waits(self) -> bool:
         """Return whether a request waits until the one before is answered, or the client reads."""
-        is_answered = self.cycle is None or self.cycle.response_complete
-        return not is_answered or self.flow.write_paused
+        return self._is_answering() or self.flow.write_paused
+
+    def _is_answering(self) -> bool:
+        """Return whether the application has a request that it has not answered yet."""
+        return self.cycle is not None and not self.cycle.response_complete
 
     def _may_be_direct(self) -> bool:
         """Return whether nothing is unusual about a request, as far as its head tells."""
@@ -264,9 +255,9 @@ class HttptoolsDoor(HttpToolsProtocol):
         """Answer a request; False if the application has to, which then knows the answer."""
         method = self.parser.get_method().decode("ascii")
         raw_path, _, query = self.url.partition(b"?")
-        if not direct.takes(raw_path, query, method):
+        head = Head(method, raw_path, query, self.headers, self.headers_bytes)
+        if not direct.takes(head):
             return False
-        head = _Head(method, raw_path, query, self.headers, self.headers_bytes)
         unwritten = self._written(direct, head, body)
         if unwritten is not None:
             self.app = direct.app(unwritten)
@@ -277,16 +268,14 @@ class HttptoolsDoor(HttpToolsProtocol):
             self._look_later(self.timeout_keep_alive)
         return True
 
-    def _answered_again(self, head: _Head) -> bool:
+    def _answered_again(self, head: Head) -> bool:
         """Answer the latest piece again as `_answered`; False if it has to be parsed.
 
         Where the application has to give the answer that there is, it wants the request parsed, and
         `direct` must not answer that again.
         """
         direct, app = self.direct, self.app
-        if direct is None or self._waits():
-            return False
-        if not direct.takes(head.raw_path, head.query, head.method):
+        if direct is None or self._waits() or not direct.takes(head):
             return False
         unwritten = self._written(direct, head, b"")
         if unwritten is not None:
@@ -297,17 +286,14 @@ class HttptoolsDoor(HttpToolsProtocol):
                 self.direct, self.app = direct, app
         return True
 
-    def _written(self, direct: Direct, head: _Head, body: bytes) -> Answer | None:
+    def _written(self, direct: Direct, head: Head, body: bytes) -> Answer | None:
         """Answer and write that; an answer that the application has to give is returned instead."""
-        method, raw_path = head.method, head.raw_path
         try:
-            answer = direct.answer(
-                method, raw_path, head.query, head.headers, body, head.headers_bytes
-            )
-            written = None if answer.effects else answer_bytes(method, answer.reply)
+            answer = direct.answer(head, body)
+            written = None if answer.effects else answer_bytes(head.method, answer.reply)
         except Exception:  # noqa: BLE001 - httptools would blame the client, and log nothing
-            _log.exception("%s %s failed", method, raw_path.decode("latin-1"))
-            answer, written = Answer(replies.FAILED), answer_bytes(method, replies.FAILED)
+            _log.exception("%s %s failed", head.method, head.raw_path.decode("latin-1"))
+            answer, written = Answer(replies.FAILED), answer_bytes(head.method, replies.FAILED)
         if written is None:
             return answer
         self.transport.write(written)

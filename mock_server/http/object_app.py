@@ -8,11 +8,12 @@ from icecheck.mock_server.http.asgi import (
     Message,
     Receive,
     Send,
+    head_of,
     read_body,
     request_of,
     send_reply,
 )
-from icecheck.mock_server.http.protocol import bytes_of, head_refusal
+from icecheck.mock_server.http.protocol import head_refusal
 from icecheck.mock_server.objects.refusals import S3Refusal, refusal_reply
 from icecheck.mock_server.protocol.wire import Reply, Request
 
@@ -26,20 +27,20 @@ def object_app(answer: Callable[[Request], Reply]) -> AsgiApp:
     async def serve(scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             raise ValueError(f"only http is served, not {scope['type']}")
-        method, headers_bytes = scope["method"], bytes_of(scope["headers"])
-        raw_path, query = scope["raw_path"], scope["query_string"]
-        refusal = head_refusal(len(raw_path) + len(query), headers_bytes)
+        head = head_of(scope)
+        refusal = head_refusal(head)
         if refusal is not None:
-            await send_reply(send, method, refusal)
+            await send_reply(send, head.method, refusal)
             return
         body = await read_body(receive, BODY_BYTES_MAX)
         if body is None:
             return
         if len(body) > BODY_BYTES_MAX:
             message = f"One request has {BODY_BYTES_MAX} bytes at most: upload in parts"
-            await send_reply(send, method, refusal_reply(S3Refusal(400, "EntityTooLarge", message)))
+            refused = refusal_reply(S3Refusal(400, "EntityTooLarge", message))
+            await send_reply(send, head.method, refused)
             return
-        request = request_of(method, raw_path, query, scope["headers"], body, headers_bytes)
-        await send_reply(send, method, await asyncio.to_thread(answer, request))
+        request = request_of(head, body)
+        await send_reply(send, head.method, await asyncio.to_thread(answer, request))
 
     return serve

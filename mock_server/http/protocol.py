@@ -6,6 +6,8 @@ from functools import cache
 from http import HTTPStatus
 from typing import Any, Protocol, TypeAlias
 
+import msgspec
+
 from icecheck.mock_server.core.context import Answer, Reply
 from icecheck.mock_server.protocol import replies
 
@@ -45,32 +47,37 @@ class AsWritten(bytes):
         return self
 
 
+class Head(msgspec.Struct, frozen=True):
+    """The head of a request; header names are in lower case, `headers_bytes` is their `bytes_of`.
+
+    `raw_path` has its percent escapes and no query, `query` no question mark.
+    """
+
+    method: str
+    raw_path: bytes
+    query: bytes
+    headers: Headers
+    headers_bytes: int
+
+
 class Direct(Protocol):
     """Answers whole requests at once, in the thread of the event loop."""
 
-    def takes(self, raw_path: bytes, query: bytes, method: str) -> bool:
+    def takes(self, head: Head) -> bool:
         """Return whether a request can be answered so: it waits for nothing, and is quick."""
 
-    def answer(
-        self,
-        method: str,
-        raw_path: bytes,
-        query: bytes,
-        headers: Headers,
-        body: bytes,
-        headers_bytes: int,
-    ) -> Answer:
-        """Answer a request; header names are in lower case, `headers_bytes` as `bytes_of`."""
+    def answer(self, head: Head, body: bytes) -> Answer:
+        """Answer a request."""
 
     def app(self, answer: Answer) -> Any:
         """Return an ASGI application that gives this answer, and carries out its effects."""
 
 
-def head_refusal(url_bytes: int, headers_bytes: int) -> Reply | None:
+def head_refusal(head: Head) -> Reply | None:
     """Return the refusal of a request with too large a URL or headers, or None."""
-    if url_bytes > URL_BYTES_MAX:
+    if len(head.raw_path) + len(head.query) > URL_BYTES_MAX:
         return LONG_URL
-    return LARGE_HEADERS if headers_bytes > HEADERS_BYTES_MAX else None
+    return LARGE_HEADERS if head.headers_bytes > HEADERS_BYTES_MAX else None
 
 
 def bytes_of(headers: Headers) -> int:

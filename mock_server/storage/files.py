@@ -168,7 +168,7 @@ class Files:
         except OSError:
             # Its parents are not there; or a part of it is, as somebody else has made it.
             if not names:
-                Path(path).mkdir(parents=True, exist_ok=True)
+                _make_directory(path)
             for name in names:
                 self.make_directory(f"{location}/{name}")
             return None

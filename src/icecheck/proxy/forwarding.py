@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpcore
+from msgspec import structs
 
 from icecheck.mock_server.core.context import Reply
 from icecheck.mock_server.http.asgi import (
@@ -14,6 +15,7 @@ from icecheck.mock_server.http.asgi import (
     Receive,
     Send,
     cut_connection,
+    head_of,
     read_body,
     request_of,
     send_reply,
@@ -22,7 +24,6 @@ from icecheck.mock_server.http.hosts import Hosts
 from icecheck.mock_server.http.protocol import (
     BODILESS_STATUSES,
     AsWritten,
-    bytes_of,
     head_refusal,
 )
 from icecheck.mock_server.protocol import replies
@@ -120,8 +121,8 @@ class Forwarder:
         """Serve one request."""
         if scope["type"] != "http":
             raise ValueError(f"only http is served, not {scope['type']}")
-        query, headers_bytes = scope["query_string"], bytes_of(scope["headers"])
-        if refusal := head_refusal(len(scope["raw_path"]) + len(query), headers_bytes):
+        head = head_of(scope)
+        if refusal := head_refusal(head):
             await self._refuse(scope, send, refusal, "the URL or the headers are too large")
             return
         if refusal := self._hosts.refusal(scope["headers"]):
@@ -135,9 +136,7 @@ class Forwarder:
             too_long = replies.error_reply(413, "PayloadTooLargeException", words)
             await self._refuse(scope, send, too_long, "the body is too long")
             return
-        request = request_of(
-            scope["method"], _path(scope), query, scope["headers"], body, headers_bytes
-        )
+        request = request_of(structs.replace(head, raw_path=_path(scope)), body)
         signed = (request.headers.get("authorization") or "").lower().startswith(_SIGNED)
         if signed:
             refused = replies.error_reply(400, "BadRequestException", _UNSIGNED)
