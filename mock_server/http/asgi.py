@@ -87,7 +87,7 @@ class CatalogApplication:
 
     With `hosts`, requests to other hosts are refused; an application that mounts this one checks
     hosts itself. `administration` is asked for when it is first needed. Our own HTTP server gets
-    most answers by `takes` and `answer`, without the ways of ASGI.
+    most answers as those of a `Direct`, without the ways of ASGI.
     """
 
     __slots__ = ("_administration", "_app", "_hosts")
@@ -114,20 +114,20 @@ class CatalogApplication:
         if answer is not None:
             await _give(answer, scope, receive, send)
 
-    def takes(self, head: Head) -> bool:
-        """Return whether a request can be answered at once: it waits for nothing, and is quick."""
-        if self._app.gates or head.raw_path.startswith(_ADMINISTRATION_BYTES):
-            return False
-        return not self._app.may_take_long(head.method, head.raw_path, head.query)
+    def request(self, head: Head, body: bytes) -> Request | None:
+        """Return a request that can be answered at once; None: it is refused, or may take long."""
+        if head.raw_path.startswith(_ADMINISTRATION_BYTES) or self._refusal(head) is not None:
+            return None
+        request = request_of(head, b"" if head.method in _BODILESS_METHODS else body)
+        return None if self._app.may_take_long(request) else request
 
-    def answer(self, head: Head, body: bytes) -> Answer:
-        """Answer a request that this takes."""
-        refusal = self._refusal(head)
-        if refusal is not None:
-            return Answer(refusal)
-        if head.method in _BODILESS_METHODS:
-            body = b""
-        return self._app.handle(request_of(head, body))
+    def holds(self) -> bool:
+        """Return whether a request may have to wait at a gate."""
+        return bool(self._app.gates)
+
+    def answer(self, request: Request) -> Answer:
+        """Answer a request."""
+        return self._app.handle(request)
 
     def app(self, answer: Answer) -> AsgiApp:
         """Return an application that gives an answer that there is already."""
@@ -223,8 +223,7 @@ def _set(answered: "asyncio.Future[Reply]", reply: Reply) -> None:
 
 
 async def _answer(app: App, request: Request) -> Answer:
-    path, query = request.raw_path.encode("latin-1"), request.query_string.encode("latin-1")
-    if app.may_take_long(request.method, path, query):
+    if app.may_take_long(request):
         return await asyncio.to_thread(app.handle, request)
     return app.handle(request)
 

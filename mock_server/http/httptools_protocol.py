@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from icecheck.mock_server.core.context import Answer
+from icecheck.mock_server.core.context import Answer, Request
 from icecheck.mock_server.http.protocol import (
     HEAD_BYTES_MAX,
     LARGE_HEADERS,
@@ -65,7 +65,7 @@ class HttptoolsDoor(HttpToolsProtocol):
     heard_at = 0.0  # in the loop's seconds
     is_between_requests = True
     requests_in_piece = 0
-    answered: Head | None = None  # in the latest piece, as a request without a body
+    answered: Request | None = None  # in the latest piece, which has no body
     piece = b""
 
     def data_received(self, data: bytes) -> None:
@@ -256,28 +256,29 @@ class HttptoolsDoor(HttpToolsProtocol):
         method = self.parser.get_method().decode("ascii")
         raw_path, _, query = self.url.partition(b"?")
         head = Head(method, raw_path, query, self.headers, self.headers_bytes)
-        if not direct.takes(head):
+        request = None if direct.holds() else direct.request(head, body)
+        if request is None:
             return False
-        unwritten = self._written(direct, head, body)
+        unwritten = self._written(direct, request)
         if unwritten is not None:
             self.app = direct.app(unwritten)
             return False
         if not body:
-            self.answered = head
+            self.answered = request
         if self.timeout_keep_alive_task is None:
             self._look_later(self.timeout_keep_alive)
         return True
 
-    def _answered_again(self, head: Head) -> bool:
+    def _answered_again(self, request: Request) -> bool:
         """Answer the latest piece again as `_answered`; False if it has to be parsed.
 
         Where the application has to give the answer that there is, it wants the request parsed, and
         `direct` must not answer that again.
         """
         direct, app = self.direct, self.app
-        if direct is None or self._waits() or not direct.takes(head):
+        if direct is None or self._waits() or direct.holds():
             return False
-        unwritten = self._written(direct, head, b"")
+        unwritten = self._written(direct, request)
         if unwritten is not None:
             self.direct, self.app = None, direct.app(unwritten)
             try:
@@ -286,14 +287,14 @@ class HttptoolsDoor(HttpToolsProtocol):
                 self.direct, self.app = direct, app
         return True
 
-    def _written(self, direct: Direct, head: Head, body: bytes) -> Answer | None:
+    def _written(self, direct: Direct, request: Request) -> Answer | None:
         """Answer and write that; an answer that the application has to give is returned instead."""
         try:
-            answer = direct.answer(head, body)
-            written = None if answer.effects else answer_bytes(head.method, answer.reply)
+            answer = direct.answer(request)
+            written = None if answer.effects else answer_bytes(request.method, answer.reply)
         except Exception:  # noqa: BLE001 - httptools would blame the client, and log nothing
-            _log.exception("%s %s failed", head.method, head.raw_path.decode("latin-1"))
-            answer, written = Answer(replies.FAILED), answer_bytes(head.method, replies.FAILED)
+            _log.exception("%s %s failed", request.method, request.raw_path)
+            answer, written = Answer(replies.FAILED), answer_bytes(request.method, replies.FAILED)
         if written is None:
             return answer
         self.transport.write(written)

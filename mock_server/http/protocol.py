@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
-from icecheck.mock_server.core.context import Answer, Reply
+from icecheck.mock_server.core.context import Answer, Reply, Request
 from icecheck.mock_server.protocol import replies
 
 URL_BYTES_MAX = 65_535
@@ -63,10 +63,13 @@ class Head(msgspec.Struct, frozen=True):
 class Direct(Protocol):
     """Answers whole requests at once, in the thread of the event loop."""
 
-    def takes(self, head: Head) -> bool:
-        """Return whether a request can be answered so: it waits for nothing, and is quick."""
+    def request(self, head: Head, body: bytes) -> Request | None:
+        """Return a request that can be answered so; None: by its head it is refused, or slow."""
 
-    def answer(self, head: Head, body: bytes) -> Answer:
+    def holds(self) -> bool:
+        """Return whether a request may have to wait now."""
+
+    def answer(self, request: Request) -> Answer:
         """Answer a request."""
 
     def app(self, answer: Answer) -> Any:

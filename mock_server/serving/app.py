@@ -151,14 +151,15 @@ class App:
         return operation
 
     @staticmethod
-    def may_take_long(method: str, raw_path: bytes, query: bytes) -> bool:
+    def may_take_long(request: Request) -> bool:
         """Return whether a request may read many files.
 
         The HTTP layer should not answer such a request on its event loop.
         """
-        if method == "DELETE" and b"purgeRequested" in query:
+        path = request.raw_path
+        if request.method == "DELETE" and "purgeRequested" in request.query_string:
             return True
-        return raw_path.endswith((b"/plan", b"/tasks")) or b"/plan/" in raw_path
+        return path.endswith(("/plan", "/tasks")) or "/plan/" in path
 
     def _gate(self, request: Request) -> Reply | None:
         for gate in tuple(self.registries.gates.values()):
