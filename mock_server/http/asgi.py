@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import threading
-from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, MutableMapping
 from functools import partial
 from typing import Any, Protocol
 
@@ -23,6 +23,7 @@ from icecheck.mock_server.http.hosts import Hosts
 from icecheck.mock_server.http.protocol import (
     BODILESS_STATUSES,
     Head,
+    Headers,
     bytes_of,
     head_refusal,
     written_headers,
@@ -43,36 +44,6 @@ _ADMINISTRATION_BYTES = ADMINISTRATION.encode()
 _BODILESS_METHODS = frozenset({"GET", "HEAD", "DELETE"})
 
 _log = logging.getLogger(__name__)
-
-
-class RawHeaders(Mapping[str, str]):
-    """Headers as ASGI gives them, decoded when asked for: most are never read."""
-
-    __slots__ = ("_pairs",)
-
-    def __init__(self, pairs: Sequence[tuple[bytes, bytes]]) -> None:
-        self._pairs = pairs
-
-    def __getitem__(self, name: str) -> str:
-        value = self.get(name)
-        if value is None:
-            raise KeyError(name)
-        return str(value)
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """Return the value of a header given in lower case, all its lines, or the default."""
-        wanted = name.encode("latin-1")
-        lines = [value for candidate, value in self._pairs if candidate == wanted]
-        return b", ".join(lines).decode("latin-1") if lines else default
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self.get(name) is not None
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys(name.decode("latin-1") for name, _ in self._pairs))
-
-    def __len__(self) -> int:
-        return len({name for name, _ in self._pairs})
 
 
 class Administration(Protocol):
@@ -187,10 +158,19 @@ def request_of(head: Head, body: bytes) -> Request:
         head.method,
         head.raw_path.decode("latin-1"),
         head.query.decode("latin-1"),
-        RawHeaders(head.headers),
+        _by_name(head.headers),
         body,
         head.headers_bytes,
     )
+
+
+def _by_name(headers: Headers) -> dict[str, str]:
+    """Return headers by their names; the lines of a repeated one are one value."""
+    found: dict[str, str] = {}
+    for raw_name, raw_value in headers:
+        name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
+        found[name] = f"{found[name]}, {value}" if name in found else value
+    return found
 
 
 async def _give(answer: Answer, scope: Message, receive: Receive, send: Send) -> None:
