@@ -40,13 +40,14 @@ class Journal:
         "_listeners",
         "_lock",
         "_sequence",
+        "_waiting",
     )
 
     def __init__(self, entries_max: int = 10_000) -> None:
         self._entries: deque[JournalEntry] = deque()
         self._entries_max = entries_max
         self._contents: deque[Content] = deque()
-        self._bytes = self._characters = self._cleared = 0
+        self._bytes = self._characters = self._cleared = self._waiting = 0
         self._sequence = itertools.count(1)
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
@@ -107,7 +108,8 @@ class Journal:
                 oldest = self._contents.popleft()
                 oldest.forget()
                 self._bytes -= oldest.size
-            self._changed.notify_all()
+            if self._waiting:
+                self._changed.notify_all()
         for listener in self._listeners:
             try:
                 listener(entry)
@@ -165,7 +167,11 @@ class Journal:
             return found >= count
 
         with self._changed:
-            return self._changed.wait_for(are_there, timeout)
+            self._waiting += 1
+            try:
+                return self._changed.wait_for(are_there, timeout)
+            finally:
+                self._waiting -= 1
 
     def assert_sequence(
         self, operations: Sequence[str], *, ignore: Sequence[str] = (), **matching: object

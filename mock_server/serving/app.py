@@ -88,12 +88,9 @@ class App:
                     refusal = _no_route(found)
                 else:
                     route = found
-                    operation, remembers = self._served(route.operation_id, request)
                     if not self._security.is_open:
                         principal = self._security.name_of(request.headers.get("authorization"))
-                    if self.faults:
-                        operation = faulted = self.faults.around(operation, principal)
-                    operation = self._guarded(operation)
+                    operation, remembers, faulted = self._operation(route, request, principal)
                     call, outcome = _perform(route, operation, request, remembers)
                     reply = outcome.reply
                     if outcome.effects:
@@ -137,18 +134,20 @@ class App:
             return None
         return None if isinstance(found, NoRoute) else found
 
-    def _served(self, operation_id: str, request: Request) -> tuple[Operation, bool]:
-        """Return the operation for a request, and whether its answer may be remembered."""
-        operation = self.registries.operations[operation_id]
-        if KEY_HEADER not in request.headers:
-            return operation, False
-        keyed = self.registries.keyed.get(operation_id)
-        return (operation, False) if keyed is None else (partial(keyed, operation), True)
-
-    def _guarded(self, operation: Operation) -> Operation:
+    def _operation(
+        self, route: Route, request: Request, principal: str
+    ) -> tuple[Operation, bool, Faulted | None]:
+        """Return what answers a request, whether its answer may be remembered, and the fault."""
+        operation, faulted = self.registries.operations[route.operation_id], None
+        has_key = KEY_HEADER in request.headers
+        keyed = self.registries.keyed.get(route.operation_id) if has_key else None
+        if keyed is not None:
+            operation = partial(keyed, operation)
+        if self.faults:
+            operation = faulted = self.faults.around(operation, principal)
         if self._security.restricts:
-            return permissions.guarded(operation, self._security)
-        return operation
+            operation = permissions.guarded(operation, self._security)
+        return operation, keyed is not None, faulted
 
     @staticmethod
     def may_take_long(request: Request) -> bool:
@@ -192,7 +191,7 @@ class App:
             principal=principal,
             duration_us=(time.perf_counter_ns() - started_ns) // 1000,
             fault="" if faulted is None or faulted.rule is None else faulted.rule.id,
-            answered=not any(isinstance(effect, Drop) for effect in answer.effects),
+            answered=not (answer.effects and any(isinstance(e, Drop) for e in answer.effects)),
         )
 
 

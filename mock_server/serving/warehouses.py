@@ -60,7 +60,7 @@ class Warehouse:
     """
 
     __slots__ = (
-        "announced", "context", "declaration", "kept", "lock", "prefix", "removed", "state",
+        "announced", "context", "declaration", "kept", "lock", "name", "prefix", "removed", "state",
     )  # fmt: skip
 
     def __init__(
@@ -71,6 +71,7 @@ class Warehouse:
         kept: KeptState | None = None,
     ) -> None:
         self.declaration = declaration
+        self.name = declaration.name  # as clients give it as `warehouse`
         self.prefix = prefix
         self.context = context
         self.lock = threading.Lock()
@@ -83,11 +84,6 @@ class Warehouse:
     def is_kept(self) -> bool:
         """Whether the next server begins with what it holds, read from its metadata files."""
         return self.kept is not None
-
-    @property
-    def name(self) -> str:
-        """The name that clients give as `warehouse`."""
-        return self.declaration.name
 
 
 def publish_states(states: Collection[tuple[Warehouse, WarehouseState]]) -> None:

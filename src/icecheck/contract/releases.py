@@ -43,6 +43,7 @@ def number(release: str) -> tuple[int, ...]:
     return tuple(int(part) for part in release.split("."))
 
 
+@cache
 def is_newer(release: str, other: str) -> bool:
     """Return whether a release came after another, by number."""
     return number(release) > number(other)
