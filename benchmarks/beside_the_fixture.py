@@ -1,6 +1,10 @@
 """CPU of a catalog's process per request: `icecheck serve` against Apache's fixture in Java.
 
 The same requests go to each by turns, over one connection each. The fixture is warmed up first.
+First all share one core, then a core waits until the other has answered. A virtual core that waits
+is given back to the machine below, and a request that wakes it up costs a multiple of its own work,
+by the minute: the first figures show the programs, the second such a machine.
+
 Files are written below `TMPDIR`. On ext4 a new file or directory can cost ten times as much for
 minutes after many were deleted: a file system in memory (`TMPDIR=/dev/shm`) shows the programs.
 Needs the packages of `tests.reference` (Maven, Java 17). A third catalog is measured beside them if
@@ -9,6 +13,7 @@ its URL is given, `URL` or `URL?warehouse=NAME`: it runs on this machine and wan
 
 import contextlib
 import json
+import os
 import socket
 import statistics
 import subprocess
@@ -38,6 +43,14 @@ def cpu_seconds(pid: int) -> float:
     The figures of /proc are in ticks of 10 ms.
     """
     return time.clock_gettime((~pid << 3) | 2)
+
+
+def placed(pids: list[int], core: int | None) -> None:
+    """Let all threads of these processes run on one core; None: on any."""
+    cores = range(os.cpu_count() or 1) if core is None else (core,)
+    for pid in pids:
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            os.sched_setaffinity(int(thread.name), cores)
 
 
 def listening(port: int) -> int:
@@ -186,7 +199,6 @@ def catalogs(mock: str, fixture: str, other: str | None) -> dict[str, Catalog]:
 
 def measure(measured: dict[str, Catalog]) -> None:
     """Print the CPU of each catalog for each kind of request, and its ratio to that of the mock."""
-    print(f"CPU per request, median of {ROUNDS} rounds by turns")
     requests = {name: acts(catalog) for name, catalog in measured.items()}
     for what in requests["mock"]:
         rounds = [
@@ -220,7 +232,10 @@ def main() -> None:
                 catalog.table("many")
             for act, _ in acts(catalog).values():
                 catalog.microseconds(act, WARMING // 10)
-        measure(measured)
+        for where, core in (("all on one core", 0), ("on any core", None)):
+            placed([os.getpid(), *[each.pid for each in measured.values()]], core)
+            print(f"CPU per request, {where}, median of {ROUNDS} rounds by turns")
+            measure(measured)
 
 
 if __name__ == "__main__":
