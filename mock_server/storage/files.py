@@ -13,7 +13,7 @@ from typing import Protocol
 
 import msgspec
 
-from icecheck.mock_server.storage.places import NOWHERE, Places, is_plain, local_path
+from icecheck.mock_server.storage.places import NOWHERE, Places, local_path, steps
 
 FILE_BYTES_MAX = 256 * 1024 * 1024
 """The maximum size of a metadata file, compressed or not: a bomb must not fill the memory."""
@@ -113,7 +113,7 @@ class MadeDirectory(msgspec.Struct, frozen=True):
         if "%" in location or not location.startswith(f"{self.location}/"):
             return None
         below = location[len(self.location) :]
-        return self.path + below if is_plain(below[1:]) else None
+        return None if steps(below[1:]) is None else self.path + below
 
 
 class Files:

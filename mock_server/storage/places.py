@@ -20,7 +20,7 @@ S3_SCHEMES = ("s3", "s3a", "s3n")
 _PATH_BYTES_MAX = 4096
 """Linux's PATH_MAX. Longer paths would take long to resolve, and cannot exist."""
 
-_STEPS = frozenset({"", ".", ".."})
+_UNNAMED = frozenset({"", ".", ".."})
 _DOTTED = re.compile(r"//|/\.\.?(?:/|\Z)|/\Z")
 _ORDINARY = re.compile(r"(?:file://|s3://[^/]+)(?:/[^/.][^/]*)*")
 _LOCATION = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//[^/]*)?(.*)", re.DOTALL)
@@ -84,8 +84,8 @@ class Places(msgspec.Struct, frozen=True):
         for place in self.directories:
             above = place.rstrip("/")
             if path.startswith(f"{above}/"):
-                below = path[len(above) + 1 :]
-                return is_plain(below) and _has_no_links(place, below.split("/"))
+                names = steps(path[len(above) + 1 :])
+                return names is not None and _has_no_links(place, names)
         return False
 
     def _hold(self, resolved: str) -> bool:
@@ -211,9 +211,10 @@ def _without_dots(path: str) -> str:
     return posixpath.normpath("/" + path.lstrip("/")).rstrip("/")
 
 
-def is_plain(path: str) -> bool:
-    """Return whether a relative path leads only downwards, one name after the other."""
-    return "\0" not in path and _STEPS.isdisjoint(path.split("/"))
+def steps(path: str) -> list[str] | None:
+    """Return the names in a relative path that leads only downwards; None for another path."""
+    names = path.split("/")
+    return names if "\0" not in path and _UNNAMED.isdisjoint(names) else None
 
 
 def _has_no_links(place: str, names: list[str]) -> bool:
