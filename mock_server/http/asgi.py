@@ -166,11 +166,13 @@ def request_of(head: Head, body: bytes) -> Request:
 
 def _by_name(headers: Headers) -> dict[str, str]:
     """Return headers by their names; the lines of a repeated one are one value."""
-    found: dict[str, str] = {}
-    for raw_name, raw_value in headers:
-        name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
-        found[name] = f"{found[name]}, {value}" if name in found else value
-    return found
+    found = {name.decode("latin-1"): value.decode("latin-1") for name, value in headers}
+    if len(found) == len(headers):
+        return found
+    lines: dict[str, list[str]] = {name: [] for name in found}
+    for name, value in headers:
+        lines[name.decode("latin-1")].append(value.decode("latin-1"))
+    return {name: ", ".join(values) for name, values in lines.items()}
 
 
 async def _give(answer: Answer, scope: Message, receive: Receive, send: Send) -> None:
