@@ -14,6 +14,7 @@ from icecheck.mock_server.core.context import (
     Request,
     Truncate,
 )
+from icecheck.mock_server.protocol.wire import by_name
 from icecheck.mock_server.serving.app import App
 
 IN_PROCESS_URI = "http://icecheck.invalid"
@@ -44,11 +45,8 @@ def exchange(
     The reply has the `content-length` that it would have had on a socket.
     """
     raw_path, _, query_string = target.partition("?")
-    values: dict[str, list[str]] = {}
-    for name, value in headers:
-        values.setdefault(name.lower(), []).append(value)
-    joined = {name: ", ".join(lines) for name, lines in values.items()}
-    answer = _answer(app, Request(method, raw_path, query_string, joined, body))
+    named = by_name([(name.lower(), value) for name, value in headers])
+    answer = _answer(app, Request(method, raw_path, query_string, named, body))
     reply = answer.reply
     for effect in answer.effects:
         match effect:

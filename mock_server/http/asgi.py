@@ -23,12 +23,12 @@ from icecheck.mock_server.http.hosts import Hosts
 from icecheck.mock_server.http.protocol import (
     BODILESS_STATUSES,
     Head,
-    Headers,
     bytes_of,
     head_refusal,
     written_headers,
 )
 from icecheck.mock_server.protocol import replies
+from icecheck.mock_server.protocol.wire import by_name
 from icecheck.mock_server.serving.app import BODY_BYTES_MAX, App, body_too_large
 from icecheck.mock_server.serving.gates import HeldRequest
 
@@ -158,21 +158,12 @@ def request_of(head: Head, body: bytes) -> Request:
         head.method,
         head.raw_path.decode("latin-1"),
         head.query.decode("latin-1"),
-        _by_name(head.headers),
+        by_name(
+            [(name.decode("latin-1"), value.decode("latin-1")) for name, value in head.headers]
+        ),
         body,
         head.headers_bytes,
     )
-
-
-def _by_name(headers: Headers) -> dict[str, str]:
-    """Return headers by their names; the lines of a repeated one are one value."""
-    found = {name.decode("latin-1"): value.decode("latin-1") for name, value in headers}
-    if len(found) == len(headers):
-        return found
-    lines: dict[str, list[str]] = {name: [] for name in found}
-    for name, value in headers:
-        lines[name.decode("latin-1")].append(value.decode("latin-1"))
-    return {name: ", ".join(values) for name, values in lines.items()}
 
 
 async def _give(answer: Answer, scope: Message, receive: Receive, send: Send) -> None:

@@ -1,6 +1,6 @@
 """HTTP requests and answers as values, not decoded."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import msgspec
 
@@ -20,6 +20,17 @@ class Request(msgspec.Struct, frozen=True):
     headers: Mapping[str, str] = {}
     body: bytes = b""
     headers_bytes: int = 0
+
+
+def by_name(lines: Collection[tuple[str, str]]) -> dict[str, str]:
+    """Return the headers of a request from their lines, as a `Request` has them."""
+    found = dict(lines)
+    if len(found) == len(lines):
+        return found
+    values: dict[str, list[str]] = {name: [] for name in found}
+    for name, value in lines:
+        values[name].append(value)
+    return {name: ", ".join(each) for name, each in values.items()}
 
 
 class Reply(msgspec.Struct, frozen=True):

@@ -191,7 +191,7 @@ class App:
             principal=principal,
             duration_us=(time.perf_counter_ns() - started_ns) // 1000,
             fault="" if faulted is None or faulted.rule is None else faulted.rule.id,
-            answered=not (answer.effects and any(isinstance(e, Drop) for e in answer.effects)),
+            answered=not any(isinstance(effect, Drop) for effect in answer.effects),
         )
 
 
